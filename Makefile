@@ -1,0 +1,35 @@
+# Two commands do everything: `make demo` shows the main job, `make test` proves the whole of it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check docs bench clean
+
+demo: $(STAMP)
+	$(BIN)/python -m recollect.doors.cli.demo
+
+test: check
+	$(BIN)/python -m pytest -n auto
+
+check: $(STAMP)
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench
+	$(BIN)/basedpyright --project pyproject.toml
+	$(BIN)/lint-imports
+	$(BIN)/codespell src tests bench docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+
+docs: $(STAMP)
+	$(BIN)/python -m recollect.doors.cli.reference docs/reference
+
+bench: $(STAMP)
+	$(BIN)/python -m bench
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[keyring]' --group dev
+	@touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

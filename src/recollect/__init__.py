@@ -1,0 +1,1 @@
+"""Recollect: the memory and state layer for AI agents."""

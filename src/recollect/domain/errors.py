@@ -1,0 +1,101 @@
+"""Every error Recollect raises on purpose, drawn as a tree.
+
+RecollectError
+├── InvalidInput            a value that was given cannot be used
+│   └── SettingsError       a settings file or variable cannot be used
+├── NotFound                there is no such thing, or not for this caller
+├── Denied                  the caller may see the thing but not do this to it
+├── Conflict                it changed since it was read, or the name is taken
+├── StepRefused             the life cycle has no such step from this state
+├── HomeError               the state directory cannot be used
+│   └── LockHeld            another process holds the lock, and says who
+├── KeyProblem              the encryption key cannot be had
+│   ├── WrongKey            the key does not open this file
+│   └── KeyStoreMissing     the wrapped keys are gone
+└── StorageError            the database said no
+    ├── Busy                others wrote for longer than the timeout
+    ├── DiskFull            no room; nothing was written
+    ├── ReadOnly            the file or folder may not be written
+    ├── Damaged             the file is not what was written to it
+    ├── SchemaNewer         a newer Recollect wrote it
+    └── SchemaEdited        an applied migration is not the one shipped
+
+A message says what happened, to which value, and what to do. It never holds
+the content of a memory or message, and never a secret.
+"""
+
+
+class RecollectError(Exception):
+    """Any error Recollect raises on purpose."""
+
+
+class InvalidInput(RecollectError):
+    """A value that was given cannot be used."""
+
+
+class SettingsError(InvalidInput):
+    """A settings file or variable cannot be used."""
+
+
+class NotFound(RecollectError):
+    """There is no such thing, or not for this caller."""
+
+
+class Denied(RecollectError):
+    """The caller may see the thing but not do this to it."""
+
+
+class Conflict(RecollectError):
+    """It changed since it was read, or the name is taken."""
+
+
+class StepRefused(RecollectError):
+    """The life cycle has no such step from this state."""
+
+
+class HomeError(RecollectError):
+    """The state directory cannot be used."""
+
+
+class LockHeld(HomeError):
+    """Another process holds the lock."""
+
+
+class KeyProblem(RecollectError):
+    """The encryption key cannot be had."""
+
+
+class WrongKey(KeyProblem):
+    """The key does not open this file."""
+
+
+class KeyStoreMissing(KeyProblem):
+    """The wrapped keys are gone."""
+
+
+class StorageError(RecollectError):
+    """The database said no."""
+
+
+class Busy(StorageError):
+    """Others wrote for longer than the timeout."""
+
+
+class DiskFull(StorageError):
+    """No room; nothing was written."""
+
+
+class ReadOnly(StorageError):
+    """The file or folder may not be written."""
+
+
+class Damaged(StorageError):
+    """The file is not what was written to it."""
+
+
+class SchemaNewer(StorageError):
+    """A newer Recollect wrote it."""
+
+
+class SchemaEdited(StorageError):
+    """An applied migration is not the one shipped."""

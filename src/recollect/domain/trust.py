@@ -1,0 +1,21 @@
+"""Trust: where a text came from, from most to least believed."""
+
+from enum import StrEnum
+
+
+class Trust(StrEnum):
+    """Who is behind a text."""
+
+    OWNER = "owner"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    IMPORTED = "imported"
+    UNKNOWN = "unknown"
+
+
+_RANK = {trust: rank for rank, trust in enumerate(Trust)}
+
+
+def least(*trusts: Trust) -> Trust:
+    """The weakest of several: what is derived is no better than its worst source."""
+    return max(trusts, key=_RANK.__getitem__)

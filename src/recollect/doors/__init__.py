@@ -1,0 +1,1 @@
+"""How one comes in: translate, call a service, translate back."""

@@ -1,0 +1,1 @@
+"""Pure decisions: what is due, what is allowed, what is the same."""

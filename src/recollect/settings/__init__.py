@@ -1,0 +1,1 @@
+"""Four scopes of settings merged into one validated value."""

@@ -1,0 +1,1 @@
+"""SQLite: the connection, the one writer, the readers, the index."""

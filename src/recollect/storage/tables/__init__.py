@@ -1,0 +1,1 @@
+"""One file per table: portable SQL beside its row mapping."""

@@ -1,0 +1,1 @@
+"""What one may do: one service per noun, and the gate in front of all of them."""

@@ -1,0 +1,151 @@
+"""The state directory: where it is, and every way in which it cannot be used."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.domain.errors import HomeError, InvalidInput
+from recollect.home.paths import Home, home_root, prepare
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that another account can reach; pytest's own are private."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+AS_OTHER = """
+import os, sys
+from pathlib import Path
+from recollect.home.paths import Home, prepare
+if os.geteuid() == 0:
+    os.setuid(65534)
+prepare(Home(Path(sys.argv[1])))
+"""
+
+
+def prepare_as_other(root: Path) -> str:
+    """What `prepare` says to an account that is not root."""
+    done = subprocess.run([sys.executable, "-c", AS_OTHER, str(root)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    return done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.feature("G1")
+def test_the_home_is_in_the_account_folder_unless_the_environment_names_another(tmp_path: Path) -> None:
+    account = {"HOME": str(tmp_path)}
+    assert home_root(None, account) == tmp_path / ".recollect"
+    assert home_root(None, {**account, "RECOLLECT_HOME": "/srv/memory"}) == Path("/srv/memory")
+    assert home_root(Path("/other"), {**account, "RECOLLECT_HOME": "/srv/memory"}) == Path("/other")
+
+
+def test_an_empty_variable_is_no_variable(tmp_path: Path) -> None:
+    assert home_root(None, {"HOME": str(tmp_path), "RECOLLECT_HOME": " "}) == tmp_path / ".recollect"
+
+
+def test_a_tilde_is_the_account_folder(tmp_path: Path) -> None:
+    account = {"HOME": str(tmp_path), "RECOLLECT_HOME": "~/memory"}
+    assert home_root(None, account) == tmp_path / "memory"
+    assert home_root(Path("~/x"), account) == tmp_path / "x"
+
+
+def test_a_relative_home_is_taken_from_the_command_line_but_not_from_the_environment(tmp_path: Path) -> None:
+    account = {"HOME": str(tmp_path)}
+    assert home_root(Path("memory"), account) == Path.cwd() / "memory"
+    with pytest.raises(HomeError, match=r"RECOLLECT_HOME is 'memory'.*write an absolute path"):
+        home_root(None, {**account, "RECOLLECT_HOME": "memory"})
+
+
+@pytest.mark.parametrize("given", ["", ".", "/", "~", "/a\0b"])
+def test_a_home_that_would_take_over_other_things_is_refused(given: str, tmp_path: Path) -> None:
+    with pytest.raises(HomeError, match=r"folder|NUL"):
+        home_root(Path(given), {"HOME": str(tmp_path)})
+
+
+def test_a_vault_has_a_file_and_its_id_cannot_leave_the_folder(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    assert home.vault_file("vlt_01abc") == tmp_path / "vaults" / "vlt_01abc.db"
+    for bad in ("", "../x", "A", "a/b", "a.b", "a\n", "a\0", "é", "a" * 300):
+        with pytest.raises(InvalidInput, match="not a vault id"):
+            home.vault_file(bad)
+
+
+def test_only_named_folders_can_be_asked_for(tmp_path: Path) -> None:
+    assert Home(tmp_path).folder("skills") == tmp_path / "skills"
+    with pytest.raises(InvalidInput, match="policies, commands, skills, agents, extensions"):
+        Home(tmp_path).folder("../vaults")
+
+
+@pytest.mark.feature("G1")
+def test_preparing_makes_private_folders_whatever_the_umask(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        prepare(Home(tmp_path / "above" / "home"))
+    finally:
+        os.umask(old)
+    home = Home(tmp_path / "above" / "home")
+    assert {mode(path) for path in (home.root, home.vaults, home.locks, home.backups)} == {0o700}
+
+
+@pytest.mark.feature("G1")
+def test_preparing_again_changes_nothing_but_takes_away_what_others_were_allowed(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    prepare(home)
+    home.root.chmod(0o755)
+    (home.vaults / "kept").touch()
+    prepare(home)
+    assert mode(home.root) == 0o700
+    assert (home.vaults / "kept").exists()
+
+
+def test_a_home_behind_a_link_is_used(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "disk")
+    prepare(Home(tmp_path / "home"))
+    assert (tmp_path / "disk" / "vaults").is_dir()
+
+
+def test_a_file_where_the_home_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    with pytest.raises(HomeError, match=r"home is not a folder; .*RECOLLECT_HOME"):
+        prepare(Home(tmp_path / "home"))
+    with pytest.raises(HomeError, match="a part of its path is a file"):
+        prepare(Home(tmp_path / "home" / "below"))
+
+
+def test_a_shared_folder_is_not_made_private(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    with pytest.raises(HomeError, match="shared by all accounts"):
+        prepare(Home(shared))
+    assert mode(shared) == 0o1777
+
+
+def test_a_home_that_may_not_be_written_is_one_sentence(open_folder: Path) -> None:
+    home = open_folder / "home"
+    home.mkdir(mode=0o555)
+    home.chmod(0o555)
+    said = prepare_as_other(home)
+    assert said.startswith("recollect.domain.errors.HomeError")
+    assert str(home) in said
+    assert "owner or mode" in said
+
+
+def test_a_home_that_may_not_be_made_is_one_sentence(open_folder: Path) -> None:
+    open_folder.chmod(0o555)
+    said = prepare_as_other(open_folder / "above" / "home")
+    assert said.startswith("recollect.domain.errors.HomeError")
+    assert str(open_folder / "above" / "home") in said

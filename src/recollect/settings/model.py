@@ -1,0 +1,92 @@
+"""Settings: every value a person can choose, its default, its range and what it does."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from recollect.domain.errors import InvalidInput
+from recollect.domain.names import check_name
+from recollect.settings.spec import choice, number, text
+
+
+def _is_key_file(path: str) -> bool:
+    return not path or path.startswith("~/") or Path(path).is_absolute()
+
+
+def _is_user(name: str) -> bool:
+    try:
+        return not name or bool(check_name(name, "user"))
+    except InvalidInput:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageSettings:
+    """How the database files are used."""
+
+    busy_timeout_seconds: float = number(10.0, 0.1, 600, "How long a write waits for another process.")
+    open_vaults: int = number(256, 1, 10_000, "How many vaults one process keeps open at once.")
+    readers: int = number(4, 1, 64, "How many reads of one vault run at once.")
+    cache_kib: int = number(8192, 256, 1_048_576, "Page cache of each open vault, in KiB.")
+    reserve_mib: int = number(8, 0, 1024, "MiB kept back so that a full disk still lets one delete; 0 keeps none.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleSettings:
+    """How long a memory rests in each state."""
+
+    active_days: int = number(90, 0, 36_500, "Days until an active memory is archived; 0 leaves it active for ever.")
+    archive_days: int = number(60, 0, 36_500, "Days until an archived memory is deleted; 0 skips the archive.")
+    grace_days: int = number(7, 0, 3650, "Days to restore a deleted memory; 0 purges it at the next sweep.")
+    clock_leap_days: int = number(45, 1, 36_500, "A clock that leaps ahead by more is doubted, and ages nothing.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSettings:
+    """How conversations are kept."""
+
+    direct: Literal["channel", "main"] = choice(
+        "channel", ("main",), "Whether each channel has a direct chat of its own, or all share `main`.", project=True
+    )
+    hook_max_age_hours: int = number(48, 0, 87_600, "Hours until a hook session is pruned; 0 is never.")
+    hook_max_count: int = number(500, 0, 1_000_000, "How many hook sessions are kept; 0 is all.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSettings:
+    """How much recall answers."""
+
+    limit: int = number(10, 1, 1000, "How many hits are returned when nobody says.", project=True)
+    max: int = number(1000, 1, 100_000, "The most hits a caller may ask for.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSettings:
+    """How much a model gets to see."""
+
+    tokens: int = number(4000, 100, 10_000_000, "The budget of a context, in tokens.", project=True)
+    messages: int = number(20, 0, 10_000, "The most messages of the session in a context; 0 is none.", project=True)
+    memories: int = number(50, 0, 10_000, "The most memories in a context; 0 is none.", project=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be chosen, as it is in force."""
+
+    isolation: Literal["user", "agent"] = choice(
+        "user", ("agent",), "Whether all agents of a person share one vault, or each has its own."
+    )
+    encryption: Literal["auto", "off"] = choice(
+        "auto", ("off",), "Whether vaults are encrypted; `off` leaves new ones readable to whoever has the file."
+    )
+    key_file: str = text(
+        "", _is_key_file, "an absolute path, one from ~/, or empty", "The key file; empty is this system's usual place."
+    )
+    default_user: str = text(
+        "", _is_user, "a name, or empty", "Whose vault is used when nobody is named; empty is the account's name."
+    )
+    storage: StorageSettings = field(default_factory=StorageSettings)
+    lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
+    sessions: SessionSettings = field(default_factory=SessionSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)

@@ -1,0 +1,21 @@
+"""The reference page names every setting with its variable and default."""
+
+from recollect.settings.known import known
+from recollect.settings.reference import reference
+
+
+def test_every_setting_has_a_row_that_says_all_of_it() -> None:
+    rows = reference().splitlines()
+    assert len(rows) == 2 + len(known())
+    assert len({row.count("|") for row in rows}) == 1
+    assert (
+        "| `lifecycle.active_days` | a whole number from 0 to 36500 | `90` | `RECOLLECT_LIFECYCLE__ACTIVE_DAYS` | no "
+        "| Days until an active memory is archived; 0 leaves it active for ever. |"
+    ) in rows
+
+
+def test_every_sentence_is_one() -> None:
+    for setting in known().values():
+        assert setting.spec.doc[0].isupper()
+        assert setting.spec.doc.endswith(".")
+        assert setting.take(setting.default) == setting.default

@@ -46,5 +46,3 @@ class Hit:
     #: Who said or wrote it.
     author: str
     created_at: datetime
-    #: The words of the query that were found, as they stood in it.
-    terms: tuple[str, ...] = ()

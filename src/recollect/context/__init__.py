@@ -1,0 +1,1 @@
+"""What the model gets to see: pure assembly inside a budget."""

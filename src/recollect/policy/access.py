@@ -1,0 +1,52 @@
+"""May this caller do this to this owner's vault? The decision names the rule that made it."""
+
+from dataclasses import dataclass
+
+from recollect.domain.caller import Caller, Grant, Permission, Scope
+from recollect.domain.owner import Owner, OwnerKind
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Yes or no, and why."""
+
+    allowed: bool
+    rule: str
+
+
+def decide(
+    caller: Caller, owner: Owner | None, permission: Permission, scope: Scope, session_id: str | None = None
+) -> Decision:
+    """Own data is granted; everything else needs a grant; the home itself needs its operator."""
+    if permission not in caller.permissions:
+        return Decision(False, f"the caller's key does not allow {permission}")
+    if caller.operator:
+        return Decision(True, "the operator of the home")
+    if permission is Permission.ADMIN or owner is None:
+        return Decision(False, "only the operator of the home may do this")
+    if owner.person == caller.person:
+        return Decision(True, "own data")
+    wanted = Scope.GLOBAL if owner.kind is OwnerKind.GLOBAL else scope
+    for grant in caller.grants:
+        if _covers(grant, owner, permission, wanted, session_id):
+            return Decision(True, f"grant {grant.id}")
+    return Decision(False, f"no grant to {permission} at {wanted} scope")
+
+
+def may_see(caller: Caller, owner: Owner) -> bool:
+    """Whether the owner's vault exists at all, as far as this caller can tell."""
+    if caller.operator or owner.person == caller.person:
+        return True
+    return any(grant.owner == owner.person for grant in caller.grants)
+
+
+def _covers(grant: Grant, owner: Owner, permission: Permission, scope: Scope, session_id: str | None) -> bool:
+    if grant.owner != owner.person or grant.permission is not permission:
+        return False
+    match grant.scope:
+        case Scope.SESSION:
+            return scope is Scope.SESSION and session_id is not None and grant.session_id == session_id
+        case Scope.USER:
+            return scope in (Scope.SESSION, Scope.USER)
+        case Scope.GLOBAL:
+            return scope is Scope.GLOBAL

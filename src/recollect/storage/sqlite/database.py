@@ -1,0 +1,138 @@
+"""One SQLite file as a database: a writer, a few readers, and the erasing of what deletes leave behind."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar, cast
+
+import apsw
+
+from recollect.domain.errors import DiskFull, StorageError
+from recollect.storage.port import Params, Row, Tx
+from recollect.storage.sqlite.connection import connect
+from recollect.storage.sqlite.failures import translate, translated
+from recollect.storage.sqlite.text_index import SqliteTextIndex
+from recollect.storage.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteOptions:
+    """How a database is opened."""
+
+    key: bytes | None = None
+    cache_kib: int = 8192
+    busy_timeout: timedelta = timedelta(seconds=10)
+    readers: int = 4
+    #: Another file layer below SQLite; tests put one there that loses power.
+    vfs: str | None = None
+    #: Called when the disk is full and the work would free space; True when it made some room.
+    make_room: Callable[[], bool] | None = None
+
+
+class SqliteTx:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.text = SqliteTextIndex(connection)
+
+    def rows(self, sql: str, params: Params) -> list[Row]:
+        """Run a statement and fetch what it returns."""
+        return self._connection.execute(sql, params).fetchall()
+
+    def run(self, sql: str, params: Params) -> int:
+        """Run a statement; the number of rows it changed."""
+        self._connection.execute(sql, params)
+        return self._connection.changes()
+
+
+class SqliteDatabase:
+    """One file; see `storage.port.Database`."""
+
+    def __init__(self, path: Path, options: SqliteOptions) -> None:
+        self.path = path
+        self._options = options
+        connection = self._connect(query_only=False)
+        self._writer = Writer(connection, SqliteTx(connection))
+        self._idle: list[apsw.Connection] = []
+        self._slots = threading.BoundedSemaphore(options.readers)
+        self._closed = False
+
+    def read(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one snapshot."""
+        self._check_open()
+        with self._slots:
+            connection = self._idle.pop() if self._idle else self._connect(query_only=True)
+            try:
+                with translated(self.path, encrypted=self._options.key is not None):
+                    connection.execute("BEGIN")
+                    return work(SqliteTx(connection))
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                self._idle.append(connection)
+
+    def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
+        """Run `work` in one durable transaction."""
+        self._check_open()
+        try:
+            return self._attempt(work)
+        except DiskFull:
+            make_room = self._options.make_room
+            if not (frees and make_room and make_room()):
+                raise
+        return self._attempt(work)
+
+    def _attempt(self, work: Callable[[Tx], T]) -> T:
+        try:
+            return cast(T, self._writer.run(work))
+        except apsw.Error as error:
+            raise translate(error, self.path, encrypted=self._options.key is not None) from error
+
+    def on_connection(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Run `work` on the writing connection, outside a transaction: migrations, checks, checkpoints."""
+        self._check_open()
+        with translated(self.path, encrypted=self._options.key is not None):
+            return cast(T, self._writer.exclusive(work))
+
+    def erase_remains(self) -> bool:
+        """Scrub the index, then empty the write-ahead log; False while a reader still holds an old snapshot."""
+        self.write(lambda tx: tx.text.scrub(), frees=True)
+        return self.on_connection(checkpoint)
+
+    def close(self) -> None:
+        """Close every connection; calling it again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        for _ in range(self._options.readers):
+            self._slots.acquire()
+        for connection in self._idle:
+            connection.close()
+        self._idle.clear()
+        self._writer.exclusive(apsw.Connection.close)
+
+    def _connect(self, *, query_only: bool) -> apsw.Connection:
+        options = self._options
+        return connect(
+            self.path,
+            key=options.key,
+            cache_kib=options.cache_kib,
+            busy_timeout=options.busy_timeout,
+            vfs=options.vfs,
+            query_only=query_only,
+        )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageError(f"{self.path} was closed; open the home again")
+
+
+def checkpoint(connection: apsw.Connection) -> bool:
+    """Move the log into the file and cut it to nothing; False when a reader holds it."""
+    busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
+    return not busy

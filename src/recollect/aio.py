@@ -1,0 +1,200 @@
+"""The same calls, awaited: one thread hop per operation, the same names and signatures, no logic."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial, wraps
+from pathlib import Path
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from recollect.domain.ids import Clock, system_clock
+from recollect.engine import Recollect
+from recollect.vault.chat import Chat
+from recollect.vault.events import Events
+from recollect.vault.keys import Keys
+from recollect.vault.lifecycle import Lifecycle
+from recollect.vault.memories import Memories
+from recollect.vault.people import People
+from recollect.vault.sessions import Sessions
+from recollect.vault.vault import Vault
+
+P = ParamSpec("P")
+R = TypeVar("R")
+W = TypeVar("W")
+
+
+def threaded(method: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    """The same call, awaited."""
+
+    @wraps(method)
+    async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, *args, **kwargs)
+
+    return call
+
+
+def threaded_as(wrap: Callable[[R], W], method: Callable[P, R]) -> Callable[P, Awaitable[W]]:
+    """The same call, awaited, with its result in its awaited form."""
+
+    @wraps(method)
+    async def call(*args: P.args, **kwargs: P.kwargs) -> W:
+        return wrap(await asyncio.to_thread(method, *args, **kwargs))
+
+    return call
+
+
+class AsyncMemories:
+    """`Memories`, awaited."""
+
+    def __init__(self, service: Memories) -> None:
+        self.save = threaded(service.save)
+        self.save_many = threaded(service.save_many)
+        self.get = threaded(service.get)
+        self.find = threaded(service.find)
+        self.page = threaded(service.page)
+        self.edit = threaded(service.edit)
+        self.supersede = threaded(service.supersede)
+        self.move = threaded(service.move)
+        self.restore = threaded(service.restore)
+        self.forget = threaded(service.forget)
+        self.history = threaded(service.history)
+        self.as_of = threaded(service.as_of)
+
+
+class AsyncChat:
+    """`Chat`, awaited."""
+
+    def __init__(self, service: Chat) -> None:
+        self.id = service.id
+        self.key = service.key
+        self.add = threaded(service.add)
+        self.add_many = threaded(service.add_many)
+        self.info = threaded(service.info)
+        self.messages = threaded(service.messages)
+        self.after = threaded(service.after)
+        self.window = threaded(service.window)
+        self.record_call = threaded(service.record_call)
+        self.describe = threaded(service.describe)
+        self.end = threaded(service.end)
+
+
+class AsyncSessions:
+    """`Sessions`, awaited."""
+
+    def __init__(self, service: Sessions) -> None:
+        self.open = threaded_as(AsyncChat, service.open)
+        self.open_key = threaded_as(AsyncChat, service.open_key)
+        self.get = threaded_as(AsyncChat, service.get)
+        self.page = threaded(service.page)
+        self.delete = threaded(service.delete)
+        self.adopt = threaded(service.adopt)
+
+
+class AsyncEvents:
+    """`Events`, awaited."""
+
+    def __init__(self, service: Events) -> None:
+        self.page = threaded(service.page)
+        self.of = threaded(service.of)
+
+
+class AsyncLifecycle:
+    """`Lifecycle`, awaited."""
+
+    def __init__(self, service: Lifecycle) -> None:
+        self.preview = threaded(service.preview)
+        self.run = threaded(service.run)
+        self.accept_clock = threaded(service.accept_clock)
+
+
+class AsyncPeople:
+    """`People`, awaited."""
+
+    def __init__(self, service: People) -> None:
+        self.add = threaded(service.add)
+        self.get = threaded(service.get)
+        self.all = threaded(service.all)
+        self.link = threaded(service.link)
+        self.unlink = threaded(service.unlink)
+        self.find = threaded(service.find)
+        self.tenants = threaded(service.tenants)
+        self.save_tenant = threaded(service.save_tenant)
+
+
+class AsyncKeys:
+    """`Keys`, awaited."""
+
+    def __init__(self, service: Keys) -> None:
+        self.create = threaded(service.create)
+        self.all = threaded(service.all)
+        self.revoke = threaded(service.revoke)
+        self.grant = threaded(service.grant)
+        self.grants = threaded(service.grants)
+        self.withdraw = threaded(service.withdraw)
+
+
+class AsyncVault:
+    """`Vault`, awaited."""
+
+    def __init__(self, vault: Vault) -> None:
+        self.owner = vault.owner
+        self.memories = AsyncMemories(vault.memories)
+        self.sessions = AsyncSessions(vault.sessions)
+        self.events = AsyncEvents(vault.events)
+        self.lifecycle = AsyncLifecycle(vault.lifecycle)
+        self.recall = threaded(vault.recall)
+        self.context = threaded(vault.context)
+        self.totals = threaded(vault.totals)
+        self.check = threaded(vault.check)
+        self.rebuild_index = threaded(vault.rebuild_index)
+
+
+class AsyncRecollect:
+    """`Recollect`, awaited: `async with AsyncRecollect() as r: vault = await r.vault("user:alice")`."""
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        api_key: str | None = None,
+        passphrase: str | None = None,
+        settings: Mapping[str, object] | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        self._open = partial(
+            Recollect, home, api_key=api_key, passphrase=passphrase, settings=settings, environ=environ, clock=clock
+        )
+
+    async def __aenter__(self) -> "AsyncRecollect":
+        """Open the home."""
+        self._bind(await asyncio.to_thread(self._open))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the home."""
+        await self.close()
+
+    @classmethod
+    def of(cls, engine: Recollect) -> "AsyncRecollect":
+        """The awaited face of a home that is open already."""
+        face = cls()
+        face._bind(engine)
+        return face
+
+    def _bind(self, engine: Recollect) -> None:
+        self.caller = engine.caller
+        self.home = engine.home
+        self.loaded = engine.loaded
+        self.people = AsyncPeople(engine.people)
+        self.keys = AsyncKeys(engine.keys)
+        self.vault = threaded_as(AsyncVault, engine.vault)
+        self.chat = threaded_as(AsyncChat, engine.chat)
+        self.owners = threaded(engine.owners)
+        self.upgrade = threaded(engine.upgrade)
+        self.login = threaded_as(AsyncRecollect.of, engine.login)
+        self.acting_for = threaded_as(AsyncRecollect.of, engine.acting_for)
+        self.encryption = threaded(engine.encryption)
+        self.close = threaded(engine.close)

@@ -1,0 +1,159 @@
+"""Recollect: opens a home and hands out vaults. Wiring only; what one may do is in the vault's services."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from recollect.domain.caller import OPERATOR, Caller
+from recollect.domain.errors import Denied, NotFound
+from recollect.domain.ids import Clock, system_clock
+from recollect.domain.owner import Owner, OwnerKind
+from recollect.home.paths import Home, home_root
+from recollect.policy.access import may_see
+from recollect.settings.load import Loaded
+from recollect.storage.keystore import KeyStore
+from recollect.storage.tables import vaults
+from recollect.vault.chat import Chat
+from recollect.vault.gate import Gate
+from recollect.vault.keys import Keys, caller_for, caller_of
+from recollect.vault.people import People
+from recollect.vault.vault import Vault
+from recollect.wiring import Means, Wiring, missing
+
+API_KEY_VARIABLE = "RECOLLECT_API_KEY"
+
+
+class Recollect:
+    """An open home, as one caller sees it: the process owner, unless an API key says otherwise."""
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        api_key: str | None = None,
+        passphrase: str | None = None,
+        settings: Mapping[str, object] | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        variables = os.environ if environ is None else environ
+        self._wiring = Wiring(
+            Means(
+                root=home_root(Path(home) if home is not None else None, variables),
+                cwd=Path.cwd(),
+                environ=variables,
+                overrides=settings or {},
+                passphrase=passphrase,
+                clock=clock,
+            )
+        )
+        self._closes: Callable[[], None] = self._wiring.close
+        try:
+            secret = api_key or variables.get(API_KEY_VARIABLE)
+            self._become(caller_of(self._wiring.catalog, secret) if secret else OPERATOR)
+        except BaseException:
+            self.close()
+            raise
+
+    def _become(self, caller: Caller) -> None:
+        self.caller = caller
+        gate = Gate(caller, None)
+        self.people = People(self._wiring.catalog, gate, self._wiring.clock)
+        self.keys = Keys(self._wiring.catalog, gate, self._wiring.clock, self._wiring.ids)
+
+    def _as(self, caller: Caller) -> "Recollect":
+        """The same open home for another caller; closing it closes nothing."""
+        other = object.__new__(Recollect)
+        other._wiring = self._wiring
+        other._closes = lambda: None
+        other._become(caller)
+        return other
+
+    def login(self, api_key: str) -> "Recollect":
+        """The home as the person sees it to whom a key belongs."""
+        return self._as(caller_of(self._wiring.catalog, api_key))
+
+    def acting_for(self, person: str) -> "Recollect":
+        """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
+        self._operator_only("act for somebody")
+        owner = Owner.parse(person).person
+        return self._as(caller_for(self._wiring.catalog, owner))
+
+    def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
+        """The vault of an owner; made when it is first asked for, unless `create` is false."""
+        wanted = self._isolated(owner if isinstance(owner, Owner) else Owner.parse(owner), agent)
+        if not may_see(self.caller, wanted):
+            raise missing(wanted)
+        entry = self._wiring.entry(wanted)
+        if entry is None:
+            if not create:
+                raise missing(wanted)
+            entry = self._wiring.make_vault(wanted)
+        return Vault(wanted, self._wiring.footing(entry, self.caller))
+
+    def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
+        """The conversation with whoever a channel address belongs to: person and session in one step."""
+        person = self.people.find(identity)
+        if person is None:
+            channel = identity.partition(":")[0]
+            raise NotFound(f"that {channel} identity belongs to nobody here; link it to a person first")
+        vault = self.acting_for(str(person)).vault(person, agent=agent)
+        channel = identity.partition(":")[0].casefold()
+        return vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic)
+
+    def owners(self) -> list[Owner]:
+        """Whose vaults this caller may open, by name."""
+        entries = self._wiring.catalog.read(vaults.everything)
+        return [entry.owner for entry in entries if may_see(self.caller, entry.owner)]
+
+    def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
+        """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
+
+        A vault is also brought there when it is first opened.
+        """
+        self._operator_only("upgrade vaults")
+        due = {path: steps for path, steps in self._wiring.pending_steps().items() if steps}
+        if not dry_run:
+            for owner in self.owners():
+                self.vault(owner).totals()
+        return due
+
+    @property
+    def home(self) -> Home:
+        """The state directory."""
+        return self._wiring.home
+
+    @property
+    def loaded(self) -> Loaded:
+        """The settings in force, and where each came from."""
+        return self._wiring.loaded
+
+    def encryption(self) -> KeyStore:
+        """The key store: who holds the key, and the recovery code."""
+        self._operator_only("manage keys")
+        return self._wiring.keys
+
+    def close(self) -> None:
+        """Close every file; calling it again does nothing."""
+        self._closes()
+
+    def __enter__(self) -> "Recollect":
+        """The open home itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the home."""
+        self.close()
+
+    def _isolated(self, owner: Owner, agent: str | None) -> Owner:
+        apart = self._wiring.settings.isolation == "agent"
+        if apart and owner.kind is OwnerKind.USER and owner.agent is None:
+            return Owner.parse(f"{owner}/agent:{agent or 'main'}")
+        return owner
+
+    def _operator_only(self, what: str) -> None:
+        if not self.caller.operator:
+            raise Denied(f"{self.caller.name} may not {what}; only the process owner may")

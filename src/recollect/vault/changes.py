@@ -1,0 +1,85 @@
+"""What a change to a memory writes: the row, the version before it, the index and the event, as one."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.event import EventType
+from recollect.domain.hit import SourceKind
+from recollect.domain.memory import Memory, State
+from recollect.domain.message import Json
+from recollect.policy.clock import Reading
+from recollect.policy.lifecycle import Retention, due_at, due_step, enter
+from recollect.recall.indexing import index_memory, reindex_memory
+from recollect.storage.port import Tx
+from recollect.storage.tables import chunks, events, memories, versions
+from recollect.text.similarity import fingerprint
+
+#: Who moves a memory when its deadline does.
+LIFECYCLE = "lifecycle"
+
+_EVENT_OF = {
+    State.ACTIVE: EventType.RESTORED,
+    State.ARCHIVED: EventType.ARCHIVED,
+    State.SOFT_DELETED: EventType.DELETED,
+    State.HARD_DELETE_PENDING: EventType.DELETE_DUE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An open transaction with the one who makes the change and the time of it."""
+
+    tx: Tx
+    actor: str
+    at: datetime
+
+
+def add(change: Change, memory: Memory) -> Memory:
+    """Write a new memory."""
+    number = memories.insert(change.tx, memory, fingerprint(memory.content), due_at(memory))
+    index_memory(change.tx, number, memory)
+    _tell(change, EventType.CREATED, memory)
+    return memory
+
+
+def put(
+    change: Change, before: Memory, after: Memory, type: EventType, payload: dict[str, Json] | None = None
+) -> Memory:
+    """Write a memory over what it was; a new version keeps the one before it."""
+    if after.version != before.version:
+        versions.keep(change.tx, before, after.updated_at)
+    number = memories.update(change.tx, before, after, fingerprint(after.content), due_at(after))
+    if (before.content, before.key, before.state) != (after.content, after.key, after.state):
+        reindex_memory(change.tx, number, after)
+    _tell(change, type, after, payload)
+    return after
+
+
+def move(change: Change, memory: Memory, to: State, rules: Retention, because: str | None = None) -> Memory:
+    """Take one step of the life cycle."""
+    payload: dict[str, Json] = {"from": memory.state, "because": because} if because else {"from": memory.state}
+    return put(change, memory, enter(memory, to, change.at, rules), _EVENT_OF[to], payload)
+
+
+def settle(tx: Tx, memory: Memory, reading: Reading, rules: Retention) -> Memory:
+    """Take every step that is due short of destruction, so that a change begins from the truth."""
+    change = Change(tx, LIFECYCLE, reading.now)
+    while (step := due_step(memory, reading)) and step.to is not State.PURGED:
+        memory = move(change, memory, step.to, rules, step.because)
+    return memory
+
+
+def destroy(change: Change, memory: Memory) -> bool:
+    """Destroy a memory with its versions and its place in the index; its events stay, they hold no content."""
+    number = memories.number_of(change.tx, memory.id)
+    if number is None or not memories.delete(change.tx, memory):
+        return False
+    versions.purge(change.tx, memory.id)
+    chunks.remove(change.tx, SourceKind.MEMORIES, number)
+    events.add(change.tx, EventType.PURGED, "memory", memory.id, at=change.at, actor=change.actor, state=State.PURGED)
+    return True
+
+
+def _tell(change: Change, type: EventType, memory: Memory, payload: dict[str, Json] | None = None) -> None:
+    told: dict[str, Json] = {"version": memory.version, **(payload or {})}
+    events.add(change.tx, type, "memory", memory.id, at=change.at, actor=change.actor, state=memory.state, payload=told)

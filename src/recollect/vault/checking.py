@@ -1,0 +1,38 @@
+"""Checking that derived rows agree with the rows they come from, and making them again."""
+
+from dataclasses import dataclass
+
+from recollect.recall.indexing import index_memory, index_message
+from recollect.storage.port import Tx
+from recollect.storage.tables import chunks, memories, messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What a check found."""
+
+    #: Active memories and messages that the index lacks.
+    missing: int
+    #: Pieces of the index whose memory or message is gone or no longer active.
+    stray: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything agrees."""
+        return self.missing == 0 and self.stray == 0
+
+
+def check(tx: Tx) -> Health:
+    """Compare the index with the rows it was made from."""
+    missing, stray = chunks.drift(tx)
+    return Health(missing=missing, stray=stray + abs(tx.text.count() - chunks.count(tx)))
+
+
+def rebuild(tx: Tx) -> int:
+    """Drop the index and make it again."""
+    chunks.clear(tx)
+    for number, memory in memories.everything(tx):
+        index_memory(tx, number, memory)
+    for number, message in messages.everything(tx):
+        index_message(tx, number, message)
+    return chunks.count(tx)

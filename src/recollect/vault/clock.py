@@ -1,0 +1,92 @@
+"""The time a vault goes by, remembered in the vault so that no process can be told another."""
+
+import json
+import threading
+from datetime import datetime, timedelta
+
+from recollect.domain.ids import Clock
+from recollect.policy.clock import ClockState, Reading, accept, observe
+from recollect.storage.port import Tx
+from recollect.storage.tables import meta
+from recollect.storage.times import micros, micros_or_none, moment, moment_or_none
+
+_NAME = "clock"
+#: How far the kept time may lag behind; a write a minute is enough.
+_LAG = timedelta(minutes=1)
+
+
+class VaultClock:
+    """Reads the wall clock through what the vault has seen of it."""
+
+    def __init__(self, wall: Clock, leap: timedelta) -> None:
+        self._wall = wall
+        self._leap = leap
+        self._kept: ClockState | None = None
+        self._state: ClockState | None = None
+        self._lock = threading.Lock()
+
+    def reading(self, tx: Tx) -> Reading:
+        """The time to go by in this transaction."""
+        with self._lock:
+            if self._state is None:
+                self._kept = self._state = _load(tx)
+            wall = self._wall()
+            if self._state is None:
+                self._state = ClockState(floor=wall)
+            self._state, reading = observe(self._state, wall, self._leap)
+            return reading
+
+    @property
+    def kept_floor(self) -> datetime | None:
+        """The latest time that the vault itself remembers."""
+        return self._kept.floor if self._kept else None
+
+    def note(self, tx: Tx, *, always: bool = False) -> ClockState | None:
+        """Write down the time, when what is kept lags; what was written, for `noted`."""
+        with self._lock:
+            state, kept = self._state, self._kept
+        if state is None or not (always or kept is None or _lags(kept, state)):
+            return None
+        meta.save(tx, _NAME, _to_json(state))
+        return state
+
+    def noted(self, state: ClockState | None) -> None:
+        """Called after the commit that `note` was part of."""
+        if state is not None:
+            self._kept = state
+
+    def accept(self, tx: Tx) -> datetime:
+        """Believe the wall clock, whatever it shows; the time believed before."""
+        self.reading(tx)
+        with self._lock:
+            before = self._state or ClockState(floor=self._wall())
+            self._state = self._kept = accept(before, self._wall())
+            meta.save(tx, _NAME, _to_json(self._state))
+        return before.floor
+
+
+def _lags(kept: ClockState, state: ClockState) -> bool:
+    leap = (kept.leap_from, kept.leap_seen) != (state.leap_from, state.leap_seen)
+    return state.floor - kept.floor >= _LAG or leap
+
+
+def _load(tx: Tx) -> ClockState | None:
+    text = meta.find(tx, _NAME)
+    if text is None:
+        return None
+    kept = json.loads(text)
+    return ClockState(
+        floor=moment(kept["floor"]),
+        leap_from=moment_or_none(kept["leap_from"]),
+        leap_seen=moment_or_none(kept["leap_seen"]),
+    )
+
+
+def _to_json(state: ClockState) -> str:
+    return json.dumps(
+        {
+            "floor": micros(state.floor),
+            "leap_from": micros_or_none(state.leap_from),
+            "leap_seen": micros_or_none(state.leap_seen),
+        }
+    )

@@ -1,0 +1,74 @@
+"""Draft: a memory as it is handed in, checked before anything is written."""
+
+import math
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from recollect.domain.errors import InvalidInput
+from recollect.domain.memory import MAX_CONTENT, Kind, check_key
+from recollect.text.cleaning import clean
+
+MAX_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What `Memories.save` takes, as a value."""
+
+    content: str
+    key: str | None = None
+    kind: str = Kind.FACT
+    #: From 0 to 1.
+    importance: float = 0.5
+    #: How long it may be served at all; a deadline, not a weight.
+    ttl: timedelta | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    message_id: str | None = None
+    agent: str | None = None
+
+    def checked(self) -> "Draft":
+        """The same draft with a clean text, or a sentence about the first value that cannot be used."""
+        if self.key is not None:
+            check_key(self.key)
+        if self.ttl is not None and self.ttl <= timedelta(0):
+            raise InvalidInput(f"ttl {self.ttl} is not in the future; give a positive duration")
+        check_importance(self.importance)
+        for name, time in (("valid_from", self.valid_from), ("valid_to", self.valid_to)):
+            if time is not None and time.tzinfo is None:
+                raise InvalidInput(f"{name} {time} has no time zone; give an aware datetime")
+        if self.valid_from and self.valid_to and self.valid_to <= self.valid_from:
+            raise InvalidInput(f"valid_to {self.valid_to} is not after valid_from {self.valid_from}")
+        return replace(self, content=check_content(self.content), kind=checked_kind(self.kind))
+
+
+def check_content(content: str) -> str:
+    """A text that can be kept."""
+    text = clean(content)
+    if not text.strip():
+        raise InvalidInput("the content is empty; give it at least one word")
+    if len(text) > MAX_CONTENT:
+        raise InvalidInput(f"content of {len(text)} characters is too long; use at most {MAX_CONTENT}")
+    return text
+
+
+def check_importance(importance: float) -> float:
+    """A weight between 0 and 1."""
+    if not math.isfinite(importance) or not 0 <= importance <= 1:
+        raise InvalidInput(f"importance {importance} is out of range; use 0 to 1")
+    return importance
+
+
+def checked_kind(kind: str) -> Kind:
+    """One of the kinds there are."""
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise InvalidInput(f"kind {kind!r} is unknown; use one of {', '.join(Kind)}") from None
+
+
+def check_limit(limit: int, most: int) -> int:
+    """A page size that can be served."""
+    if not 1 <= limit <= most:
+        raise InvalidInput(f"limit {limit} is out of range; use 1 to {most}")
+    return limit

@@ -1,0 +1,83 @@
+"""The gate in front of every operation: who is calling, and may they do this here?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from recollect.domain.caller import Caller, Permission, Scope
+from recollect.domain.errors import Denied
+from recollect.domain.owner import Owner
+from recollect.policy.access import decide
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a public method declares about itself."""
+
+    permission: Permission
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One caller before one owner's vault (or before the home itself, when there is no owner)."""
+
+    caller: Caller
+    owner: Owner | None
+    #: Set for the operations of one open session.
+    session_id: str | None = None
+
+    def check(self, operation: Operation, session_id: str | None = None) -> None:
+        """Let the operation pass, or refuse it in words."""
+        wanted = self.session_id or session_id
+        decision = decide(self.caller, self.owner, operation.permission, operation.scope, wanted)
+        if not decision.allowed:
+            whose = f" in {self.owner}" if self.owner else ""
+            raise Denied(f"{self.caller.name} may not {operation.permission}{whose}: {decision.rule}")
+
+
+class Gated(Protocol):
+    """Anything that stands behind a gate."""
+
+    @property
+    def gate(self) -> Gate:
+        """The gate to pass."""
+        ...
+
+
+G = TypeVar("G", bound=Gated)
+Method = Callable[Concatenate[G, P], R]
+
+
+def operation(permission: Permission, scope: Scope) -> Callable[[Method[G, P, R]], Method[G, P, R]]:
+    """Declare what a public method does; it is checked before the method begins.
+
+    A method of session scope takes the session's id as its first argument, unless its gate is for one session.
+    """
+    declared = Operation(permission, scope)
+    by_session = scope is Scope.SESSION
+
+    def declare(method: Method[G, P, R]) -> Method[G, P, R]:
+        @wraps(method)
+        def call(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            self.gate.check(declared, _first(args, kwargs) if by_session else None)
+            return method(self, *args, **kwargs)
+
+        call.__dict__["operation"] = declared
+        return call
+
+    return declare
+
+
+def declared_operation(method: Callable[..., Any]) -> Operation | None:
+    """What a method declared, or None when it forgot to."""
+    return getattr(method, "operation", None)
+
+
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    found = args[0] if args else kwargs.get("session_id")
+    return found if isinstance(found, str) else None

@@ -1,0 +1,123 @@
+"""People: who has a vault here, under which channel addresses, in which tenant."""
+
+from collections.abc import Mapping
+
+from recollect.domain.caller import Permission, Scope
+from recollect.domain.errors import InvalidInput, NotFound
+from recollect.domain.identity import Identity
+from recollect.domain.ids import Clock
+from recollect.domain.names import check_name
+from recollect.domain.owner import Owner
+from recollect.domain.person import DEFAULT_TENANT, Person, Tenant
+from recollect.storage.port import Database, Tx
+from recollect.storage.tables import people
+from recollect.vault.gate import Gate, operation
+
+_ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
+_PERIODS = ("active", "archive", "grace")
+_MOST_DAYS = 36_500
+
+
+class People:
+    """The catalog's people; for the operator of the home."""
+
+    def __init__(self, catalog: Database, gate: Gate, clock: Clock) -> None:
+        self._catalog = catalog
+        self._gate = gate
+        self._clock = clock
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._gate
+
+    @_ADMIN
+    def add(self, owner: str | Owner, *, tenant: str = DEFAULT_TENANT) -> Person:
+        """Add a person; a name that is taken, or looks like one that is, is refused."""
+        person = Person(owner=_person(owner), tenant=tenant, created_at=self._clock())
+
+        def change(tx: Tx) -> Person:
+            ensure_tenant(tx, tenant, self._clock)
+            people.add(tx, person)
+            return person
+
+        return self._catalog.write(change)
+
+    @_ADMIN
+    def get(self, owner: str | Owner) -> Person:
+        """The person of that name."""
+        wanted = _person(owner)
+        return self._catalog.read(lambda tx: _existing(tx, wanted))
+
+    @_ADMIN
+    def all(self) -> list[Person]:
+        """Everybody, by name."""
+        return self._catalog.read(people.everyone)
+
+    @_ADMIN
+    def link(self, owner: str | Owner, identity: str) -> Person:
+        """Give a person a channel address, such as telegram:42; an address belongs to one person only."""
+        wanted, address = _person(owner), Identity.parse(identity)
+
+        def change(tx: Tx) -> Person:
+            _existing(tx, wanted)
+            people.link(tx, address, wanted)
+            return _existing(tx, wanted)
+
+        return self._catalog.write(change)
+
+    @_ADMIN
+    def unlink(self, owner: str | Owner, identity: str) -> Person:
+        """Take a channel address from a person."""
+        wanted, address = _person(owner), Identity.parse(identity)
+
+        def change(tx: Tx) -> Person:
+            if not people.unlink(tx, address, wanted):
+                raise NotFound(f"{wanted} has no such {address.channel} identity")
+            return _existing(tx, wanted)
+
+        return self._catalog.write(change)
+
+    @_ADMIN
+    def find(self, identity: str) -> Owner | None:
+        """Whose channel address that is, or None."""
+        address = Identity.parse(identity)
+        return self._catalog.read(lambda tx: people.owner_of(tx, address))
+
+    @_ADMIN
+    def tenants(self) -> list[Tenant]:
+        """All tenants, by name."""
+        return self._catalog.read(people.tenants)
+
+    @_ADMIN
+    def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
+        """Add a tenant or change how long its memories rest: days for active, archive and grace."""
+        for period, days in retention_days.items():
+            if period not in _PERIODS or not 0 <= days <= _MOST_DAYS:
+                raise InvalidInput(
+                    f"retention {period}={days} is not allowed; use {', '.join(_PERIODS)} with 0 to {_MOST_DAYS} days"
+                )
+        tenant = Tenant(name=check_name(name, "tenant"), created_at=self._clock(), retention_days=dict(retention_days))
+        self._catalog.write(lambda tx: people.save_tenant(tx, tenant))
+        return tenant
+
+
+def ensure_tenant(tx: Tx, name: str, clock: Clock) -> None:
+    """The default tenant is made when it is first needed; another must be there."""
+    if people.find_tenant(tx, name):
+        return
+    if name != DEFAULT_TENANT:
+        raise NotFound(f"there is no tenant {name!r}; make it first")
+    people.save_tenant(tx, Tenant(name=name, created_at=clock(), retention_days={}))
+
+
+def _person(owner: str | Owner) -> Owner:
+    parsed = owner if isinstance(owner, Owner) else Owner.parse(owner)
+    return parsed.person
+
+
+def _existing(tx: Tx, owner: Owner) -> Person:
+    person = people.find(tx, owner)
+    if person is None:
+        raise NotFound(f"there is no {owner.kind} {owner.name!r} in this home; add it first")
+    return person

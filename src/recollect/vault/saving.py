@@ -1,0 +1,130 @@
+"""How a draft becomes a memory: new, a new version under its key, or the one that is known already."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.domain.errors import InvalidInput, NotFound
+from recollect.domain.event import EventType
+from recollect.domain.memory import Kind, Memory, State
+from recollect.domain.trust import Trust, least
+from recollect.policy.clock import Reading
+from recollect.policy.duplicates import known, later
+from recollect.policy.lifecycle import LIVE, enter
+from recollect.storage.port import Tx
+from recollect.storage.tables import memories, messages, sessions
+from recollect.text.similarity import fingerprint
+from recollect.vault import changes
+from recollect.vault.draft import Draft
+from recollect.vault.footing import Footing
+
+
+def save_draft(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory:
+    """Store a checked draft; nothing is doubled and nothing that was said before is lost."""
+    expires_at = _deadline(draft, reading.now)
+    change = changes.Change(tx, footing.actor, reading.now)
+    holder = _holder(tx, draft, reading, footing)
+    twin = holder if holder and _says_the_same(holder, draft) else _twin(tx, draft, reading, footing)
+    if twin and (holder is None or twin.id == holder.id):
+        return _renew(change, twin, draft, expires_at, footing)
+    if holder:
+        return _replace_content(change, holder, draft, expires_at, footing)
+    return changes.add(change, _new(tx, draft, expires_at, reading, footing))
+
+
+def _deadline(draft: Draft, now: datetime) -> datetime | None:
+    try:
+        return now + draft.ttl if draft.ttl else None
+    except OverflowError:
+        raise InvalidInput(f"ttl {draft.ttl} reaches past the last year there is; leave it out") from None
+
+
+def _holder(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory | None:
+    """The live memory that holds the draft's key."""
+    held = memories.find_by_key(tx, draft.key) if draft.key else None
+    return _if_live(tx, held, reading, footing)
+
+
+def _twin(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory | None:
+    """A live memory that says the same thing."""
+    alike = memories.alike(tx, fingerprint(draft.content), Kind(draft.kind))
+    candidates = (live for one in alike if (live := _if_live(tx, one, reading, footing)))
+    return known(candidates, key=draft.key, valid_from=draft.valid_from, valid_to=draft.valid_to)
+
+
+def _if_live(tx: Tx, memory: Memory | None, reading: Reading, footing: Footing) -> Memory | None:
+    if memory is None:
+        return None
+    settled = changes.settle(tx, memory, reading, footing.retention)
+    return settled if settled.state in LIVE else None
+
+
+def _says_the_same(memory: Memory, draft: Draft) -> bool:
+    same_time = (memory.valid_from, memory.valid_to) == (draft.valid_from, draft.valid_to)
+    same_text = fingerprint(memory.content) == fingerprint(draft.content)
+    return same_time and same_text and memory.kind == draft.kind
+
+
+def _renew(
+    change: changes.Change, known_one: Memory, draft: Draft, expires_at: datetime | None, footing: Footing
+) -> Memory:
+    """Said again: its life begins anew, and its importance is the greater of the two."""
+    renewed = replace(
+        known_one,
+        key=known_one.key or draft.key,
+        importance=max(known_one.importance, draft.importance),
+        expires_at=later(known_one.expires_at, expires_at),
+        updated_at=change.at,
+    )
+    active = enter(renewed, State.ACTIVE, change.at, footing.retention)
+    return changes.put(change, known_one, active, EventType.DEDUPLICATED)
+
+
+def _replace_content(
+    change: changes.Change, holder: Memory, draft: Draft, expires_at: datetime | None, footing: Footing
+) -> Memory:
+    """The key says something else now; what it said before is kept as a version."""
+    edited = replace(
+        holder,
+        content=draft.content,
+        kind=Kind(draft.kind),
+        importance=draft.importance,
+        expires_at=expires_at,
+        valid_from=draft.valid_from,
+        valid_to=draft.valid_to,
+        author=footing.actor,
+        version=holder.version + 1,
+        updated_at=change.at,
+    )
+    active = enter(edited, State.ACTIVE, change.at, footing.retention)
+    return changes.put(change, holder, active, EventType.EDITED)
+
+
+def _new(tx: Tx, draft: Draft, expires_at: datetime | None, reading: Reading, footing: Footing) -> Memory:
+    memory = Memory(
+        id=footing.ids("mem"),
+        content=draft.content,
+        key=draft.key,
+        kind=Kind(draft.kind),
+        importance=draft.importance,
+        trust=_trust(tx, draft.message_id),
+        author=footing.actor,
+        agent=draft.agent,
+        message_id=draft.message_id,
+        created_at=reading.now,
+        updated_at=reading.now,
+        valid_from=draft.valid_from,
+        valid_to=draft.valid_to,
+        expires_at=expires_at,
+    )
+    return enter(memory, State.ACTIVE, reading.now, footing.retention)
+
+
+def _trust(tx: Tx, message_id: str | None) -> Trust:
+    """What is remembered is believed no more than the message it came from."""
+    if message_id is None:
+        return Trust.OWNER
+    message = messages.find(tx, message_id)
+    if message is None:
+        raise NotFound(f"there is no message {message_id!r} in this vault to remember from")
+    session = sessions.find(tx, message.session_id)
+    return least(message.trust, Trust.IMPORTED) if session and session.imported else message.trust

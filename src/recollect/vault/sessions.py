@@ -1,0 +1,145 @@
+"""Sessions: conversations that resume exactly, by channel and agent, after any restart."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from recollect.domain.caller import Permission, Scope
+from recollect.domain.errors import InvalidInput, NotFound
+from recollect.domain.event import EventType
+from recollect.domain.message import Message
+from recollect.domain.session import MAIN, Session, SessionKey, SessionKind
+from recollect.policy.clock import Reading
+from recollect.recall.indexing import index_message
+from recollect.storage.port import Tx
+from recollect.storage.tables import events, messages, sessions
+from recollect.vault.chat import Chat
+from recollect.vault.draft import MAX_PAGE, check_limit
+from recollect.vault.erasing import finish_erasing, mark_remains
+from recollect.vault.footing import Footing
+from recollect.vault.gate import Gate, operation
+from recollect.vault.transcript import append, existing, prune_hooks, remove_session
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """What bringing in a conversation changed."""
+
+    session: Session
+    added: int
+    #: Messages that were here already.
+    known: int
+
+
+class Sessions:
+    """The conversations of one vault."""
+
+    def __init__(self, footing: Footing) -> None:
+        self._footing = footing
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._footing.gate
+
+    @operation(Permission.WRITE, Scope.USER)
+    def open(
+        self,
+        *,
+        channel: str = MAIN,
+        agent: str = MAIN,
+        group: str | None = None,
+        topic: str | None = None,
+        hook: str | None = None,
+    ) -> Chat:
+        """Resume the session of this place, or begin it."""
+        return self.open_key(self._key(channel, agent, group, topic, hook))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def open_key(self, key: SessionKey | str) -> Chat:
+        """Resume the session under a key, or begin it."""
+        place = SessionKey.parse(key) if isinstance(key, str) else key
+
+        def change(tx: Tx, reading: Reading) -> Session:
+            if place.kind is SessionKind.HOOK:
+                prune_hooks(tx, reading, self._footing)
+            return sessions.find_open(tx, place) or self._begin(tx, place, reading)
+
+        known = self._footing.read(lambda tx, _: sessions.find_open(tx, place))
+        return Chat(self._footing, known or self._footing.write(change))
+
+    @operation(Permission.READ, Scope.SESSION)
+    def get(self, session_id: str) -> Chat:
+        """The session with that id."""
+        return Chat(self._footing, self._footing.read(lambda tx, _: existing(tx, session_id)))
+
+    @operation(Permission.READ, Scope.USER)
+    def page(self, *, before: str | None = None, key_prefix: str | None = None, limit: int = 50) -> list[Session]:
+        """The newest sessions before an id, all or those whose key begins with a text."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._footing.read(lambda tx, _: sessions.page(tx, before=before, prefix=key_prefix, limit=size))
+
+    @operation(Permission.WRITE, Scope.SESSION)
+    def delete(self, session_id: str) -> bool:
+        """Destroy a session and its messages; True when no byte of it is left in the vault's files."""
+
+        def change(tx: Tx, reading: Reading) -> None:
+            if not remove_session(tx, session_id, actor=self._footing.actor, at=reading.now, type=EventType.DELETED):
+                raise NotFound(f"there is no session {session_id!r} in this vault")
+            mark_remains(tx)
+
+        self._footing.write(change, frees=True)
+        return finish_erasing(self._footing)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def adopt(self, session: Session, transcript: Iterable[Message]) -> Adopted:
+        """Bring in a conversation with its own ids and times, whole or not at all; what is here is not doubled."""
+        said = list(transcript)
+
+        def change(tx: Tx, reading: Reading) -> Adopted:
+            known = sessions.find(tx, session.id)
+            if known is None:
+                self._insert(tx, session, said, reading)
+                return Adopted(existing(tx, session.id), len(said), 0)
+            new = [message for message in said if messages.find(tx, message.id) is None]
+            placed = [append(tx, replace(message, session_id=session.id), reading.now) for message in new]
+            added = sum(1 for before, after in zip(new, placed, strict=True) if before.id == after.id)
+            return Adopted(existing(tx, session.id), added, len(said) - added)
+
+        return self._footing.write(change)
+
+    def _insert(self, tx: Tx, session: Session, said: list[Message], reading: Reading) -> None:
+        """The session exactly as it came: its ids, its times, its order."""
+        whole = replace(
+            session,
+            imported=True,
+            message_count=max((message.position for message in said), default=0),
+            token_estimate=sum(message.token_estimate for message in said),
+        )
+        sessions.insert(tx, whole)
+        for message in said:
+            if message.session_id != session.id or message.position < 1:
+                raise InvalidInput(f"message {message.id!r} does not belong to session {session.id!r}")
+            index_message(tx, messages.insert(tx, message), message)
+        events.add(
+            tx,
+            EventType.IMPORTED,
+            "session",
+            session.id,
+            at=reading.now,
+            actor=self._footing.actor,
+            payload={"messages": len(said)},
+        )
+
+    def _begin(self, tx: Tx, key: SessionKey, reading: Reading) -> Session:
+        session = Session(id=self._footing.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now)
+        sessions.insert(tx, session)
+        events.add(tx, EventType.OPENED, "session", session.id, at=reading.now, actor=self._footing.actor)
+        return session
+
+    def _key(self, channel: str, agent: str, group: str | None, topic: str | None, hook: str | None) -> SessionKey:
+        if hook is not None:
+            return SessionKey(SessionKind.HOOK, name=hook)
+        if group is not None:
+            return SessionKey(SessionKind.GROUP, agent=agent, channel=channel, name=group, topic=topic)
+        shared = self._footing.settings.sessions.direct == "main"
+        return SessionKey(agent=agent, channel=MAIN if shared else channel, topic=topic)

@@ -1,0 +1,108 @@
+"""Vault: everything remembered for one owner, and the way to ask for it."""
+
+import secrets
+
+from recollect.context.assemble import assemble
+from recollect.domain.caller import Permission, Scope
+from recollect.domain.context import Budget, Candidate, Context
+from recollect.domain.errors import InvalidInput
+from recollect.domain.hit import Hit, SourceKind
+from recollect.domain.owner import Owner
+from recollect.policy.clock import Reading
+from recollect.recall.search import Filters, search
+from recollect.storage.port import Tx
+from recollect.storage.tables import memories, sessions
+from recollect.text.tokens import estimate
+from recollect.vault.checking import Health, check, rebuild
+from recollect.vault.context import load_memories, load_messages
+from recollect.vault.draft import check_limit, checked_kind
+from recollect.vault.events import Events
+from recollect.vault.footing import Footing
+from recollect.vault.gate import Gate, operation
+from recollect.vault.lifecycle import Lifecycle
+from recollect.vault.memories import Memories
+from recollect.vault.sessions import Sessions
+from recollect.vault.totals import Totals
+from recollect.vault.transcript import existing
+
+MAX_TOKENS = 10_000_000
+
+
+class Vault:
+    """One owner's vault, as one caller may use it."""
+
+    def __init__(self, owner: Owner, footing: Footing) -> None:
+        self.owner = owner
+        self.memories = Memories(footing)
+        self.sessions = Sessions(footing)
+        self.events = Events(footing)
+        self.lifecycle = Lifecycle(footing)
+        self._footing = footing
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._footing.gate
+
+    @operation(Permission.READ, Scope.USER)
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        source: str | None = None,
+        session_id: str | None = None,
+        kind: str | None = None,
+    ) -> list[Hit]:
+        """What the vault knows about a text, best first, each hit with the place it came from."""
+        rules = self._footing.settings.recall
+        size = check_limit(rules.limit if limit is None else limit, rules.max)
+        filters = Filters(
+            source=_source(source) if source else None,
+            session_id=session_id,
+            kind=checked_kind(kind) if kind else None,
+        )
+        return self._footing.read(lambda tx, reading: search(tx, query, reading, filters, size))
+
+    @operation(Permission.READ, Scope.USER)
+    def context(self, query: str = "", *, session_id: str | None = None, tokens: int | None = None) -> Context:
+        """A text for a model, never over its token budget: what is remembered, then the session's last turns."""
+        rules = self._footing.settings.context
+        size = check_limit(rules.tokens if tokens is None else tokens, MAX_TOKENS)
+        budget = Budget(tokens=size, messages=rules.messages, memories=rules.memories)
+
+        def load(tx: Tx, reading: Reading) -> tuple[list[Candidate], list[Candidate]]:
+            said = load_messages(tx, existing(tx, session_id).id, budget.messages) if session_id else []
+            asked = query or (said[-1].text if said else "")
+            return load_memories(tx, asked, reading, budget.memories), said
+
+        known, said = self._footing.read(load)
+        # A mark that no stored text can know, so that none can close the fence.
+        return assemble(known, said, budget, mark=secrets.token_hex(4), estimate=estimate)
+
+    @operation(Permission.READ, Scope.USER)
+    def totals(self) -> Totals:
+        """How much the vault holds."""
+
+        def load(tx: Tx, _: Reading) -> Totals:
+            conversations, said = sessions.totals(tx)
+            return Totals(memories=memories.counts(tx), sessions=conversations, messages=said)
+
+        return self._footing.read(load)
+
+    @operation(Permission.READ, Scope.USER)
+    def check(self) -> Health:
+        """Whether the rows, the versions and the index agree."""
+        return self._footing.read(lambda tx, _: check(tx))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def rebuild_index(self) -> int:
+        """Make the index again from the rows; how many pieces it has."""
+        return self._footing.write(lambda tx, _: rebuild(tx))
+
+
+def _source(text: str) -> SourceKind:
+    try:
+        return SourceKind(text)
+    except ValueError:
+        raise InvalidInput(f"source {text!r} is unknown; use one of {', '.join(SourceKind)}") from None

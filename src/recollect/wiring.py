@@ -1,0 +1,184 @@
+"""The open parts of one home, shared by every caller: settings, keys, catalog and vaults."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from recollect.domain.caller import Caller
+from recollect.domain.errors import NotFound
+from recollect.domain.ids import Clock, IdMaker
+from recollect.domain.owner import Owner
+from recollect.domain.person import DEFAULT_TENANT, Person
+from recollect.home.locks import Lock
+from recollect.home.paths import Home, prepare
+from recollect.home.reserve import Reserve
+from recollect.policy.lifecycle import Retention
+from recollect.settings.load import Loaded, load
+from recollect.settings.model import LifecycleSettings
+from recollect.storage.keystore import KeyStore
+from recollect.storage.opening import CATALOG, VAULT, Opener
+from recollect.storage.pool import PooledDatabase, VaultPool
+from recollect.storage.port import Database, Tx
+from recollect.storage.tables import people, vaults
+from recollect.storage.tables.vaults import VaultEntry
+from recollect.vault.clock import VaultClock
+from recollect.vault.footing import Footing
+from recollect.vault.gate import Gate
+from recollect.vault.people import ensure_tenant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a home is opened with."""
+
+    root: Path
+    cwd: Path
+    environ: Mapping[str, str]
+    overrides: Mapping[str, object]
+    passphrase: str | None
+    clock: Clock
+
+
+class Wiring:
+    """One open home."""
+
+    def __init__(self, means: Means) -> None:
+        self.clock = means.clock
+        self.ids = IdMaker(means.clock)
+        self.home = Home(means.root)
+        prepare(self.home)
+        self.loaded: Loaded = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
+        settings = self.loaded.settings
+        self.settings = settings
+        Reserve(self.home.reserve_file, settings.storage.reserve_mib * 1024 * 1024).ensure()
+        self.keys = KeyStore.open(
+            self.home,
+            encryption=settings.encryption,
+            key_file=settings.key_file,
+            passphrase=means.passphrase,
+            environ=means.environ,
+            clock=means.clock,
+        )
+        self._opener = Opener(self.home, settings.storage, means.clock)
+        self._pool = VaultPool(settings.storage.open_vaults)
+        self._clocks: dict[str, VaultClock] = {}
+        try:
+            self.catalog: Database = self._open_catalog()
+        except BaseException:
+            self.keys.close()
+            raise
+
+    def close(self) -> None:
+        """Close every file; calling it again does nothing."""
+        self._pool.close()
+        self.catalog.close()
+        self.keys.close()
+
+    def entry(self, owner: Owner) -> VaultEntry | None:
+        """The vault of an owner, as the catalog knows it."""
+        return self.catalog.read(lambda tx: vaults.find(tx, owner))
+
+    def footing(self, entry: VaultEntry, caller: Caller) -> Footing:
+        """What the services of one vault stand on, for one caller."""
+        leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
+        clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
+        return Footing(
+            database=PooledDatabase(self._pool, entry.id, lambda: self._open_vault(entry)),
+            gate=Gate(caller, entry.owner),
+            clock=clock,
+            ids=self.ids,
+            retention=self._retention(entry.owner),
+            settings=self.settings,
+        )
+
+    def make_vault(self, owner: Owner) -> VaultEntry:
+        """A new vault for an owner: key, file, and last the catalog's line, which makes it real."""
+        entry = VaultEntry(
+            owner=owner,
+            id=self.ids("vlt"),
+            encrypted=self.settings.encryption == "auto" and self.keys.enabled,
+            created_at=self.clock(),
+        )
+        key = self.keys.make_key(entry.id) if entry.encrypted else None
+        self._opener.create(self.home.vault_file(entry.id), VAULT, key).close()
+
+        def change(tx: Tx) -> VaultEntry:
+            if people.find(tx, owner.person) is None:
+                ensure_tenant(tx, DEFAULT_TENANT, self.clock)
+                people.add(tx, Person(owner=owner.person, tenant=DEFAULT_TENANT, created_at=self.clock()))
+            return vaults.add(tx, entry)
+
+        try:
+            stands = self.catalog.write(change)
+        except BaseException:
+            self._discard(entry)
+            raise
+        if stands.id != entry.id:
+            # Another process made one for the same owner at the same time.
+            self._discard(entry)
+        return stands
+
+    def pending_steps(self) -> dict[Path, tuple[str, ...]]:
+        """For each vault, the schema steps that opening it will run."""
+        found: dict[Path, tuple[str, ...]] = {}
+        for entry in self.catalog.read(vaults.everything):
+            path = self.home.vault_file(entry.id)
+            steps = self._opener.pending(path, VAULT, self._vault_key(entry))
+            found[path] = tuple(f"{step.number:04} {step.name}" for step in steps)
+        return found
+
+    def _vault_key(self, entry: VaultEntry) -> bytes | None:
+        return self.keys.key(entry.id) if entry.encrypted else None
+
+    def _discard(self, entry: VaultEntry) -> None:
+        if entry.encrypted:
+            self.keys.destroy_key(entry.id)
+        path = self.home.vault_file(entry.id)
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+    def _open_vault(self, entry: VaultEntry) -> Database:
+        return self._opener.open(self.home.vault_file(entry.id), VAULT, self._vault_key(entry))
+
+    def _open_catalog(self) -> Database:
+        path = self.home.catalog_file
+        if not path.exists():
+            with Lock(self.home.locks / "home.lock"):
+                return self._create_catalog(path)
+        key = self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
+        return self._opener.open(path, CATALOG, key)
+
+    def _create_catalog(self, path: Path) -> Database:
+        """Under the lock: the key first, so that a creation cut short is finished with the same one."""
+        made = self.keys.has_key(CATALOG)
+        if not made and not path.exists() and self.settings.encryption == "auto":
+            self.keys.make_key(CATALOG)
+            made = True
+        return self._opener.create(path, CATALOG, self.keys.key(CATALOG) if made else None)
+
+    def _retention(self, owner: Owner) -> Retention:
+        """The settings' periods, with the tenant's in front."""
+
+        def days(tx: Tx) -> Mapping[str, int]:
+            person = people.find(tx, owner.person)
+            tenant = people.find_tenant(tx, person.tenant) if person else None
+            return tenant.retention_days if tenant else {}
+
+        return to_retention(self.settings.lifecycle, self.catalog.read(days))
+
+
+def to_retention(settings: LifecycleSettings, override: Mapping[str, int]) -> Retention:
+    """Days as durations; 0 is for ever, or no such state."""
+    active = override.get("active", settings.active_days)
+    archive = override.get("archive", settings.archive_days)
+    return Retention(
+        active=timedelta(days=active) if active else None,
+        archived=timedelta(days=archive) if archive else None,
+        grace=timedelta(days=override.get("grace", settings.grace_days)),
+    )
+
+
+def missing(owner: Owner) -> NotFound:
+    """The one answer for a vault that is not there and for one that this caller may not know of."""
+    return NotFound(f"there is no vault of {str(owner)!r} for this caller")

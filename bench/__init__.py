@@ -1,0 +1,1 @@
+"""Measurements that are too long for the tests; each module with a main() is one benchmark."""

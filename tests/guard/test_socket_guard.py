@@ -1,0 +1,66 @@
+"""The guard refuses the network here and in a child, writes it down, and leaves local sockets alone."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.plugins.runs import run_pytest
+from tests.plugins.sockets import RECORD
+
+_TALKS = """import contextlib, socket
+def test_talks():
+    with contextlib.suppress(RuntimeError):
+        socket.socket()
+"""
+
+
+@pytest.fixture
+def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A record of this test's own, because the run's would fail the run."""
+    path = tmp_path / "refused"
+    monkeypatch.setenv(RECORD, str(path))
+    return path
+
+
+@pytest.mark.feature("G19")
+def test_a_socket_in_this_process_is_refused_and_recorded(record: Path) -> None:
+    with pytest.raises(RuntimeError, match="no network socket"):
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    assert record.read_text().startswith(f"socket.__new__ at {__file__}:")
+
+
+@pytest.mark.feature("G19")
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "socket.socket()",
+        "socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)",
+        "socket.create_connection(('localhost', 9))",
+        "socket.getaddrinfo('localhost', 80)",
+        "socket.gethostbyname('localhost')",
+        "urllib.request.urlopen('http://localhost:9')",
+    ],
+)
+def test_a_socket_in_a_child_is_recorded_even_when_the_child_hides_it(record: Path, attempt: str) -> None:
+    program = f"import socket, urllib.request\ntry:\n    {attempt}\nexcept Exception:\n    pass\n"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert len(record.read_text().splitlines()) >= 1
+
+
+def test_a_local_socket_pair_is_allowed(record: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(b"hello")
+        assert theirs.recv(5) == b"hello"
+    assert not record.exists()
+
+
+@pytest.mark.feature("G19")
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_run_in_which_a_socket_was_asked_for_fails(tmp_path: Path, workers: str) -> None:
+    run = run_pytest(tmp_path, _TALKS, workers, plugin="sockets")
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED, run.stdout + run.stderr
+    assert "1 passed" in run.stdout
+    assert "test_it.py:4" in run.stdout

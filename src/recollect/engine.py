@@ -11,7 +11,7 @@ from recollect.domain.ids import Clock, system_clock
 from recollect.domain.owner import Owner, OwnerKind
 from recollect.home.paths import Home, home_root
 from recollect.policy.access import may_see
-from recollect.settings.load import Loaded
+from recollect.settings.load import Loaded, load
 from recollect.storage.keystore import KeyStore
 from recollect.storage.tables import vaults
 from recollect.vault.chat import Chat
@@ -157,3 +157,13 @@ class Recollect:
     def _operator_only(self, what: str) -> None:
         if not self.caller.operator:
             raise Denied(f"{self.caller.name} may not {what}; only the process owner may")
+
+
+def open_keys(
+    home: str | Path | None = None, *, passphrase: str | None = None, environ: Mapping[str, str] | None = None
+) -> KeyStore:
+    """The key store of a home by itself: what is left to ask when its key is lost, and where it is recovered."""
+    variables = os.environ if environ is None else environ
+    place = Home(home_root(Path(home) if home is not None else None, variables))
+    settings = load(place, cwd=Path.cwd(), environ=variables).settings
+    return KeyStore.open(place, encryption="off", key_file=settings.key_file, passphrase=passphrase, environ=variables)

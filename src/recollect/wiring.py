@@ -101,7 +101,7 @@ class Wiring:
             created_at=self.clock(),
         )
         key = self.keys.make_key(entry.id) if entry.encrypted else None
-        self._opener.create(self.home.vault_file(entry.id), VAULT, key).close()
+        self._opener.create_vault(entry.id, owner, key)
 
         def change(tx: Tx) -> VaultEntry:
             if people.find(tx, owner.person) is None:
@@ -139,23 +139,20 @@ class Wiring:
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
     def _open_vault(self, entry: VaultEntry) -> Database:
-        return self._opener.open(self.home.vault_file(entry.id), VAULT, self._vault_key(entry))
+        return self._opener.open_vault(entry.id, entry.owner, self._vault_key(entry))
 
     def _open_catalog(self) -> Database:
-        path = self.home.catalog_file
-        if not path.exists():
-            with Lock(self.home.locks / "home.lock"):
-                return self._create_catalog(path)
-        key = self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
-        return self._opener.open(path, CATALOG, key)
+        if self.home.catalog_file.exists():
+            return self._opener.open_catalog(self._catalog_key())
+        with Lock(self.home.locks / "home.lock"):
+            # The key first, so that a creation cut short is finished with the same one.
+            made = self.keys.has_key(CATALOG) or self.home.catalog_file.exists()
+            if not made and self.settings.encryption == "auto":
+                self.keys.make_key(CATALOG)
+            return self._opener.create_catalog(self._catalog_key())
 
-    def _create_catalog(self, path: Path) -> Database:
-        """Under the lock: the key first, so that a creation cut short is finished with the same one."""
-        made = self.keys.has_key(CATALOG)
-        if not made and not path.exists() and self.settings.encryption == "auto":
-            self.keys.make_key(CATALOG)
-            made = True
-        return self._opener.create(path, CATALOG, self.keys.key(CATALOG) if made else None)
+    def _catalog_key(self) -> bytes | None:
+        return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
 
     def _retention(self, owner: Owner) -> Retention:
         """The settings' periods, with the tenant's in front."""

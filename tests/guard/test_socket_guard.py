@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.plugins.runs import run_pytest
 from tests.plugins.sockets import RECORD
 

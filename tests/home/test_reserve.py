@@ -5,10 +5,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.home.small_disk import run_on_small_disk
 
 from recollect.domain.errors import HomeError
 from recollect.home.reserve import SIZE, Reserve
+from tests.home.small_disk import run_on_small_disk
 
 
 def allocated(path: Path) -> int:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.plugins.features import NO_PROOF, Feature, listing, read_features
 from tests.plugins.runs import run_pytest
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.plugins.runs import run_pytest
 
 _SKIP = "import pytest\ndef test_skips():\n    pytest.skip('no such disk')\ndef test_runs(): pass\n"

@@ -104,7 +104,7 @@ def test_unsetting_what_is_not_a_setting_cures_the_file_or_is_refused(home: Home
 @pytest.mark.parametrize(
     ("key", "text", "said"),
     [
-        ("recal.limit", "3", "the nearest is 'recall.limit'"),
+        ("recalls.limit", "3", "the nearest is 'recall.limit'"),
         ("recall.limit", "0", "recall.limit is '0'; it must be a whole number from 1 to 1000"),
         ("recall.limit", "3\nmax = 5", "it must be a whole number"),
         ("encryption", 'off"\nisolation = "agent', "it must be"),
@@ -143,6 +143,15 @@ def test_a_file_with_another_mistake_is_not_written(home: Home) -> None:
 def test_a_form_we_do_not_know_is_refused_or_changed_rightly_and_never_spoilt(home: Home, text: str) -> None:
     home.settings_file.write_text(text)
     with pytest.raises(SettingsError):
+        set_value(home, "recall.limit", "3")
+    assert home.settings_file.read_text() == text
+
+
+def test_a_line_inside_a_text_is_not_mistaken_for_a_value(home: Home) -> None:
+    text = 'key_file = """/x/\\\nrecall.limit = 4 # \\\n"""\n'
+    home.settings_file.write_text(text)
+    assert loaded(home).key_file == "/x/recall.limit = 4 # "
+    with pytest.raises(SettingsError, match=r"recall.limit in a form that cannot be changed from here"):
         set_value(home, "recall.limit", "3")
     assert home.settings_file.read_text() == text
 

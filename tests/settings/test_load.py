@@ -144,7 +144,7 @@ def test_what_a_variable_held_is_never_shown(place: Place) -> None:
         ("lifecycle.active_day", "lifecycle.active_days"),
         ("active_days", "lifecycle.active_days"),
         ("activeDays", "lifecycle.active_days"),
-        ("recal.limit", "recall.limit"),
+        ("recalls.limit", "recall.limit"),
         ("encrypt", "encryption"),
         ("storage.timeout", "storage.busy_timeout_seconds"),
     ],

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 import pytest
+
 from tests.shape.source import Module, modules
 
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "base", "manager", "handler", "misc"})

@@ -2,9 +2,8 @@
 
 import re
 
-from tests.shape.source import ROOT
-
 import recollect
+from tests.shape.source import ROOT
 
 REFERENCE = ROOT / "docs" / "reference" / "python.md"
 #: A heading that is one name in code, with or without its parameters: ## `Recollect(home=None)`.

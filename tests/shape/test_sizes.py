@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 import pytest
+
 from tests.shape.source import Module, methods, modules, named
 
 FILE_LINES = 400

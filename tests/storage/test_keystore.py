@@ -133,8 +133,11 @@ def test_a_wrap_relabelled_for_another_vault_is_noticed(home: Home, store: KeySt
         store.key("vlt_2")
 
 
-def test_a_missing_key_store_is_not_replaced_while_encrypted_vaults_exist(home: Home, store: KeyStore) -> None:
-    connect(home.vault_file("vlt_1"), key=store.make_key("vlt_1")).close()
+@pytest.mark.parametrize("file", ["catalog.db", "vaults/vlt_1.db"])
+def test_a_missing_key_store_is_not_replaced_while_encrypted_files_exist(
+    home: Home, store: KeyStore, file: str
+) -> None:
+    connect(home.root / file, key=store.make_key("vlt_1")).close()
     store.close()
     for path in home.root.glob("keys.db*"):
         path.unlink()

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import shutil
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -130,6 +131,7 @@ def test_a_recovery_code_brings_a_lost_key_file_back(home: Home, store: KeyStore
     assert store.holder().recovery_code_made_at == _NOW
     store.close()
     path.unlink()
+    shutil.rmtree(home.locks)
     lost = _open(home)
     with pytest.raises(KeyProblem):
         lost.key("vlt_1")

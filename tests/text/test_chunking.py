@@ -37,6 +37,11 @@ def test_neighbours_share_whole_words() -> None:
     assert [piece.text for piece in pieces][:2] == ["alpha beta gamma delta ", "delta epsilon zeta eta "]
 
 
+def test_a_border_too_near_the_start_does_not_send_the_next_piece_back() -> None:
+    pieces = chunks("a " + "x" * 60, size=20, overlap=10)
+    assert [piece.start for piece in pieces] == [0, 10, 20, 30, 40, 50]
+
+
 @pytest.mark.parametrize(("size", "overlap"), [(0, 0), (10, 6), (10, -1)])
 def test_sizes_that_cannot_be_cut_are_refused(size: int, overlap: int) -> None:
     with pytest.raises(InvalidInput, match="cannot be cut"):

@@ -34,6 +34,12 @@ def test_json_is_cleaned_all_the_way_down() -> None:
     assert clean_json(value) == {"a\ufffd": ["\ufffd", {"b": "x\ufffd"}], "n": [1, 2.5, True, None, 2**70]}
 
 
+def test_clean_json_is_the_same_object_and_plain() -> None:
+    value: Json = {"a": [1, {"b": "c"}]}
+    assert clean_json(value) is value
+    assert clean_json({"a": ("b",)}) == {"a": ["b"]}
+
+
 def nested(depth: int) -> Json:
     value: Json = 1
     for _ in range(depth):

@@ -1,5 +1,6 @@
 """Time-ordered text ids, `mem_01j…`: a prefix that names the noun, then 48 bits of time and 80 of chance."""
 
+import hashlib
 import secrets
 import threading
 from collections.abc import Callable
@@ -40,6 +41,13 @@ class IdMaker:
                 number = self._last + 1
             self._last = number
         return f"{prefix}_{_encode(number)}"
+
+
+def derived_id(prefix: str, at: datetime, seed: str) -> str:
+    """The id of a thing that has a name of its own elsewhere: the same name gives the same id, however often."""
+    millis = max(0, (at - _EPOCH) // _MILLISECOND)
+    digest = hashlib.blake2b(seed.encode("utf-8", "surrogatepass"), digest_size=_RANDOM_BITS // 8).digest()
+    return f"{prefix}_{_encode((millis << _RANDOM_BITS) | int.from_bytes(digest))}"
 
 
 def _encode(number: int) -> str:

@@ -15,7 +15,7 @@ from typing import Self
 from recollect.domain.errors import HomeError, LockHeld
 from recollect.domain.ids import Clock, system_clock
 from recollect.home.files import PRIVATE_FILE, explain, write_all
-from recollect.home.holders import Holder, decode, this_process
+from recollect.home.lock_holder import Holder, decode, this_process
 
 TIMEOUT = timedelta(seconds=10)
 #: From this age on a holder is said to look hung. It is never overrun for it.

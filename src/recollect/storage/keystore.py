@@ -176,7 +176,6 @@ class KeyStore:
         return False
 
     def _create(self) -> None:
-        prepare(self._home)
         with self._lock():
             # Another process may have made it while this one waited.
             if self._attach():
@@ -242,6 +241,8 @@ class KeyStore:
 
     def _lock(self) -> Lock:
         """One creation or change of holder at a time, in all processes."""
+        # A home restored from a backup may come without its folder of locks.
+        prepare(self._home)
         return Lock(self._home.locks / "keys.lock")
 
 
@@ -254,9 +255,9 @@ def _label(vault_id: str) -> str:
 
 
 def _refuse_to_replace(home: Home) -> None:
-    """Never make new keys where vaults exist that only the old ones open."""
-    for path in sorted(home.vaults.glob("*.db")):
-        if not _is_plain(path):
+    """Never make new keys where a catalog or vaults exist that only the old ones open."""
+    for path in (home.catalog_file, *sorted(home.vaults.glob("*.db"))):
+        if path.exists() and not _is_plain(path):
             raise KeyStoreMissing(
                 f"{home.keys_file} is missing or empty, but {path} is encrypted; restore keys.db from a backup, "
                 "the vaults cannot be opened without it"
@@ -264,7 +265,7 @@ def _refuse_to_replace(home: Home) -> None:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether a vault can be read without a key. SQLite is asked: opening the file ourselves would drop its locks."""
+    """Whether a file can be read without a key. SQLite is asked: opening the file ourselves would drop its locks."""
     if path.stat().st_size == 0:
         return True
     try:

@@ -6,15 +6,18 @@ from pathlib import Path
 
 from recollect.domain.errors import StorageError
 from recollect.domain.ids import Clock
+from recollect.domain.owner import Owner
 from recollect.home.paths import Home
 from recollect.home.reserve import Reserve
 from recollect.settings.model import StorageSettings
 from recollect.storage.migrate import Migration, migrate, pending, shipped
 from recollect.storage.sqlite.backup import back_up
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
+from recollect.storage.tables import meta
 
 CATALOG = "catalog"
 VAULT = "vault"
+_OWNER = "owner"
 
 
 class Opener:
@@ -26,15 +29,38 @@ class Opener:
         self._clock = clock
         self._reserve = Reserve(home.reserve_file, settings.reserve_mib * 1024 * 1024)
 
-    def create(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
-        """A new file, or one whose creation was cut short."""
-        return self._opened(path, family, key)
+    def create_catalog(self, key: bytes | None) -> SqliteDatabase:
+        """A new catalog, or one whose creation was cut short; never a second one for vaults that have lost theirs."""
+        path = self._home.catalog_file
+        if not path.exists() and any(self._home.vaults.glob("*.db")):
+            raise StorageError(
+                f"{path} is missing, but there are vaults that it knew the owners of; restore it from a backup"
+            )
+        return self._opened(path, CATALOG, key)
 
-    def open(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
-        """A file that must be there: a lost one is not replaced by an empty one."""
+    def open_catalog(self, key: bytes | None) -> SqliteDatabase:
+        """The catalog that is there."""
+        return self._opened(self._home.catalog_file, CATALOG, key)
+
+    def create_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> None:
+        """A new vault, which says itself whose it is."""
+        database = self._opened(self._home.vault_file(vault_id), VAULT, key)
+        try:
+            database.write(lambda tx: meta.save(tx, _OWNER, str(owner)))
+            database.on_connection(checkpoint)
+        finally:
+            database.close()
+
+    def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> SqliteDatabase:
+        """A vault that must be there, and be this owner's: a lost file is not replaced, a swapped one not served."""
+        path = self._home.vault_file(vault_id)
         if not path.exists():
             raise StorageError(f"{path} is missing; restore it from a backup, nothing was created in its place")
-        return self._opened(path, family, key)
+        database = self._opened(path, VAULT, key)
+        if database.on_connection(lambda connection: meta.find(SqliteTx(connection), _OWNER)) != str(owner):
+            database.close()
+            raise StorageError(f"{path} is not the vault that the catalog takes it for; restore the right file")
+        return database
 
     def pending(self, path: Path, family: str, key: bytes | None) -> tuple[Migration, ...]:
         """The schema steps that opening the file would run; nothing is changed."""

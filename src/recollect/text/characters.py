@@ -16,7 +16,7 @@ _UNSPACED = (
     (0x1100, 0x11FF),  # Hangul letters
     (0x1780, 0x17FF),  # Khmer
     (0x1950, 0x19DF),  # Tai Le, New Tai Lue
-    (0x1A20, 0x1AAF),  # Tai Tham
+    (0x1A20, 0x1AAF),  # Lanna
     (0x1B00, 0x1B7F),  # Balinese
     (0x3005, 0x3007),  # ideographic iteration, closing mark and zero
     (0x3040, 0x312F),  # kana, bopomofo

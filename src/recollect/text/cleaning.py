@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from operator import is_
 from typing import cast
 
 from recollect.domain.errors import InvalidInput
@@ -32,7 +33,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def clean_json(value: Json) -> Json:
-    """The JSON value with every string cleaned; what JSON cannot say again exactly is refused."""
+    """The JSON value with every string cleaned, itself when nothing is wrong; what is not JSON is refused."""
     return _clean(value, 0)
 
 
@@ -51,12 +52,18 @@ def _clean(value: object, depth: int) -> Json:
         case Mapping():
             return _clean_object(cast("Mapping[object, object]", value), depth)
         case list() | tuple():
-            return [_clean(item, depth + 1) for item in cast("Sequence[object]", value)]
+            return _clean_list(cast("Sequence[object]", value), depth)
         case _:
             raise InvalidInput(f"a {type(value).__name__} is not a JSON value; use text, numbers, lists and objects")
 
 
-def _clean_object(value: Mapping[object, object], depth: int) -> dict[str, Json]:
+def _clean_list(value: Sequence[object], depth: int) -> list[Json]:
+    cleaned = [_clean(item, depth + 1) for item in value]
+    # Handing back what was given keeps a large value from being held twice.
+    return cast("list[Json]", value) if isinstance(value, list) and all(map(is_, cleaned, value)) else cleaned
+
+
+def _clean_object(value: Mapping[object, object], depth: int) -> Mapping[str, Json]:
     cleaned: dict[str, Json] = {}
     for key, item in value.items():
         if not isinstance(key, str):
@@ -65,7 +72,8 @@ def _clean_object(value: Mapping[object, object], depth: int) -> dict[str, Json]
         if name in cleaned:
             raise InvalidInput("two JSON keys differ only in characters that cannot be stored; rename one")
         cleaned[name] = _clean(item, depth + 1)
-    return cleaned
+    same = isinstance(value, dict) and all(map(is_, cleaned, value)) and all(map(is_, cleaned.values(), value.values()))
+    return cast("dict[str, Json]", value) if same else cleaned
 
 
 def _whole(value: int) -> int:

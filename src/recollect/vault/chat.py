@@ -9,9 +9,11 @@ from recollect.domain.errors import NotFound
 from recollect.domain.event import EventType
 from recollect.domain.message import Json, Message, Part, TokenCount, ToolCall
 from recollect.domain.session import Session, SessionKey, SessionKind
+from recollect.domain.trust import Trust, least
 from recollect.policy.clock import Reading
 from recollect.storage.port import Tx
 from recollect.storage.tables import events, messages, sessions
+from recollect.text.cleaning import clean
 from recollect.vault.draft import MAX_PAGE, check_limit
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
@@ -71,7 +73,11 @@ class Chat:
 
         def change(tx: Tx, reading: Reading) -> list[Message]:
             ids = self._footing.ids
-            added = [append(tx, to_message(one, self.id, ids("msg"), reading.now), reading.now) for one in handed_in]
+            made = [to_message(one, self.id, ids("msg"), reading.now) for one in handed_in]
+            if not self.gate.own:
+                # Whoever may write here on a grant does not speak with the owner's voice.
+                made = [replace(one, trust=least(one.trust, Trust.UNKNOWN)) for one in made]
+            added = [append(tx, one, reading.now) for one in made]
             if self.key.kind is SessionKind.HOOK:
                 # After the write, which has made this session the youngest of its kind.
                 prune_hooks(tx, reading, self._footing)
@@ -133,8 +139,8 @@ class Chat:
             session = existing(tx, self.id)
             described = replace(
                 session,
-                title=session.title if title is None else title,
-                summary=session.summary if summary is None else summary,
+                title=session.title if title is None else clean(title),
+                summary=session.summary if summary is None else clean(summary),
                 updated_at=max(session.updated_at, reading.now),
             )
             sessions.describe(tx, described)

@@ -39,7 +39,8 @@ class Draft:
                 raise InvalidInput(f"{name} {time} has no time zone; give an aware datetime")
         if self.valid_from and self.valid_to and self.valid_to <= self.valid_from:
             raise InvalidInput(f"valid_to {self.valid_to} is not after valid_from {self.valid_from}")
-        return replace(self, content=check_content(self.content), kind=checked_kind(self.kind))
+        agent = clean(self.agent) if self.agent else None
+        return replace(self, content=check_content(self.content), kind=checked_kind(self.kind), agent=agent)
 
 
 def check_content(content: str) -> str:

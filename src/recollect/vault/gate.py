@@ -31,6 +31,11 @@ class Gate:
     #: Set for the operations of one open session.
     session_id: str | None = None
 
+    @property
+    def own(self) -> bool:
+        """Whether the caller speaks for the owner: as the person, or as the operator of the home."""
+        return self.caller.operator or (self.owner is not None and self.owner.person == self.caller.person)
+
     def check(self, operation: Operation, session_id: str | None = None) -> None:
         """Let the operation pass, or refuse it in words."""
         wanted = self.session_id or session_id

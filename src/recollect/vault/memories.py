@@ -8,6 +8,7 @@ from recollect.domain.caller import Permission, Scope
 from recollect.domain.errors import Conflict, NotFound, StepRefused
 from recollect.domain.event import EventType
 from recollect.domain.memory import Memory, State
+from recollect.domain.trust import Trust
 from recollect.policy.clock import Reading, certain
 from recollect.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollect.storage.port import Tx
@@ -124,6 +125,7 @@ class Memories:
                 importance=before.importance if importance is None else check_importance(importance),
                 kind=before.kind if kind is None else checked_kind(kind),
                 author=self._footing.actor,
+                trust=before.trust if self.gate.own else Trust.UNKNOWN,
                 version=before.version + 1,
                 updated_at=reading.now,
             )
@@ -155,6 +157,7 @@ class Memories:
                 kind=old.kind,
                 importance=old.importance,
                 author=self._footing.actor,
+                trust=Trust.OWNER if self.gate.own else Trust.UNKNOWN,
                 agent=old.agent,
                 created_at=reading.now,
                 updated_at=reading.now,

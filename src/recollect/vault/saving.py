@@ -106,7 +106,7 @@ def _new(tx: Tx, draft: Draft, expires_at: datetime | None, reading: Reading, fo
         key=draft.key,
         kind=Kind(draft.kind),
         importance=draft.importance,
-        trust=_trust(tx, draft.message_id),
+        trust=_trust(tx, draft.message_id, footing),
         author=footing.actor,
         agent=draft.agent,
         message_id=draft.message_id,
@@ -119,12 +119,14 @@ def _new(tx: Tx, draft: Draft, expires_at: datetime | None, reading: Reading, fo
     return enter(memory, State.ACTIVE, reading.now, footing.retention)
 
 
-def _trust(tx: Tx, message_id: str | None) -> Trust:
-    """What is remembered is believed no more than the message it came from."""
+def _trust(tx: Tx, message_id: str | None, footing: Footing) -> Trust:
+    """What is remembered is believed no more than who says it, nor than the message it came from."""
+    said_by = Trust.OWNER if footing.gate.own else Trust.UNKNOWN
     if message_id is None:
-        return Trust.OWNER
+        return said_by
     message = messages.find(tx, message_id)
     if message is None:
         raise NotFound(f"there is no message {message_id!r} in this vault to remember from")
     session = sessions.find(tx, message.session_id)
-    return least(message.trust, Trust.IMPORTED) if session and session.imported else message.trust
+    brought_in = Trust.IMPORTED if session and session.imported else Trust.OWNER
+    return least(said_by, message.trust, brought_in)

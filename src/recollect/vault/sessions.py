@@ -100,9 +100,11 @@ class Sessions:
             if known is None:
                 self._insert(tx, session, said, reading)
                 return Adopted(existing(tx, session.id), len(said), 0)
-            new = [message for message in said if messages.find(tx, message.id) is None]
+            new = [message for message in said if not _is_known(tx, message)]
             placed = [append(tx, replace(message, session_id=session.id), reading.now) for message in new]
             added = sum(1 for before, after in zip(new, placed, strict=True) if before.id == after.id)
+            if added:
+                self._tell_imported(tx, session.id, added, reading)
             return Adopted(existing(tx, session.id), added, len(said) - added)
 
         return self._footing.write(change)
@@ -120,14 +122,17 @@ class Sessions:
             if message.session_id != session.id or message.position < 1:
                 raise InvalidInput(f"message {message.id!r} does not belong to session {session.id!r}")
             index_message(tx, messages.insert(tx, message), message)
+        self._tell_imported(tx, session.id, len(said), reading)
+
+    def _tell_imported(self, tx: Tx, session_id: str, messages_in: int, reading: Reading) -> None:
         events.add(
             tx,
             EventType.IMPORTED,
             "session",
-            session.id,
+            session_id,
             at=reading.now,
             actor=self._footing.actor,
-            payload={"messages": len(said)},
+            payload={"messages": messages_in},
         )
 
     def _begin(self, tx: Tx, key: SessionKey, reading: Reading) -> Session:
@@ -143,3 +148,10 @@ class Sessions:
             return SessionKey(SessionKind.GROUP, agent=agent, channel=channel, name=group, topic=topic)
         shared = self._footing.settings.sessions.direct == "main"
         return SessionKey(agent=agent, channel=MAIN if shared else channel, topic=topic)
+
+
+def _is_known(tx: Tx, message: Message) -> bool:
+    """By the id its agent gave it, which outlives a rewritten transcript, else by ours."""
+    if message.native_id is not None and messages.find_native(tx, message.session_id, message.native_id):
+        return True
+    return messages.find(tx, message.id) is not None

@@ -56,7 +56,7 @@ class Vault:
     ) -> list[Hit]:
         """What the vault knows about a text, best first, each hit with the place it came from."""
         rules = self._footing.settings.recall
-        size = check_limit(rules.limit if limit is None else limit, rules.max)
+        size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
         filters = Filters(
             source=_source(source) if source else None,
             session_id=session_id,

@@ -28,9 +28,15 @@ def usual(means: Means) -> Path:
     return Path(means.environ["XDG_CONFIG_HOME"]) / "recollect" / "keys" / "home_a.key"
 
 
-def test_a_keyring_comes_first(means: Means, use_keyring: Use) -> None:
+def test_a_passphrase_that_was_given_is_meant(means: Means, use_keyring: Use) -> None:
     use_keyring(DictKeyring())
-    record, master = establish(replace(means, passphrase="correct horse"))
+    record, _ = establish(replace(means, passphrase="correct horse"))
+    assert record.kind is HolderKind.PASSPHRASE
+
+
+def test_a_keyring_comes_before_a_key_file(means: Means, use_keyring: Use) -> None:
+    use_keyring(DictKeyring())
+    record, master = establish(means)
     assert record.kind is HolderKind.KEYRING
     assert fetch(record, means) == master
     words = "held by the operating system's keyring; other programs of your account can ask for it"

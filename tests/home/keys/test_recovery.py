@@ -67,6 +67,8 @@ def test_every_swap_of_two_characters_is_noticed(one: int, other: int) -> None:
         (_PLAIN[:5] + "é" + _PLAIN[6:], "character 6"),
         ("ß" + _PLAIN[1:], "not 34"),
     ],
+    # The code differs in each process, and a test must have the same name in all of them.
+    ids=["empty", "short", "long", "letter-u", "accent", "sharp-s"],
 )
 def test_a_text_of_another_form_is_a_slip_with_its_place(typed: str, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):

@@ -61,12 +61,11 @@ OFF = Holder(kind=HolderKind.OFF, words="not encrypted")
 
 def establish(means: Means) -> tuple[Record, MasterKey]:
     """A master key for a new home, proven to be kept by the first holder that works."""
-    if keyring_holder.available():
+    # A passphrase that was given is meant: a home that then opened without it would surprise.
+    chosen = choose(means)
+    if chosen is not HolderKind.KEY_FILE:
         master = MasterKey.new()
-        return keep(HolderKind.KEYRING, master, means), master
-    if means.passphrase:
-        master = MasterKey.new()
-        return keep(HolderKind.PASSPHRASE, master, means), master
+        return keep(chosen, master, means), master
     # A key that is there already was put there by the person, or by a creation that was cut short.
     file = key_file.place(means.key_file, means.home_id, means.environ)
     key_file.check_outside(file.path, means.home)
@@ -75,7 +74,7 @@ def establish(means: Means) -> tuple[Record, MasterKey]:
 
 
 def choose(means: Means) -> HolderKind:
-    """Whom to give a key to that exists already: a passphrase that was given is meant."""
+    """Whom to give a key to: the passphrase that was given, else the keyring where one works, else a file."""
     if means.passphrase:
         return HolderKind.PASSPHRASE
     return HolderKind.KEYRING if keyring_holder.available() else HolderKind.KEY_FILE

@@ -145,6 +145,7 @@ class AsyncVault:
         self.recall = threaded(vault.recall)
         self.context = threaded(vault.context)
         self.totals = threaded(vault.totals)
+        self.clock = threaded(vault.clock)
         self.check = threaded(vault.check)
         self.rebuild_index = threaded(vault.rebuild_index)
 
@@ -193,6 +194,7 @@ class AsyncRecollect:
         self.vault = threaded_as(AsyncVault, engine.vault)
         self.chat = threaded_as(AsyncChat, engine.chat)
         self.owners = threaded(engine.owners)
+        self.file_of = threaded(engine.file_of)
         self.upgrade = threaded(engine.upgrade)
         self.login = threaded_as(AsyncRecollect.of, engine.login)
         self.acting_for = threaded_as(AsyncRecollect.of, engine.acting_for)

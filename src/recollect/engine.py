@@ -107,6 +107,12 @@ class Recollect:
         entries = self._wiring.catalog.read(vaults.everything)
         return [entry.owner for entry in entries if may_see(self.caller, entry.owner)]
 
+    def file_of(self, owner: str | Owner) -> Path | None:
+        """The database file of an owner's vault, or None when there is none for this caller."""
+        wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
+        entry = self._wiring.entry(wanted) if may_see(self.caller, wanted) else None
+        return self._wiring.home.vault_file(entry.id) if entry else None
+
     def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
         """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
 

@@ -52,15 +52,17 @@ class Wiring:
         settings = self.loaded.settings
         self.settings = settings
         Reserve(self.home.reserve_file, settings.storage.reserve_mib * 1024 * 1024).ensure()
-        self.keys = KeyStore.open(
-            self.home,
-            encryption=settings.encryption,
-            key_file=settings.key_file,
-            passphrase=means.passphrase,
-            environ=means.environ,
-            clock=means.clock,
-        )
         self._opener = Opener(self.home, settings.storage, means.clock)
+        self.keys = self._opener.with_room(
+            lambda: KeyStore.open(
+                self.home,
+                encryption=settings.encryption,
+                key_file=settings.key_file,
+                passphrase=means.passphrase,
+                environ=means.environ,
+                clock=means.clock,
+            )
+        )
         self._pool = VaultPool(settings.storage.open_vaults)
         self._clocks: dict[str, VaultClock] = {}
         try:
@@ -142,11 +144,11 @@ class Wiring:
         return self._opener.open_vault(entry.id, entry.owner, self._vault_key(entry))
 
     def _open_catalog(self) -> Database:
-        if self.home.catalog_file.exists():
+        if self.home.catalog_file.exists() and self.home.catalog_file.stat().st_size:
             return self._opener.open_catalog(self._catalog_key())
         with Lock(self.home.locks / "home.lock"):
             # The key first, so that a creation cut short is finished with the same one.
-            made = self.keys.has_key(CATALOG) or self.home.catalog_file.exists()
+            made = self.keys.has_key(CATALOG)
             if not made and self.settings.encryption == "auto":
                 self.keys.make_key(CATALOG)
             return self._opener.create_catalog(self._catalog_key())

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from recollect.domain.caller import Caller, Grant, Permission, Scope
 from recollect.domain.owner import Owner, OwnerKind
 
+_DEED = {Permission.READ: "reading", Permission.WRITE: "writing", Permission.ADMIN: "managing the home"}
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -19,11 +21,11 @@ def decide(
 ) -> Decision:
     """Own data is granted; everything else needs a grant; the home itself needs its operator."""
     if permission not in caller.permissions:
-        return Decision(False, f"the caller's key does not allow {permission}")
+        return Decision(False, f"its key does not allow {_DEED[permission]}")
     if caller.operator:
         return Decision(True, "the operator of the home")
     if permission is Permission.ADMIN or owner is None:
-        return Decision(False, "only the operator of the home may do this")
+        return Decision(False, "that is for the operator of the home")
     if owner.person == caller.person:
         return Decision(True, "own data")
     wanted = Scope.GLOBAL if owner.kind is OwnerKind.GLOBAL else scope

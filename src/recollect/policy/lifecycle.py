@@ -5,11 +5,14 @@ A person's own deadline (`expires_at`) is kept by the clock on the wall. The pol
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from recollect.domain.errors import StepRefused
 from recollect.domain.memory import STEPS, Memory, State
 from recollect.policy.clock import Reading
+
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 #: States a person may still see the content of.
 LIVE = frozenset({State.ACTIVE, State.ARCHIVED})
@@ -76,30 +79,39 @@ def enter(memory: Memory, state: State, now: datetime, rules: Retention) -> Memo
     """The memory in another state, its times set; a step that is not in the table is refused."""
     if state is not memory.state and state not in STEPS[memory.state]:
         raise StepRefused(f"memory {memory.id!r} is {memory.state} and cannot become {state}")
-    return replace(_stamp(memory, state, now, rules), state=state)
+    return replace(memory, state=state, **_times(memory, state, now, rules))
 
 
-def _stamp(memory: Memory, state: State, now: datetime, rules: Retention) -> Memory:
+def _times(memory: Memory, state: State, now: datetime, rules: Retention) -> dict[str, Any]:
     match state:
         case State.ACTIVE:
-            archive_at, expires = _active_times(now, rules)
-            return replace(
-                memory, archive_at=archive_at, retention_expires_at=expires, deleted_at=None, hard_delete_at=None
-            )
+            return active_times(now, rules)
         case State.ARCHIVED:
-            expires = now + rules.archived if rules.archived else None
-            return replace(memory, archive_at=memory.archive_at or now, retention_expires_at=expires)
+            expires = _later(now, rules.archived) if rules.archived else None
+            return {"archive_at": memory.archive_at or now, "retention_expires_at": expires}
         case State.SOFT_DELETED:
-            return replace(memory, deleted_at=now, hard_delete_at=now + rules.grace)
+            return {"deleted_at": now, "hard_delete_at": _later(now, rules.grace)}
         case _:
-            return memory
+            return {}
 
 
-def _active_times(now: datetime, rules: Retention) -> tuple[datetime | None, datetime | None]:
+def active_times(now: datetime, rules: Retention) -> dict[str, Any]:
+    """The times of a memory that becomes active now."""
+    fresh: dict[str, Any] = {"deleted_at": None, "hard_delete_at": None}
     if rules.active is None:
-        return None, None
-    rested = now + rules.active
-    return (rested, rested + rules.archived) if rules.archived else (None, rested)
+        return {**fresh, "archive_at": None, "retention_expires_at": None}
+    rested = _later(now, rules.active)
+    if rules.archived is None:
+        return {**fresh, "archive_at": None, "retention_expires_at": rested}
+    return {**fresh, "archive_at": rested, "retention_expires_at": _later(rested, rules.archived)}
+
+
+def _later(now: datetime, by: timedelta) -> datetime:
+    """A time that far ahead, or the last there is."""
+    try:
+        return now + by
+    except OverflowError:
+        return _END_OF_TIME
 
 
 def check_restorable(memory: Memory, reading: Reading) -> None:

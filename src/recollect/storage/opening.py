@@ -1,10 +1,12 @@
 """Open a database file at the shipped schema: the catalog, or one vault."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
-from recollect.domain.errors import StorageError
+from recollect.domain.errors import DiskFull, StorageError
 from recollect.domain.ids import Clock
 from recollect.domain.owner import Owner
 from recollect.home.paths import Home
@@ -15,6 +17,7 @@ from recollect.storage.sqlite.backup import back_up
 from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
 from recollect.storage.tables import meta
 
+T = TypeVar("T")
 CATALOG = "catalog"
 VAULT = "vault"
 _OWNER = "owner"
@@ -29,10 +32,19 @@ class Opener:
         self._clock = clock
         self._reserve = Reserve(home.reserve_file, settings.reserve_mib * 1024 * 1024)
 
+    def with_room(self, opening: Callable[[], T]) -> T:
+        """What `opening` opens; on a full disk the reserve is given up for it, or nothing could be deleted."""
+        try:
+            return opening()
+        except DiskFull:
+            if not self._reserve.release():
+                raise
+        return opening()
+
     def create_catalog(self, key: bytes | None) -> SqliteDatabase:
         """A new catalog, or one whose creation was cut short; never a second one for vaults that have lost theirs."""
         path = self._home.catalog_file
-        if not path.exists() and any(self._home.vaults.glob("*.db")):
+        if _is_empty(path) and any(self._home.vaults.glob("*.db")):
             raise StorageError(
                 f"{path} is missing, but there are vaults that it knew the owners of; restore it from a backup"
             )
@@ -71,7 +83,7 @@ class Opener:
             database.close()
 
     def _opened(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
-        database = SqliteDatabase(path, self._options(key))
+        database = self.with_room(lambda: SqliteDatabase(path, self._options(key)))
         try:
             migrate(database, _steps(family), clock=self._clock, backup=lambda name: self._back_up(database, name, key))
         except BaseException:
@@ -91,6 +103,10 @@ class Opener:
     def _back_up(self, database: SqliteDatabase, name: str, key: bytes | None) -> Path:
         moment = self._clock().strftime("%Y%m%dT%H%M%S")
         return back_up(database, self._home.backups / f"{database.path.stem}-{name}-{moment}.db", key=key)
+
+
+def _is_empty(path: Path) -> bool:
+    return not path.exists() or path.stat().st_size == 0
 
 
 @lru_cache

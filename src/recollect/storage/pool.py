@@ -4,11 +4,22 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TypeVar
 
+from recollect.domain.errors import StorageError
 from recollect.storage.port import Database, Tx
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One vault: its database once it is open, and how many use it now."""
+
+    database: Database | None = None
+    users: int = 0
+    opening: threading.Lock = field(default_factory=threading.Lock)
 
 
 class VaultPool:
@@ -16,43 +27,59 @@ class VaultPool:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._open: OrderedDict[str, Database] = OrderedDict()
-        self._users: dict[str, int] = {}
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._lock = threading.Lock()
+        self._closed = False
 
     @contextmanager
     def use(self, vault_id: str, opening: Callable[[], Database]) -> Generator[Database]:
         """The vault's database, kept open at least until the end of the block."""
-        with self._lock:
-            database = self._open.get(vault_id)
-            if database is None:
-                database = self._open[vault_id] = opening()
-            self._open.move_to_end(vault_id)
-            self._users[vault_id] = self._users.get(vault_id, 0) + 1
-            self._close_idle()
+        entry = self._enter(vault_id)
         try:
-            yield database
+            yield entry.database or self._open(entry, opening)
         finally:
             with self._lock:
-                self._users[vault_id] -= 1
+                entry.users -= 1
 
     def close(self) -> None:
-        """Close every vault."""
+        """Close every vault, for good."""
         with self._lock:
-            while self._open:
-                _, database = self._open.popitem()
-                database.close()
+            self._closed = True
+            entries = list(self._entries.values())
+            self._entries.clear()
+        for entry in entries:
+            if entry.database:
+                entry.database.close()
 
     def __len__(self) -> int:
         """How many vaults are open."""
-        return len(self._open)
+        return sum(1 for entry in self._entries.values() if entry.database)
+
+    def _enter(self, vault_id: str) -> _Entry:
+        with self._lock:
+            if self._closed:
+                raise StorageError("this home was closed; open it again")
+            entry = self._entries.setdefault(vault_id, _Entry())
+            self._entries.move_to_end(vault_id)
+            entry.users += 1
+            self._close_idle()
+            return entry
+
+    def _open(self, entry: _Entry, opening: Callable[[], Database]) -> Database:
+        # A lock of its own: a vault that takes long to open, for a migration, must not keep others waiting.
+        with entry.opening:
+            if entry.database is None:
+                entry.database = opening()
+            return entry.database
 
     def _close_idle(self) -> None:
         """Close the longest unused, but never one that somebody is using."""
-        surplus = len(self._open) - self._most
-        for vault_id in [one for one in self._open if not self._users.get(one)][: max(0, surplus)]:
-            self._open.pop(vault_id).close()
-            self._users.pop(vault_id, None)
+        surplus = len(self._entries) - self._most
+        idle = [vault_id for vault_id, entry in self._entries.items() if entry.users == 0]
+        for vault_id in idle[: max(0, surplus)]:
+            database = self._entries.pop(vault_id).database
+            if database:
+                database.close()
 
 
 class PooledDatabase:

@@ -34,9 +34,9 @@ class Change:
     at: datetime
 
 
-def add(change: Change, memory: Memory) -> Memory:
-    """Write a new memory."""
-    number = memories.insert(change.tx, memory, fingerprint(memory.content), due_at(memory))
+def add(change: Change, memory: Memory, mark: str | None = None) -> Memory:
+    """Write a new memory; `mark` is the fingerprint of its content, where that is known already."""
+    number = memories.insert(change.tx, memory, mark or fingerprint(memory.content), due_at(memory))
     index_memory(change.tx, number, memory)
     _tell(change, EventType.CREATED, memory)
     return memory

@@ -25,7 +25,7 @@ class Events:
     @_READ
     def page(self, *, type: str | None = None, before: int | None = None, limit: int = 50) -> list[Event]:
         """The newest events before a number, all or of one type."""
-        wanted = _type(type) if type else None
+        wanted = None if type is None else _type(type)
         size = check_limit(limit, MAX_PAGE)
         return self._footing.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size))
 

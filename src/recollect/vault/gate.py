@@ -41,8 +41,8 @@ class Gate:
         wanted = self.session_id or session_id
         decision = decide(self.caller, self.owner, operation.permission, operation.scope, wanted)
         if not decision.allowed:
-            whose = f" in {self.owner}" if self.owner else ""
-            raise Denied(f"{self.caller.name} may not {operation.permission}{whose}: {decision.rule}")
+            place = f"in {self.owner}" if self.owner else "in this home"
+            raise Denied(f"{self.caller.name} may not do this {place}: {decision.rule}")
 
 
 class Gated(Protocol):

@@ -8,7 +8,7 @@ from recollect.domain.errors import InvalidInput
 from recollect.domain.event import EventType
 from recollect.domain.memory import Memory, State
 from recollect.policy.clock import Reading, certain
-from recollect.policy.lifecycle import Step, due_step, enter
+from recollect.policy.lifecycle import Step, due_at, due_step, enter
 from recollect.storage.port import Tx
 from recollect.storage.tables import events, memories
 from recollect.vault import changes
@@ -112,8 +112,12 @@ class Lifecycle:
     def _steps(self, memory: Memory, until: Reading, now: datetime) -> list[Move]:
         """The steps of one memory, each entered when its deadline passes or now, whichever is later."""
         moves: list[Move] = []
-        while step := due_step(memory, until):
-            entered = max(now, step.at or now)
+        while (due := due_at(memory)) is not None and due <= until.now:
+            entered = max(now, due)
+            # At that time, not at the end: of several deadlines the earliest comes first.
+            step = due_step(memory, Reading(entered, min(entered, until.policy_now)))
+            if step is None:
+                break
             moves.append(Move(memory.id, memory.state, step.to, step.because, entered))
             if step.to is State.PURGED:
                 break

@@ -92,7 +92,7 @@ class Memories:
     ) -> list[Memory]:
         """The newest memories in one state, before an id: active, archived, or soft_deleted (the trash)."""
         wanted = _listable(state)
-        chosen = checked_kind(kind) if kind else None
+        chosen = None if kind is None else checked_kind(kind)
         size = check_limit(limit, MAX_PAGE)
 
         def load(tx: Tx, reading: Reading) -> list[Memory]:

@@ -9,7 +9,7 @@ from recollect.domain.memory import Kind, Memory, State
 from recollect.domain.trust import Trust, least
 from recollect.policy.clock import Reading
 from recollect.policy.duplicates import known, later
-from recollect.policy.lifecycle import LIVE, enter
+from recollect.policy.lifecycle import LIVE, active_times, enter
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, messages, sessions
 from recollect.text.similarity import fingerprint
@@ -21,14 +21,16 @@ from recollect.vault.footing import Footing
 def save_draft(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory:
     """Store a checked draft; nothing is doubled and nothing that was said before is lost."""
     expires_at = _deadline(draft, reading.now)
+    trust = _trust(tx, draft.message_id, footing)
+    mark = fingerprint(draft.content)
     change = changes.Change(tx, footing.actor, reading.now)
     holder = _holder(tx, draft, reading, footing)
-    twin = holder if holder and _says_the_same(holder, draft) else _twin(tx, draft, reading, footing)
+    twin = holder if holder and _says_the_same(holder, draft, mark) else _twin(tx, draft, mark, reading, footing)
     if twin and (holder is None or twin.id == holder.id):
         return _renew(change, twin, draft, expires_at, footing)
     if holder:
         return _replace_content(change, holder, draft, expires_at, footing)
-    return changes.add(change, _new(tx, draft, expires_at, reading, footing))
+    return changes.add(change, _new(draft, expires_at, trust, reading.now, footing), mark)
 
 
 def _deadline(draft: Draft, now: datetime) -> datetime | None:
@@ -44,9 +46,9 @@ def _holder(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory 
     return _if_live(tx, held, reading, footing)
 
 
-def _twin(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory | None:
+def _twin(tx: Tx, draft: Draft, mark: str, reading: Reading, footing: Footing) -> Memory | None:
     """A live memory that says the same thing."""
-    alike = memories.alike(tx, fingerprint(draft.content), Kind(draft.kind))
+    alike = memories.alike(tx, mark, Kind(draft.kind))
     candidates = (live for one in alike if (live := _if_live(tx, one, reading, footing)))
     return known(candidates, key=draft.key, valid_from=draft.valid_from, valid_to=draft.valid_to)
 
@@ -58,10 +60,9 @@ def _if_live(tx: Tx, memory: Memory | None, reading: Reading, footing: Footing) 
     return settled if settled.state in LIVE else None
 
 
-def _says_the_same(memory: Memory, draft: Draft) -> bool:
+def _says_the_same(memory: Memory, draft: Draft, mark: str) -> bool:
     same_time = (memory.valid_from, memory.valid_to) == (draft.valid_from, draft.valid_to)
-    same_text = fingerprint(memory.content) == fingerprint(draft.content)
-    return same_time and same_text and memory.kind == draft.kind
+    return same_time and memory.kind == draft.kind and fingerprint(memory.content) == mark
 
 
 def _renew(
@@ -99,24 +100,24 @@ def _replace_content(
     return changes.put(change, holder, active, EventType.EDITED)
 
 
-def _new(tx: Tx, draft: Draft, expires_at: datetime | None, reading: Reading, footing: Footing) -> Memory:
-    memory = Memory(
+def _new(draft: Draft, expires_at: datetime | None, trust: Trust, now: datetime, footing: Footing) -> Memory:
+    return Memory(
         id=footing.ids("mem"),
         content=draft.content,
         key=draft.key,
         kind=Kind(draft.kind),
         importance=draft.importance,
-        trust=_trust(tx, draft.message_id, footing),
+        trust=trust,
         author=footing.actor,
         agent=draft.agent,
         message_id=draft.message_id,
-        created_at=reading.now,
-        updated_at=reading.now,
+        created_at=now,
+        updated_at=now,
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires_at=expires_at,
+        **active_times(now, footing.retention),
     )
-    return enter(memory, State.ACTIVE, reading.now, footing.retention)
 
 
 def _trust(tx: Tx, message_id: str | None, footing: Footing) -> Trust:

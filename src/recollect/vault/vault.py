@@ -58,9 +58,9 @@ class Vault:
         rules = self._footing.settings.recall
         size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
         filters = Filters(
-            source=_source(source) if source else None,
+            source=None if source is None else _source(source),
             session_id=session_id,
-            kind=checked_kind(kind) if kind else None,
+            kind=None if kind is None else checked_kind(kind),
         )
         return self._footing.read(lambda tx, reading: search(tx, query, reading, filters, size))
 
@@ -89,6 +89,11 @@ class Vault:
             return Totals(memories=memories.counts(tx), sessions=conversations, messages=said)
 
         return self._footing.read(load)
+
+    @operation(Permission.READ, Scope.USER)
+    def clock(self) -> Reading:
+        """The time the vault goes by, and whether the clock on the wall is in doubt."""
+        return self._footing.read(lambda _, reading: reading)
 
     @operation(Permission.READ, Scope.USER)
     def check(self) -> Health:

@@ -9,7 +9,9 @@ from recollect.storage.sqlite.database import SqliteDatabase
 
 
 def back_up(database: SqliteDatabase, target: Path, *, key: bytes | None) -> Path:
-    """A complete copy at `target`, under the same key."""
+    """A complete copy at `target`, under the same key; one that is there already is the older and is left alone."""
+    if target.exists():
+        return target
 
     def copy(source: apsw.Connection) -> None:
         destination = connect(target, key=key)

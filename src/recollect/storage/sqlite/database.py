@@ -64,8 +64,9 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""
-        self._check_open()
         with self._slots:
+            # After the wait: the database may have been closed in the meantime.
+            self._check_open()
             connection = self._idle.pop() if self._idle else self._connect(query_only=True)
             try:
                 with translated(self.path, encrypted=self._options.key is not None):
@@ -82,15 +83,24 @@ class SqliteDatabase:
         try:
             return self._attempt(work)
         except DiskFull:
-            make_room = self._options.make_room
-            if not (frees and make_room and make_room()):
+            if not (frees and self._makes_room()):
                 raise
         return self._attempt(work)
+
+    def _makes_room(self) -> bool:
+        make_room = self._options.make_room
+        return make_room is not None and make_room()
+
+    def _checkpoint_or_wait(self) -> bool:
+        try:
+            return self.on_connection(checkpoint)
+        except DiskFull:
+            return False
 
     def _attempt(self, work: Callable[[Tx], T]) -> T:
         try:
             return cast(T, self._writer.run(work))
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise translate(error, self.path, encrypted=self._options.key is not None) from error
 
     def on_connection(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -102,7 +112,11 @@ class SqliteDatabase:
     def erase_remains(self) -> bool:
         """Scrub the index, then empty the write-ahead log; False while a reader still holds an old snapshot."""
         self.write(lambda tx: tx.text.scrub(), frees=True)
-        return self.on_connection(checkpoint)
+        try:
+            return self.on_connection(checkpoint)
+        except DiskFull:
+            # What was destroyed is destroyed; only its remains in the log have to wait for room.
+            return self._makes_room() and self._checkpoint_or_wait()
 
     def close(self) -> None:
         """Close every connection; calling it again does nothing."""
@@ -114,6 +128,9 @@ class SqliteDatabase:
         for connection in self._idle:
             connection.close()
         self._idle.clear()
+        # Whoever still waits for a slot is let in, to find the database closed.
+        for _ in range(self._options.readers):
+            self._slots.release()
         self._writer.exclusive(apsw.Connection.close)
 
     def _connect(self, *, query_only: bool) -> apsw.Connection:

@@ -8,6 +8,8 @@ import apsw
 
 from recollect.domain.errors import Busy, Damaged, DiskFull, ReadOnly, RecollectError, StorageError, WrongKey
 
+# SQLite needs a little room beside the file even to read it.
+_NO_ROOM_FOR_INDEX = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP)
 _BAD_PAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
 
 
@@ -16,13 +18,15 @@ def translated(path: Path, *, encrypted: bool) -> Generator[None]:
     """Raise what SQLite raises inside as one of our errors."""
     try:
         yield
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         raise translate(error, path, encrypted=encrypted) from error
 
 
-def translate(error: apsw.Error, path: Path, *, encrypted: bool) -> RecollectError:
+def translate(error: apsw.Error | UnicodeDecodeError, path: Path, *, encrypted: bool) -> RecollectError:
     """The error of ours that says the same thing."""
     match error:
+        case UnicodeDecodeError():
+            return Damaged(f"{path} is damaged: a text in it is no text any more; restore a backup of it")
         case apsw.BusyError() | apsw.LockedError():
             return Busy(f"{path} was being written by others for longer than the timeout; try again")
         case apsw.FullError():
@@ -41,8 +45,12 @@ def translate(error: apsw.Error, path: Path, *, encrypted: bool) -> RecollectErr
 def _unreadable(error: apsw.Error, path: Path, *, encrypted: bool) -> RecollectError:
     if isinstance(error, apsw.NotADBError):
         if encrypted:
-            return WrongKey(f"the key does not open {path}; it is another vault's key, or the file is damaged")
+            return WrongKey(
+                f"the key does not open {path}; it is another vault's, or the file is damaged; restore a backup of both"
+            )
         return Damaged(f"{path} cannot be read without a key, or it is damaged; restore a backup of it")
     if isinstance(error, apsw.CorruptError) or getattr(error, "extendedresult", 0) in _BAD_PAGE:
         return Damaged(f"{path} is damaged: what is in it is not what was written; restore a backup of it")
+    if getattr(error, "extendedresult", 0) in _NO_ROOM_FOR_INDEX:
+        return DiskFull(f"the disk of {path} is full; nothing was written; free some space, deletes still work")
     return StorageError(f"{path} could not be read or written ({error}); check the disk")

@@ -40,7 +40,8 @@ class Writer:
         job = _Job(work)
         self._waiting.append(job)
         with self._turn:
-            if not job.done:
+            # More may wait than one commit takes, and those before it come first.
+            while not job.done:
                 self._lead()
         if job.error is not None:
             raise job.error

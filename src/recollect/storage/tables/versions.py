@@ -11,7 +11,8 @@ _COLUMNS = """memory_id, version, content, key, kind, importance, valid_from, va
 _KEEP = f"""
     INSERT INTO memory_versions ({_COLUMNS})
     VALUES (:memory_id, :version, :content, :key, :kind, :importance, :valid_from, :valid_to,
-        coalesce((SELECT max(replaced_at) FROM memory_versions WHERE memory_id = :memory_id), :created_at),
+        coalesce((SELECT replaced_at FROM memory_versions WHERE memory_id = :memory_id ORDER BY version DESC LIMIT 1),
+            :created_at),
         :replaced_at, :author)
 """  # noqa: S608  (constants of this file)
 _OF = f"SELECT {_COLUMNS} FROM memory_versions WHERE memory_id = :id ORDER BY version"  # noqa: S608

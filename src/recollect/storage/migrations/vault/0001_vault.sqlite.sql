@@ -110,9 +110,10 @@ CREATE TABLE events (
 
 CREATE INDEX events_subject ON events (subject_id, number);
 
--- Derived: may be dropped and rebuilt from the rows above.
+-- Derived: may be dropped and rebuilt from the rows above. A number is never used again: what another
+-- process still holds under it must not be taken for a newer text.
 CREATE TABLE chunks (
-    number        INTEGER PRIMARY KEY,
+    number        INTEGER PRIMARY KEY AUTOINCREMENT,
     source        TEXT NOT NULL,
     source_number INTEGER NOT NULL,
     start         INTEGER NOT NULL,

@@ -1,0 +1,19 @@
+"""500 SIGKILLs of writers on one encrypted vault: what was acknowledged and lost, and what was done by half."""
+
+import random
+import tempfile
+from pathlib import Path
+
+from bench.surroundings import own_surroundings
+from tests.crashes.killing import kill_writers
+
+_KILLS = 500
+
+
+def main() -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
+        toll = kill_writers(Path(folder), kills=_KILLS, seed=seed, longest=0.35)
+    print(f"seed {seed}: {toll.line()}")
+    for one in (*toll.lost, *toll.half)[:20]:
+        print(f"  {one}")

@@ -1,0 +1,26 @@
+"""A place of its own for a benchmark, so that it neither reads nor writes what belongs to the person who runs it."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def own_surroundings(folder: Path) -> Generator[None]:
+    """Point settings, key files and the keychain into `folder`, for this process and those it starts."""
+    before = dict(os.environ)
+    for name in [name for name in before if name.startswith("RECOLLECT_")]:
+        del os.environ[name]
+    os.environ.update(
+        HOME=str(folder / "user"),
+        USERPROFILE=str(folder / "user"),
+        XDG_CONFIG_HOME=str(folder / "user" / ".config"),
+        RECOLLECT_SYSTEM_DIR=str(folder / "system"),
+        PYTHON_KEYRING_BACKEND="keyring.backends.fail.Keyring",
+    )
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

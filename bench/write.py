@@ -1,0 +1,181 @@
+"""One durable save and one message against the bare SQLite transaction with the same rows, as a vault grows."""
+
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median, quantiles
+from typing import TypeVar
+
+import apsw
+
+from bench.raw import last_numbers, run_raw, statements_of
+from bench.surroundings import own_surroundings
+from recollect import Recollect
+from recollect.domain.memory import Memory
+from recollect.domain.message import Message
+from recollect.storage.port import Tx
+from recollect.storage.sqlite.backup import back_up
+from recollect.storage.sqlite.connection import connect
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.vault import changes, transcript
+from recollect.vault.draft import Draft
+from recollect.vault.vault import Vault
+from tests.crashes.homes import vault_files, vault_key
+
+T = TypeVar("T")
+
+_SIZES = (1_000, 10_000, 100_000)
+_BATCH = 500
+_PAIRS = 300
+_SENTENCE = (
+    "likes tea coffee in the morning works at a small bakery near river and plays piano on sundays with her sister "
+    "moved to lisbon last spring because of weather prefers trains over planes reads history before sleep"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long each of many writes took, in milliseconds: by the clock, and of the processor."""
+
+    clock: list[float]
+    processor: list[float]
+
+    def take(self, work: Callable[[], T]) -> T:
+        """Time one write."""
+        began = time.perf_counter(), time.process_time()
+        value = work()
+        self.clock.append((time.perf_counter() - began[0]) * 1000)
+        self.processor.append((time.process_time() - began[1]) * 1000)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same rows written by us and by bare SQLite."""
+
+    ours: Times
+    raw: Times
+
+    def row(self, size: int, what: str) -> str:
+        """One line of the table."""
+        ours, raw = median(self.ours.clock), median(self.raw.clock)
+        tail = quantiles(self.ours.clock, n=20)[-1], quantiles(self.raw.clock, n=20)[-1]
+        processor = median(self.ours.processor), median(self.raw.processor)
+        numbers = (ours, raw, ours / raw, *tail, *processor)
+        return f"| {size:,} | {what} | {' | '.join(f'{number:.2f}' for number in numbers)} |"
+
+
+def main() -> None:
+    chance = random.Random(1)
+    with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
+        home = Path(folder) / "home"
+        with Recollect(home) as r:
+            vault = r.vault("user:ann")
+            results = [_at_size(vault, home, size, chance) for size in _SIZES]
+    print("| memories in the vault | adds/s by save_many | file MiB |\n|---|---|---|")
+    for result in results:
+        print(f"| {result.size:,} | {result.rate:,.0f} | {result.mib:.1f} |")
+    columns = ("ours p50 ms", "raw p50 ms", "ratio", "ours p95 ms", "raw p95 ms", "ours CPU ms", "raw CPU ms")
+    print(f"\n| memories in the vault | write | {' | '.join(columns)} |")
+    print("|---|---|" + "---|" * len(columns))
+    for result in results:
+        print(result.save.row(result.size, "memories.save"))
+        print(result.say.row(result.size, "chat.add"))
+    for name, pick in _PICKS.items():
+        first, last = pick(results[0]), pick(results[-1])
+        ours, raw = (_growth(first.ours, last.ours), _growth(first.raw, last.raw))
+        # A disk that became slower on the way slows both; only what raw does not show is ours.
+        print(f"\n{name}: {ours:+.0%} from {_SIZES[0]:,} to {_SIZES[-1]:,} memories, raw {raw:+.0%}")
+
+
+def _growth(first: Times, last: Times) -> float:
+    return median(last.clock) / median(first.clock) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured at one size."""
+
+    size: int
+    rate: float
+    mib: float
+    save: Pair
+    say: Pair
+
+
+_PICKS: dict[str, Callable[[Result], Pair]] = {
+    "memories.save": lambda result: result.save,
+    "chat.add": lambda result: result.say,
+}
+
+
+def _at_size(vault: Vault, home: Path, size: int, chance: random.Random) -> Result:
+    rate = _fill(vault, size, chance)
+    chat = vault.sessions.open(channel="bench", agent="main")
+    (path,) = vault_files(home)
+    raw = _copy(path, vault_key(home, path))
+    try:
+        save = _pairs(
+            raw,
+            lambda: vault.memories.save(_text(chance)),
+            _rows_of_memory,
+        )
+        say = _pairs(
+            raw,
+            lambda: chat.add("user", _text(chance)),
+            _rows_of_message,
+        )
+    finally:
+        raw.close()
+    return Result(size, rate, path.stat().st_size / 1024 / 1024, save, say)
+
+
+def _fill(vault: Vault, size: int, chance: random.Random) -> float:
+    """Save in batches until the vault holds that many; how many a second."""
+    missing = size - sum(vault.totals().memories.values())
+    began = time.perf_counter()
+    for first in range(0, missing, _BATCH):
+        number = min(_BATCH, missing - first)
+        vault.memories.save_many([Draft(content=_text(chance)) for _ in range(number)])
+    return missing / (time.perf_counter() - began)
+
+
+def _text(chance: random.Random) -> str:
+    return f"{' '.join(chance.choices(_SENTENCE.split(), k=12))} {chance.getrandbits(40)}"
+
+
+def _copy(path: Path, key: bytes | None) -> apsw.Connection:
+    """The same vault in another file, on a connection with the same settings."""
+    source = SqliteDatabase(path, SqliteOptions(key=key))
+    target = path.parent.parent / "backups" / "raw.db"
+    target.unlink(missing_ok=True)
+    back_up(source, target, key=key)
+    source.close()
+    return connect(target, key=key, cache_kib=SqliteOptions().cache_kib)
+
+
+def _rows_of_memory(memory: Memory, tx: Tx) -> None:
+    changes.add(changes.Change(tx, memory.author, memory.created_at), memory)
+
+
+def _rows_of_message(message: Message, tx: Tx) -> None:
+    transcript.append(tx, message, message.created_at)
+
+
+def _pairs(
+    raw: apsw.Connection,
+    ours: Callable[[], T],
+    rows: Callable[[T, Tx], object],
+) -> Pair:
+    """Time our write and the bare one by turns, so that whatever else the machine does meets both."""
+    pair = Pair(Times([], []), Times([], []))
+    numbers = last_numbers(raw)
+    for _ in range(_PAIRS):
+        written = pair.ours.take(ours)
+        statements = statements_of(partial(rows, written), numbers)
+        pair.raw.take(partial(run_raw, raw, statements))
+    return pair

@@ -1,0 +1,53 @@
+"""A vault built by hand over one SQLite file, so that a test reaches its connection and the layer below it."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from recollect.domain.caller import OPERATOR
+from recollect.domain.ids import Clock, IdMaker, system_clock
+from recollect.domain.owner import Owner
+from recollect.policy.lifecycle import Retention
+from recollect.settings.model import Settings
+from recollect.storage.migrate import migrate, shipped
+from recollect.storage.opening import VAULT
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.vault.clock import VaultClock
+from recollect.vault.footing import Footing
+from recollect.vault.gate import Gate
+from recollect.vault.vault import Vault
+
+OWNER = Owner.parse("user:ann")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An open vault and the database under it."""
+
+    database: SqliteDatabase
+    vault: Vault
+
+
+@contextmanager
+def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock) -> Generator[Standing]:
+    """The vault in the file at `path`, made when it is not there yet."""
+    database = SqliteDatabase(path, options)
+    try:
+        migrate(database, shipped(VAULT), clock=clock, backup=_no_backup)
+        footing = Footing(
+            database=database,
+            gate=Gate(OPERATOR, OWNER),
+            clock=VaultClock(clock, timedelta(days=45)),
+            ids=IdMaker(clock),
+            retention=Retention(),
+            settings=Settings(),
+        )
+        yield Standing(database, Vault(OWNER, footing))
+    finally:
+        database.close()
+
+
+def _no_backup(name: str) -> None:
+    raise AssertionError(f"a vault of the shipped schema has nothing to back up {name}")

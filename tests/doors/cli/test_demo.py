@@ -1,0 +1,54 @@
+"""The demo tells the truth, and would say so if it did not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect.doors.cli.demo import Story, sample, search
+
+
+@pytest.mark.feature("A3")
+def test_the_demo_proves_its_claims_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    program = [sys.executable, "-m", "recollect.doors.cli.demo"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environ, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    for claim in ("'kingfisher', forgotten: 0 times", "they are found 0 times", "the history has both versions"):
+        assert f"[ok] {claim}" in done.stdout.replace("in 6 files ", "")
+    assert "[FALSE]" not in done.stdout
+    assert not list(tmp_path.iterdir())
+    assert not Path(os.environ["RECOLLECT_HOME"]).exists()
+    assert not (Path(os.environ["XDG_CONFIG_HOME"]) / "recollect").exists()
+
+
+def test_a_claim_that_is_false_fails_the_demo() -> None:
+    # A word that was never forgotten takes the place of the one that was.
+    program = "import sys; from recollect.doors.cli import demo; demo.FORGOTTEN = demo.KEPT; sys.exit(demo.main())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "[FALSE] once forgotten, recall does not find it" in done.stdout
+    assert "[FALSE] 'vegetarian', forgotten: " in done.stdout
+    assert "of the demo's own claims were false" in done.stderr
+
+
+def test_a_false_claim_is_remembered(capsys: pytest.CaptureFixture[str]) -> None:
+    story = Story()
+    story.claim("water is wet", true=True)
+    story.claim("the moon is cheese", true=False)
+    assert story.false == ["the moon is cheese"]
+    assert "[FALSE] the moon is cheese" in capsys.readouterr().out
+
+
+def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\0\0a KINGfisher\0kingfisher")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "b").write_bytes(b"kingfisher")
+    assert list(search(tmp_path, ["kingfisher", "tea"])) == [2, 3, 0]
+
+
+def test_the_sample_has_both_sides() -> None:
+    assert {line["role"] for line in sample()} == {"user", "assistant"}
+    assert not [line for line in sample() if "kingfisher" in line["content"]]

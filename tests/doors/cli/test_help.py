@@ -1,0 +1,47 @@
+"""`recollect --help` is quick, and every command and option says what it does."""
+
+import subprocess
+import sys
+from typing import cast
+
+import pytest
+from typer.core import TyperArgument, TyperOption
+
+from recollect.doors.cli.reference import commands
+from tests.doors.cli.calls import PROGRAM, ok
+
+BUDGET_S = 0.3
+_MEASURE = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(spent.ru_utime + spent.ru_stime)
+"""
+
+
+def cpu_seconds(*line: str) -> float:
+    """What one program costs, with everything the interpreter does before and after it."""
+    done = subprocess.run([sys.executable, "-c", _MEASURE, *line], check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def test_help_stays_within_its_cpu_budget() -> None:
+    # The best of several: a busy machine makes a run slower, never faster.
+    assert min(cpu_seconds(*PROGRAM, "--help") for _ in range(5)) <= BUDGET_S
+
+
+def test_help_loads_nothing_heavy() -> None:
+    program = "import sys; from recollect.doors.cli.main import main; main(['--help']); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert "typer" in loaded
+    assert not {"apsw", "rich", "pydantic", "asyncio", "cryptography", "recollect.engine"} & set(loaded)
+
+
+@pytest.mark.parametrize("path", [path for path, _ in commands()])
+def test_every_command_says_what_it_does(path: str) -> None:
+    command = dict(commands())[path]
+    assert (command.help or "").strip().endswith(".")
+    for one in cast("list[TyperArgument | TyperOption]", command.params):
+        assert one.help or one.name == "help", f"{path} {one.name}"
+    words = path.split()[1:]
+    assert (command.help or "").split()[0] in ok(*words, "--help").out

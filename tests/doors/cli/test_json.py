@@ -1,0 +1,92 @@
+"""Every command answers --json with one object that has the keys the guide promises."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import Recollect
+from recollect.doors.cli.shapes import to_json
+from tests.docs.pages import ROOT
+from tests.doors.cli.calls import call, ok
+from tests.doors.cli.test_nonsense import leaves
+
+GUIDE = ROOT / "docs" / "guides" / "command-line.md"
+_ROW = re.compile(r"^\| `recollect (?P<path>[^`]+)` \| (?P<keys>.+) \|$", re.MULTILINE)
+
+
+def promised() -> dict[str, list[str]]:
+    """The keys in the guide's table, by command; what stands in brackets or after `each with` is about their values."""
+    rows = _ROW.finditer(GUIDE.read_text(encoding="utf-8"))
+    return {row["path"]: re.findall(r"`(\w+)`", re.sub(r"\(.*?\)|, each with .*", "", row["keys"])) for row in rows}
+
+
+def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    """One line for every command, in an order in which each finds what it needs."""
+    memory = ok("remember", "the sky is blue").word
+    ok("memories", "edit", memory, "the sky is grey")
+    session = ok("sessions", "add", "user", "hello", "--json").json["message"]["session_id"]
+    ok("users", "add", "eve")
+    key = ok("keys", "create", "--json").json["key"]["id"]
+    grant = ok("grants", "add", "--to", "eve", "--owner", "ada", "--permission", "read").word
+    file = str(tmp_path / "talk.jsonl")
+    for path, words in (
+        *(("init", []), ("status", ["--check"]), ("upgrade", []), ("remember", ["tea"]), ("recall", ["tea"])),
+        *((f"memories {verb}", [memory]) for verb in ("show", "history", "diff", "archive", "restore", "forget")),
+        *(("memories list", []), ("memories as-of", ["2026-01-01"]), ("memories restore", [memory])),
+        *(("memories edit", [memory, "the sky is black"]), ("memories supersede", [memory, "the sky is white"])),
+        *(("sessions list", []), ("sessions show", [session]), ("sessions add", ["user", "hi"])),
+        *(("sessions export", [session, "--output", file]), ("sessions import", [file]), ("sessions end", [session])),
+        *(("sessions delete", [session, "--yes"]), ("lifecycle preview", []), ("lifecycle run", [])),
+        *((f"settings {verb}", ["recall.limit"]) for verb in ("get", "unset")),
+        *(("settings set", ["recall.limit", "7"]), ("settings show", []), ("settings migrate", [])),
+        *(("settings path", []), ("users list", []), ("users add", ["bob"]), ("users show", ["bob"])),
+        *(("users link", ["bob", "telegram:42"]), ("users unlink", ["bob", "telegram:42"]), ("tenants list", [])),
+        *(("tenants set", ["acme"]), ("keys create", []), ("keys list", []), ("keys revoke", [key])),
+        *(("grants add", ["--to", "eve", "--owner", "ada", "--permission", "read"]), ("grants list", [])),
+        *(("grants withdraw", [grant]), ("events", []), ("encryption status", []), ("encryption new-code", [])),
+    ):
+        yield path, [*path.split(), *words, "--json"]
+
+
+def test_every_answer_has_the_promised_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RECOLLECT_USER", "ada")
+    code = ok("init", "--json").json["recovery_code"]
+    answers = {path: ok(*line).json for path, line in lines(tmp_path)}
+    code = answers["encryption new-code"]["recovery_code"]
+    answers["encryption recover"] = ok("encryption", "recover", "--json", stdin=f"{code}\n".encode()).json
+    answers["encryption passphrase"] = ok("encryption", "passphrase", "--json", stdin=b"four words and more\n").json
+    assert set(answers) == set(leaves())
+    assert {path: list(answer) for path, answer in answers.items()} == promised()
+
+
+@pytest.mark.usefixtures("home")
+def test_stdout_is_one_document_in_ascii_with_iso_times() -> None:
+    ok("remember", "\u00e9 \u202e \x9b31m", "--ttl", "30d")
+    answer = ok("memories", "list", "--json")
+    assert answer.out.isascii()
+    (memory,) = answer.json["memories"]
+    assert memory["content"] == "\u00e9 \u202e \x9b31m"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", memory["expires_at"])
+    assert memory["superseded_by"] is None
+
+
+@pytest.mark.usefixtures("home")
+def test_the_keys_of_a_memory_are_the_ones_of_the_library() -> None:
+    memory = ok("remember", "tea", "--key", "drink", "--json").json["memory"]
+    with Recollect() as r:
+        kept = r.vault("user:ada").memories.find("drink")
+    assert memory == json.loads(json.dumps(to_json(kept)))
+
+
+def test_a_value_without_a_json_form_is_a_mistake_of_ours() -> None:
+    with pytest.raises(TypeError, match="object has no JSON form"):
+        to_json(object())
+
+
+@pytest.mark.usefixtures("home")
+def test_an_empty_answer_is_an_empty_list() -> None:
+    for line, key in [(["recall", "nothing"], "hits"), (["sessions", "list"], "sessions"), (["keys", "list"], "keys")]:
+        assert call(*line, "--json").json == {key: []}

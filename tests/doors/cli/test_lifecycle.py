@@ -1,0 +1,105 @@
+"""The life-cycle commands, with memories whose past was made by another clock."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Recollect
+from recollect.doors.cli.demo import search
+from tests.doors.cli.calls import call, ok, refused
+from tests.doors.cli.terminals import Terminal
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def forgotten(days: int) -> str:
+    """A memory that was forgotten some days ago."""
+    then = datetime.now(UTC) - timedelta(days=days)
+    with Recollect(clock=lambda: then) as r:
+        memories = r.vault("user:ada").memories
+        memory = memories.save("the blue kingfisher")
+        memories.forget(memory.id)
+    return memory.id
+
+
+@pytest.mark.feature("M3")
+def test_preview_says_what_would_move_when_and_why() -> None:
+    memory = ok("remember", "the sky is blue", "--ttl", "30d").word
+    now = ok("lifecycle", "preview")
+    assert (now.out, now.err) == ("", "nothing is due\n")
+    rows = [line.split("\t") for line in ok("lifecycle", "preview", "--at", "+60d").out.splitlines()]
+    assert [row[0] for row in rows] == [memory] * 3
+    assert [row[2:] for row in rows] == [
+        ["active", "soft_deleted", "its time to live is over"],
+        ["soft_deleted", "hard_delete_pending", "its grace window is over"],
+        ["hard_delete_pending", "purged", "its grace window is over"],
+    ]
+    assert ok("memories", "show", memory, "--json").json["memory"]["state"] == "active"
+
+
+@pytest.mark.feature("M1")
+def test_run_destroys_only_with_yes_where_nobody_can_be_asked() -> None:
+    memory = forgotten(10)
+    assert "1 memory would be destroyed for good" in refused("lifecycle", "run", code=2)
+    assert len(ok("lifecycle", "preview").out.splitlines()) == 2
+    report = ok("lifecycle", "run", "--yes", "--json").json["report"]
+    assert (report["purged"], report["erased"], report["held_since"]) == (1, True, None)
+    assert ok("lifecycle", "run").out == "nothing moved\n"
+    assert "there is no memory" in refused("memories", "restore", memory)
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [("n\n", 1, 2), ("y\n", 0, 0)])
+def test_run_asks_on_a_terminal(typed: str, code: int, left: int) -> None:
+    forgotten(10)
+    with Terminal("lifecycle", "run") as terminal:
+        terminal.wait_for("1 memory would be destroyed for good. Go on? [y/N]")
+        terminal.press(typed)
+        assert terminal.end() == code
+    assert len(ok("lifecycle", "preview").out.splitlines()) == left
+
+
+@pytest.mark.feature("M2")
+def test_a_step_that_destroys_nothing_needs_no_yes() -> None:
+    then = datetime.now(UTC) - timedelta(days=20)
+    with Recollect(clock=lambda: then, settings={"lifecycle.active_days": 10}) as r:
+        r.vault("user:ada").memories.save("the sky is blue")
+    assert ok("lifecycle", "run").out == "1 memory archived\n"
+
+
+def test_a_leap_of_the_clock_is_explained_with_its_cure() -> None:
+    memory = forgotten(100)
+    preview = ok("lifecycle", "preview")
+    assert "If the clock is right, run: recollect lifecycle run --accept-clock" in preview.err
+    held = call("lifecycle", "run", "--yes", "--json")
+    assert held.code == 1
+    assert held.json["report"]["held_since"] is not None
+    assert "A leap that long is more often a wrong clock" in held.err
+    assert "is deleted" in refused("memories", "show", memory)
+    assert "in doubt" in ok("status").out
+    assert "1 memory destroyed" in ok("lifecycle", "run", "--yes", "--accept-clock").out
+    assert ok("status", "--json").json["vault"]["clock_held"] is False
+
+
+@pytest.mark.feature("M7")
+def test_every_step_left_an_event() -> None:
+    memory = forgotten(10)
+    ok("lifecycle", "run", "--yes")
+    rows = [line.split("\t") for line in ok("events").out.splitlines()]
+    assert [(row[2], row[4]) for row in rows if row[3] == memory] == [
+        ("purged", "lifecycle"),
+        ("delete_due", "lifecycle"),
+        ("deleted", "process"),
+        ("created", "process"),
+    ]
+    assert len(ok("events", "--type", "purged").out.splitlines()) == 1
+    assert len(ok("events", "--limit", "2").out.splitlines()) == 2
+    assert ok("events", "--before", "2").out.split("\t")[0] == "1"
+    assert "event type 'nope' is unknown" in refused("events", "--type", "nope")
+
+
+def test_what_was_destroyed_is_nowhere_in_the_files() -> None:
+    forgotten(10)
+    ok("lifecycle", "run", "--yes")
+    _, found = search(Path(ok("settings", "path").word).parent, ["kingfisher"])
+    assert found == 0

@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+GTE_SMALL := packages/recollect-gte-small
 
 .PHONY: demo test check docs bench clean
 
@@ -13,11 +14,11 @@ test: check
 	$(BIN)/python -m pytest -n auto
 
 check: $(STAMP)
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench packages
+	$(BIN)/ruff check src tests bench packages
 	$(BIN)/basedpyright --project pyproject.toml
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests bench docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/codespell src tests bench packages docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 docs: $(STAMP)
 	$(BIN)/python -m recollect.doors.cli.reference docs/reference
@@ -25,10 +26,10 @@ docs: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m bench
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(GTE_SMALL)/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[keyring]' --group dev
+	$(BIN)/python -m pip install --quiet --editable ./$(GTE_SMALL) --editable '.[keyring,local,vectors]' --group dev
 	@touch $(STAMP)
 
 clean:

@@ -10,6 +10,7 @@ import pytest
 from recollect import Recollect, aio
 from recollect.vault.chat import Chat
 from recollect.vault.events import Events
+from recollect.vault.index import Index
 from recollect.vault.keys import Keys
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
@@ -40,6 +41,7 @@ PAIRS: list[tuple[type, type]] = [
     (Chat, aio.AsyncChat),
     (Events, aio.AsyncEvents),
     (Lifecycle, aio.AsyncLifecycle),
+    (Index, aio.AsyncIndex),
     (People, aio.AsyncPeople),
     (Keys, aio.AsyncKeys),
     (Vault, aio.AsyncVault),
@@ -50,7 +52,18 @@ PAIRS: list[tuple[type, type]] = [
 def awaited(face: type, tmp_path: Path) -> object:
     parts = run(tmp_path)
     vault, r = parts["vault"], parts["r"]
-    held = [r, vault, parts["chat"], vault.memories, vault.sessions, vault.events, vault.lifecycle, r.people, r.keys]
+    held = [
+        r,
+        vault,
+        parts["chat"],
+        vault.memories,
+        vault.sessions,
+        vault.events,
+        vault.lifecycle,
+        vault.index,
+        r.people,
+        r.keys,
+    ]
     return next(one for one in held if isinstance(one, face))
 
 
@@ -59,7 +72,16 @@ def test_the_awaited_face_has_the_same_names_and_signatures(plain: type, face: t
     twin = awaited(face, tmp_path)
     methods = {name for name, _ in inspect.getmembers(plain, inspect.isfunction) if not name.startswith("_")}
     assert methods <= public(twin)
-    assert public(twin) - public(plain) <= {"id", "key", "owner", "memories", "sessions", "events", "lifecycle"} | {
+    assert public(twin) - public(plain) <= {
+        "id",
+        "key",
+        "owner",
+        "memories",
+        "sessions",
+        "events",
+        "lifecycle",
+        "index",
+    } | {
         "caller",
         "people",
         "keys",

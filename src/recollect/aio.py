@@ -11,6 +11,7 @@ from recollect.domain.ids import Clock, system_clock
 from recollect.engine import Recollect
 from recollect.vault.chat import Chat
 from recollect.vault.events import Events
+from recollect.vault.index import Index
 from recollect.vault.keys import Keys
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
@@ -107,6 +108,16 @@ class AsyncLifecycle:
         self.accept_clock = threaded(service.accept_clock)
 
 
+class AsyncIndex:
+    """`Index`, awaited."""
+
+    def __init__(self, service: Index) -> None:
+        self.status = threaded(service.status)
+        self.update = threaded(service.update)
+        self.rollback = threaded(service.rollback)
+        self.verify = threaded(service.verify)
+
+
 class AsyncPeople:
     """`People`, awaited."""
 
@@ -142,6 +153,7 @@ class AsyncVault:
         self.sessions = AsyncSessions(vault.sessions)
         self.events = AsyncEvents(vault.events)
         self.lifecycle = AsyncLifecycle(vault.lifecycle)
+        self.index = AsyncIndex(vault.index)
         self.recall = threaded(vault.recall)
         self.context = threaded(vault.context)
         self.totals = threaded(vault.totals)

@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from recollect.domain.caller import OPERATOR, Caller
+from recollect.domain.caller import OPERATOR, Caller, Permission, Scope
 from recollect.domain.errors import Denied, NotFound
 from recollect.domain.ids import Clock, system_clock
 from recollect.domain.owner import Owner, OwnerKind
 from recollect.home.paths import Home, home_root
-from recollect.policy.access import may_see
+from recollect.policy.access import decide, may_see
 from recollect.settings.load import Loaded, load
 from recollect.storage.keystore import KeyStore
 from recollect.storage.tables import vaults
@@ -50,47 +51,56 @@ class Recollect:
         )
         self._closes: Callable[[], None] = self._wiring.close
         try:
-            secret = api_key or variables.get(API_KEY_VARIABLE)
-            self._become(caller_of(self._wiring.catalog, secret) if secret else OPERATOR)
+            # An empty key is a wrong key: a variable that was not filled must not make an operator.
+            secret = variables.get(API_KEY_VARIABLE) if api_key is None else api_key
+            self._become(OPERATOR if secret is None else self._caller_of(secret), self._look_up(secret))
         except BaseException:
             self.close()
             raise
 
-    def _become(self, caller: Caller) -> None:
+    def _caller_of(self, secret: str) -> Caller:
+        return caller_of(self._wiring.catalog, secret)
+
+    def _look_up(self, secret: str | None) -> Callable[[], Caller] | None:
+        return None if secret is None else partial(self._caller_of, secret)
+
+    def _become(self, caller: Caller, look_up: Callable[[], Caller] | None) -> None:
         self.caller = caller
-        gate = Gate(caller, None)
+        self._now: Callable[[], Caller] | None = look_up
+        gate = Gate(caller, None, look_up=look_up)
         self.people = People(self._wiring.catalog, gate, self._wiring.clock)
         self.keys = Keys(self._wiring.catalog, gate, self._wiring.clock, self._wiring.ids)
 
-    def _as(self, caller: Caller) -> "Recollect":
+    def _as(self, look_up: Callable[[], Caller]) -> "Recollect":
         """The same open home for another caller; closing it closes nothing."""
         other = object.__new__(Recollect)
         other._wiring = self._wiring
         other._closes = lambda: None
-        other._become(caller)
+        other._become(look_up(), look_up)
         return other
 
     def login(self, api_key: str) -> "Recollect":
         """The home as the person sees it to whom a key belongs."""
-        return self._as(caller_of(self._wiring.catalog, api_key))
+        return self._as(partial(self._caller_of, api_key))
 
     def acting_for(self, person: str) -> "Recollect":
         """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
         self._operator_only("act for somebody")
         owner = Owner.parse(person).person
-        return self._as(caller_for(self._wiring.catalog, owner))
+        return self._as(partial(caller_for, self._wiring.catalog, owner))
 
     def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
         """The vault of an owner; made when it is first asked for, unless `create` is false."""
         wanted = self._isolated(owner if isinstance(owner, Owner) else Owner.parse(owner), agent)
-        if not may_see(self.caller, wanted):
+        caller = self._now() if self._now else self.caller
+        if not may_see(caller, wanted):
             raise missing(wanted)
         entry = self._wiring.entry(wanted)
         if entry is None:
-            if not create:
+            if not create or not decide(caller, wanted, Permission.WRITE, Scope.USER).allowed:
                 raise missing(wanted)
             entry = self._wiring.make_vault(wanted)
-        return Vault(wanted, self._wiring.footing(entry, self.caller))
+        return Vault(wanted, self._wiring.footing(entry, caller, self._now))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""

@@ -1,6 +1,6 @@
 """The open parts of one home, shared by every caller: settings, keys, catalog and vaults."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +14,7 @@ from recollect.home.locks import Lock
 from recollect.home.paths import Home, prepare
 from recollect.home.reserve import Reserve
 from recollect.policy.lifecycle import Retention
+from recollect.recall.meaning import Embedders, Meaning
 from recollect.settings.load import Loaded, load
 from recollect.settings.model import LifecycleSettings
 from recollect.storage.keystore import KeyStore
@@ -65,6 +66,8 @@ class Wiring:
         )
         self._pool = VaultPool(settings.storage.open_vaults)
         self._clocks: dict[str, VaultClock] = {}
+        self._meanings: dict[str, Meaning] = {}
+        self._embedders = Embedders(settings.embedding, means.environ)
         try:
             self.catalog: Database = self._open_catalog()
         except BaseException:
@@ -74,6 +77,7 @@ class Wiring:
     def close(self) -> None:
         """Close every file; calling it again does nothing."""
         self._pool.close()
+        self._embedders.close()
         self.catalog.close()
         self.keys.close()
 
@@ -81,17 +85,18 @@ class Wiring:
         """The vault of an owner, as the catalog knows it."""
         return self.catalog.read(lambda tx: vaults.find(tx, owner))
 
-    def footing(self, entry: VaultEntry, caller: Caller) -> Footing:
+    def footing(self, entry: VaultEntry, caller: Caller, look_up: Callable[[], Caller] | None = None) -> Footing:
         """What the services of one vault stand on, for one caller."""
         leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
         clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
         return Footing(
             database=PooledDatabase(self._pool, entry.id, lambda: self._open_vault(entry)),
-            gate=Gate(caller, entry.owner),
+            gate=Gate(caller, entry.owner, look_up=look_up),
             clock=clock,
             ids=self.ids,
             retention=self._retention(entry.owner),
             settings=self.settings,
+            meaning=self._meanings.setdefault(entry.id, Meaning(self._embedders, self.settings.embedding, self.clock)),
         )
 
     def make_vault(self, owner: Owner) -> VaultEntry:

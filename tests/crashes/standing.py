@@ -10,7 +10,8 @@ from recollect.domain.caller import OPERATOR
 from recollect.domain.ids import Clock, IdMaker, system_clock
 from recollect.domain.owner import Owner
 from recollect.policy.lifecycle import Retention
-from recollect.settings.model import Settings
+from recollect.recall.meaning import Embedders, Meaning
+from recollect.settings.model import EmbeddingSettings, Settings
 from recollect.storage.migrate import migrate, shipped
 from recollect.storage.opening import VAULT
 from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
@@ -43,6 +44,7 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
             ids=IdMaker(clock),
             retention=Retention(),
             settings=Settings(),
+            meaning=Meaning(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
         )
         yield Standing(database, Vault(OWNER, footing))
     finally:

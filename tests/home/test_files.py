@@ -30,6 +30,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.feature("G8")
 def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
@@ -53,6 +54,7 @@ def test_a_name_as_long_as_names_get_can_be_written(tmp_path: Path) -> None:
     assert (tmp_path / ("n" * 255)).read_bytes() == b"x"
 
 
+@pytest.mark.feature("G8")
 def test_a_failure_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "kept").touch()
@@ -64,6 +66,7 @@ def test_a_failure_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
     assert (tmp_path / "folder" / "kept").exists()
 
 
+@pytest.mark.feature("G8")
 def test_kills_leave_the_old_or_the_new_file_and_never_a_half(tmp_path: Path) -> None:
     path = tmp_path / "state"
     for number in range(15):

@@ -26,6 +26,8 @@ def values_of(setting: Setting) -> st.SearchStrategy[Value]:
     spec = setting.spec
     if spec.one_of:
         return st.sampled_from(spec.one_of)
+    if setting.key == "embedding.base_url":
+        return st.just("") | st.builds("https://{}".format, names)
     if setting.key == "key_file":
         return st.just("") | st.builds("/{}".format, st.text("ab\"'\\#=[] é𝄞/~$", max_size=12))
     if isinstance(setting.default, str):

@@ -33,7 +33,10 @@ def test_strange_lines_are_damage_and_never_a_crash(lines: list[bytes]) -> None:
     assert read.session is None
     assert read.messages == ()
     # The missing end line is one more.
-    assert len(read.damage) == 1 + len([line for line in lines if line.strip(b"\r\n").removeprefix(b"\xef\xbb\xbf")])
+    told = [line.rstrip(b"\r\n") for line in lines]
+    # Only the first line may begin with a mark of its encoding.
+    told[:1] = [line.removeprefix(b"\xef\xbb\xbf") for line in told[:1]]
+    assert len(read.damage) == 1 + len([line for line in told if line])
 
 
 stamps = st.datetimes().map(lambda time: time.isoformat(timespec="milliseconds") + "Z")

@@ -19,6 +19,8 @@ def move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
         patch.delenv(name)
     patch.setenv("RECOLLECT_HOME", str(folder / "home"))
     patch.setenv("RECOLLECT_SYSTEM_DIR", str(system))
+    # Words alone, unless a test asks for more: a model takes a second to load, and answers with what is merely near.
+    patch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "none")
     patch.setenv("HOME", str(user))
     patch.setenv("USERPROFILE", str(user))
     patch.setenv("XDG_CONFIG_HOME", str(user / ".config"))

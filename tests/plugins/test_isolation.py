@@ -37,7 +37,7 @@ def test_other_variables_of_ours_are_taken_away_and_given_back(tmp_path: Path, m
     with pytest.MonkeyPatch.context() as patch:
         move_home(patch, tmp_path / "home")
         ours = {name for name in os.environ if name.startswith("RECOLLECT_")}
-        assert ours == {"RECOLLECT_HOME", "RECOLLECT_SYSTEM_DIR"}
+        assert ours == {"RECOLLECT_EMBEDDING__PROVIDER", "RECOLLECT_HOME", "RECOLLECT_SYSTEM_DIR"}
     assert (dict(os.environ), Path.cwd()) == before
 
 

@@ -65,6 +65,20 @@ def test_the_built_in_values_are_the_documented_ones() -> None:
         "lifecycle": {"active_days": 90, "archive_days": 60, "grace_days": 7, "clock_leap_days": 45},
         "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500},
         "recall": {"limit": 10, "max": 1000},
+        "embedding": {
+            "provider": "auto",
+            "model": "",
+            "base_url": "",
+            "plain_http": "loopback",
+            "key_variable": "",
+            "dimensions": 0,
+            "timeout_seconds": 10.0,
+            "batch": 32,
+            "concurrency": 2,
+            "threads": 1,
+            "cache_entries": 50_000,
+            "query_cache_entries": 1000,
+        },
         "context": {"tokens": 4000, "messages": 20, "memories": 50},
     }
 

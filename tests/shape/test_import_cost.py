@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 BUDGET_S = 0.150
-HEAVY = frozenset({"asyncio", "cryptography", "keyring", "platformdirs", "rich", "typer"})
+HEAVY = frozenset(
+    {"asyncio", "cryptography", "keyring", "numpy", "onnxruntime", "platformdirs", "rich", "tokenizers", "typer"}
+)
 
 
 def _child(program: str, cache: Path) -> str:

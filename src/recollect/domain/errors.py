@@ -12,6 +12,11 @@ RecollectError
 ├── KeyProblem              the encryption key cannot be had
 │   ├── WrongKey            the key does not open this file
 │   └── KeyStoreMissing     the wrapped keys are gone
+├── ModelError              a model did not do its work
+│   ├── ModelMissing        its package or its files are not installed
+│   ├── ModelTimeout        it did not answer in time
+│   ├── ModelUnavailable    it cannot be reached, or is too busy
+│   └── ModelRefused        it will not serve this request, however often it is asked
 └── StorageError            the database said no
     ├── Busy                others wrote for longer than the timeout
     ├── DiskFull            no room; nothing was written
@@ -71,6 +76,30 @@ class WrongKey(KeyProblem):
 
 class KeyStoreMissing(KeyProblem):
     """The wrapped keys are gone."""
+
+
+class ModelError(RecollectError):
+    """A model did not do its work."""
+
+
+class ModelMissing(ModelError):
+    """Its package or its files are not installed."""
+
+
+class ModelTimeout(ModelError):
+    """It did not answer in time."""
+
+
+class ModelUnavailable(ModelError):
+    """It cannot be reached, or is too busy; it may have said when to ask again."""
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ModelRefused(ModelError):
+    """It will not serve this request, however often it is asked."""
 
 
 class StorageError(RecollectError):

@@ -1,5 +1,6 @@
-"""Hit: one result of recall, with its score and the place its words came from."""
+"""Hit: one result of recall, with its score, the place its words came from, and why it ranks where it does."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +13,14 @@ class SourceKind(StrEnum):
 
     MEMORIES = "memories"
     SESSIONS = "sessions"
+
+
+class Rung(StrEnum):
+    """How an answer was found, from the best way to the last."""
+
+    HYBRID = "hybrid"
+    TEXT = "text"
+    SUBSTRING = "substring"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +44,23 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reasons:
+    """Why a hit ranks where it does: its place and score in each arm, and what was added to them."""
+
+    rung: Rung
+    #: Place among the matches by words, from 1, and BM25.
+    text_rank: int | None = None
+    text_score: float | None = None
+    #: Place among the nearest by meaning, from 1, and the cosine.
+    vector_rank: int | None = None
+    vector_score: float | None = None
+    #: The terms that were looked for.
+    terms: tuple[str, ...] = ()
+    #: What each further reason added to the score, by name; only those that are not 0.
+    added: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One piece of text that answers a query."""
 
@@ -46,3 +72,14 @@ class Hit:
     #: Who said or wrote it.
     author: str
     created_at: datetime
+    reasons: Reasons
+
+
+class Recalled(list[Hit]):
+    """The hits of one recall, best first, with the way they were found and, where it was not the best one, why."""
+
+    def __init__(self, hits: Iterable[Hit], rung: Rung, degraded: str | None = None) -> None:
+        super().__init__(hits)
+        self.rung = rung
+        #: None when nothing was missing; else one sentence, such as `the embedder did not answer in time`.
+        self.degraded = degraded

@@ -25,6 +25,18 @@ class Owner:
     #: Set only when isolation is per agent: one person's vault for one agent.
     agent: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse an owner whose text would not be read back as the same one."""
+        if self.agent is not None:
+            _same(self.agent, check_name(self.agent, "agent"))
+        match self.kind:
+            case OwnerKind.GLOBAL:
+                _same(self.name, "")
+            case OwnerKind.GROUP:
+                _same(self.name, _group_name(self.name))
+            case _:
+                _same(self.name, check_name(self.name, self.kind))
+
     @classmethod
     def parse(cls, text: str) -> "Owner":
         """Read an owner from its text form; a form that is not one is refused."""
@@ -37,9 +49,7 @@ class Owner:
             case OwnerKind.USER | OwnerKind.AGENT:
                 return cls(OwnerKind(kind), check_name(name, kind), agent)
             case OwnerKind.GROUP:
-                channel, _, group = name.partition(":")
-                checked = f"{check_name(channel, 'channel')}:{_check_group(group)}"
-                return cls(OwnerKind.GROUP, checked, agent)
+                return cls(OwnerKind.GROUP, _group_name(name), agent)
             case _:
                 raise InvalidInput(f"{text!r} is not an owner; write user:NAME, agent:NAME, group:CHANNEL:ID or global")
 
@@ -66,6 +76,16 @@ def _agent_suffix(text: str, suffix: str) -> str:
     if head != "agent":
         raise InvalidInput(f"{text!r} is not an owner; after the slash write agent:NAME")
     return check_name(name, "agent")
+
+
+def _same(given: str, checked: str) -> None:
+    if given != checked:
+        raise InvalidInput(f"{given!r} is not how this owner's name is spelled; write {checked!r}")
+
+
+def _group_name(name: str) -> str:
+    channel, _, group = name.partition(":")
+    return f"{check_name(channel, 'channel')}:{_check_group(group)}"
 
 
 def _check_group(group: str) -> str:

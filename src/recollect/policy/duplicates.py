@@ -11,10 +11,16 @@ def known(
 ) -> Memory | None:
     """The candidate that says the same thing about the same time, under the same key or under none."""
     for memory in candidates:
-        same_time = (memory.valid_from, memory.valid_to) == (valid_from, valid_to)
-        if same_time and (key is None or memory.key in (None, key)):
+        if is_same_time(memory, valid_from, valid_to) and (key is None or memory.key in (None, key)):
             return memory
     return None
+
+
+def is_same_time(memory: Memory, valid_from: datetime | None, valid_to: datetime | None) -> bool:
+    """Whether a statement is about the time of a memory: one without times is about now."""
+    if valid_from is None and valid_to is None:
+        return memory.valid_to is None
+    return (memory.valid_from, memory.valid_to) == (valid_from, valid_to)
 
 
 def later(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -87,8 +87,11 @@ def _times(memory: Memory, state: State, now: datetime, rules: Retention) -> dic
         case State.ACTIVE:
             return active_times(now, rules)
         case State.ARCHIVED:
+            if _past(memory.archive_at, now):
+                # Its time had come: a sweep that runs late must not bring back what readers saw go.
+                return {}
             expires = _later(now, rules.archived) if rules.archived else None
-            return {"archive_at": memory.archive_at or now, "retention_expires_at": expires}
+            return {"archive_at": now, "retention_expires_at": expires}
         case State.SOFT_DELETED:
             return {"deleted_at": now, "hard_delete_at": _later(now, rules.grace)}
         case _:

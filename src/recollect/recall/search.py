@@ -1,111 +1,198 @@
-"""Query in, hits out: full text over memories and messages, each hit with the place it came from."""
+"""Query in, hits out: candidates by words and by meaning, one ranking, each hit with its place and its reasons."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from recollect.domain.hit import Hit, Source, SourceKind
-from recollect.domain.memory import Kind
-from recollect.domain.trust import Trust, least
+from recollect.domain.hit import Hit, Reasons, Recalled, Rung, Source
+from recollect.domain.trust import Trust
 from recollect.policy.clock import Reading
-from recollect.storage.port import Params, Row, Tx
-from recollect.storage.times import micros, moment
-from recollect.text.terms import match_expression, query_terms
+from recollect.recall.evidence import FILTERED, ROWS, Evidence, Filters, allowed, is_speaker, load, neighbours, texts
+from recollect.recall.freshness import HEAD, Statement, asks_for_the_past, settle
+from recollect.recall.fuse import Candidate, Fused, fuse
+from recollect.recall.nearest import Nearest
+from recollect.recall.substring import find_substring
+from recollect.storage.port import Row, Tx
+from recollect.text.dates import overlap, time_ranges
+from recollect.text.terms import QueryTerm, index_terms, match_expression, query_terms
 
-#: Chunks fetched for each hit that is wanted: a long text may answer with several of its pieces.
+#: Candidates from each arm; what is not among them in either is not an answer.
+POOL = 100
+#: Pieces fetched for each hit that is wanted: a long text may answer with several of its own.
 _PIECES = 4
-
-# What may be served is decided here and in policy.lifecycle.state_at; a law holds the two together.
-_SERVED = """
-       (memories.state = 'active' AND memories.superseded_by IS NULL
-        AND (memories.expires_at IS NULL OR memories.expires_at > :now)
-        AND (memories.archive_at IS NULL OR memories.archive_at > :policy_now)
-        AND (memories.retention_expires_at IS NULL OR memories.retention_expires_at > :policy_now)
-        AND (memories.valid_to IS NULL OR memories.valid_to > :now)
-        AND (:kind IS NULL OR memories.kind = :kind)
-        AND :session_id IS NULL)
-    OR (messages.id IS NOT NULL AND :kind IS NULL
-        AND (:session_id IS NULL OR messages.session_id = :session_id))
-"""
-
-_BEST = """
-    best AS (
-        SELECT found.number AS number, found.score AS score
-          FROM found
-          JOIN chunks ON chunks.number = found.number
-          LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
-          LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
-         WHERE (:source IS NULL OR chunks.source = :source) AND ({served})
-         ORDER BY found.score DESC, found.number DESC LIMIT :limit)
-"""
-
-_DETAILS = """
-    SELECT best.score, chunks.source, chunks.source_number, chunks.start, chunks.stop,
-           memories.id, memories.content, memories.trust, memories.author, memories.created_at,
-           messages.id, messages.session_id, messages.position, messages.text, messages.trust,
-           coalesce(messages.speaker, messages.role), messages.created_at, sessions.imported
-      FROM best
-      JOIN chunks ON chunks.number = best.number
-      LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
-      LEFT JOIN messages ON (chunks.source = 'sessions' AND messages.number = chunks.source_number)
-                         OR (chunks.source = 'memories' AND messages.id = memories.message_id)
-      LEFT JOIN sessions ON sessions.id = messages.session_id
-     ORDER BY best.score DESC, best.number DESC
-"""
-
-_AFTER_MATCHING = _BEST.format(served=_SERVED) + _DETAILS
+_MATCHES = f"""
+    SELECT found.number, max(found.score) AS score FROM found {ROWS.format(numbers="found.number")}
+     WHERE {FILTERED}
+     -- The best piece of each text: one long text must not take the places of all others.
+     GROUP BY chunks.source, chunks.source_number
+     ORDER BY score DESC, found.number DESC LIMIT :limit
+"""  # noqa: S608  (constants of this file)
+_TRUST_RANK = {trust: rank for rank, trust in enumerate(Trust)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """What to search in."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query taken apart."""
 
-    source: SourceKind | None = None
-    session_id: str | None = None
-    kind: Kind | None = None
-
-
-def search(tx: Tx, query: str, reading: Reading, filters: Filters, limit: int) -> list[Hit]:
-    """The best hits for any text, best first; a text without a word finds nothing."""
-    expression = match_expression(query_terms(query))
-    if expression is None:
-        return []
-    statement = f"WITH found AS ({tx.text.matching}), {_AFTER_MATCHING}"
-    rows = tx.rows(statement, _params(expression, reading, filters, limit))
-    seen: dict[tuple[str, int], Hit] = {}
-    for row in rows:
-        seen.setdefault((row[1], row[2]), _to_hit(row))
-    return list(seen.values())[:limit]
+    text: str
+    #: What to look for by words; a speaker's name is matched as the speaker instead.
+    terms: tuple[QueryTerm, ...]
+    names: frozenset[str]
+    reading: Reading
+    filters: Filters
 
 
-def _params(expression: str, reading: Reading, filters: Filters, limit: int) -> Params:
-    return {
-        "expression": expression,
-        "now": micros(reading.now),
-        "policy_now": micros(reading.policy_now),
-        "source": filters.source,
-        "session_id": filters.session_id,
-        "kind": filters.kind,
-        "limit": limit * _PIECES,
-    }
-
-
-def _to_hit(row: Row) -> Hit:
-    score, source, _, start, stop = row[:5]
-    memory = source == SourceKind.MEMORIES
-    text, trust, author, created = row[6:10] if memory else (row[13], row[14], row[15], row[16])
-    believed = Trust(trust)
-    return Hit(
-        text=text[start:stop],
-        score=score,
-        source=Source(
-            kind=SourceKind(source),
-            memory_id=row[5],
-            session_id=row[11],
-            message_id=row[10],
-            position=row[12],
-            start=start,
-            end=stop,
-        ),
-        trust=least(believed, Trust.IMPORTED) if row[17] and not memory else believed,
-        author=author,
-        created_at=moment(created),
+def search(
+    tx: Tx, query: str, reading: Reading, filters: Filters, limit: int, nearest: Nearest | None, missing: str | None
+) -> Recalled:
+    """The best hits for any text, best first. Without vectors it says why, and answers by words alone."""
+    question = _question(tx, query, reading, filters)
+    size = max(POOL, limit * _PIECES)
+    matches = _by_words(tx, question, size)
+    near = _by_meaning(tx, question, nearest, size)
+    rung = Rung.HYBRID if nearest else Rung.TEXT
+    if not matches and not near:
+        hits = find_substring(tx, query, reading, filters, limit)
+        return Recalled(hits, Rung.SUBSTRING if hits else rung, missing)
+    ranked, known = _rank(tx, question, matches, near, nearest)
+    chosen = _distinct(_settled(tx, question, ranked), known, limit)
+    words = texts(tx, [one.number for one in chosen])
+    return Recalled(
+        (_to_hit(one, known[one.number], words[one.number], question, matches, near, rung, nearest) for one in chosen),
+        rung,
+        missing,
     )
+
+
+def _question(tx: Tx, query: str, reading: Reading, filters: Filters) -> Question:
+    terms = query_terms(query)
+    names = frozenset(term.word.casefold() for term in terms if term.word[:1].isupper() and is_speaker(tx, term.word))
+    kept = tuple(term for term in terms if term.word.casefold() not in names)
+    return Question(query, kept or terms, names, reading, filters)
+
+
+def _by_words(tx: Tx, question: Question, size: int) -> dict[int, float]:
+    """The chunks that match the words of a question, best first, with BM25."""
+    expression = match_expression(question.terms)
+    if expression is None:
+        return {}
+    params = {**question.filters.params(question.reading), "expression": expression, "limit": size}
+    return dict(tx.rows(f"WITH found AS ({tx.text.matching}) {_MATCHES}", params))
+
+
+def _by_meaning(tx: Tx, question: Question, nearest: Nearest | None, size: int) -> list[int]:
+    """The chunks nearest in meaning, nearest first."""
+    if nearest is None:
+        return []
+    within = allowed(tx, question.reading, question.filters) if question.filters.any else None
+    return nearest.best(size, within)
+
+
+def _rank(
+    tx: Tx, question: Question, matches: Mapping[int, float], near: Sequence[int], nearest: Nearest | None
+) -> tuple[list[Fused], dict[int, Evidence]]:
+    wanted = list(dict.fromkeys((*matches, *near)))
+    known = load(tx, wanted, question.reading, question.filters)
+    beside = neighbours(tx, known)
+    others = sorted({number for pair in beside.values() for number in pair} - known.keys())
+    cosines = nearest.cosines([*known, *others]) if nearest else {}
+    spans = time_ranges(question.text, question.reading.now.date())
+    candidates = [
+        Candidate(
+            number=one.number,
+            cosine=cosines.get(one.number),
+            bm25=matches.get(one.number, 0.0),
+            turn=one.session_id is not None and one.memory_id is None,
+            named=one.speaker is not None and one.speaker.casefold() in question.names,
+            own=one.own,
+            told=one.told,
+            echo=one.echo,
+            when=max((overlap(span, one.created_at) for span in spans), default=0.0),
+            importance=one.importance,
+            distrust=max(0, _TRUST_RANK[one.trust] - _TRUST_RANK[Trust.TOOL]),
+            neighbours=beside.get(one.number, ()),
+        )
+        for one in known.values()
+    ]
+    # Neighbours count only through the turns beside them.
+    candidates += [Candidate(number=number, cosine=cosines.get(number), bm25=0.0) for number in others]
+    return fuse(candidates, set(known)), known
+
+
+def _settled(tx: Tx, question: Question, ranked: list[Fused]) -> list[Fused]:
+    """The newest first among statements of the same thing at the head of the list."""
+    head = ranked[:HEAD]
+    if len(head) < 2 or asks_for_the_past(question.text):
+        return ranked
+    asked = frozenset(word for term in question.terms for word in term.term.split())
+    words = texts(tx, [one.number for one in head])
+    statements: list[Statement] = []
+    for one in head:
+        terms = frozenset(index_terms(words[one.number][0]).split())
+        statements.append(Statement(one.number, terms, terms & asked))
+    by_number = {one.number: one for one in head}
+    order = [by_number[number] for number in settle(statements)]
+    seated = [
+        replace(
+            one, score=seat.score, added=one.added if one is seat else (*one.added, ("newest", seat.score - one.score))
+        )
+        for one, seat in zip(order, head, strict=True)
+    ]
+    return seated + ranked[HEAD:]
+
+
+def _distinct(ranked: list[Fused], known: Mapping[int, Evidence], limit: int) -> list[Fused]:
+    """The best piece of each row."""
+    seen: set[tuple[str, int]] = set()
+    chosen: list[Fused] = []
+    for one in ranked:
+        row = (known[one.number].source, known[one.number].source_number)
+        if row not in seen:
+            seen.add(row)
+            chosen.append(one)
+        if len(chosen) == limit:
+            break
+    return chosen
+
+
+def _to_hit(
+    one: Fused,
+    found: Evidence,
+    words: Row,
+    question: Question,
+    matches: Mapping[int, float],
+    near: Sequence[int],
+    rung: Rung,
+    nearest: Nearest | None,
+) -> Hit:
+    text, from_message, from_session, from_position = words
+    return Hit(
+        text=text,
+        # Between 0 and 1, in the same order: standard deviations mean nothing to a reader.
+        score=1 / (1 + math.exp(-one.score / 2)),
+        source=Source(
+            kind=found.source,
+            memory_id=found.memory_id,
+            session_id=found.session_id or from_session,
+            message_id=found.message_id or from_message,
+            position=found.position or from_position,
+            start=found.start,
+            end=found.stop,
+        ),
+        trust=found.trust,
+        author=found.author,
+        created_at=found.created_at,
+        reasons=Reasons(
+            rung=rung,
+            text_rank=_place(one.number, list(matches)),
+            text_score=matches.get(one.number),
+            vector_rank=_place(one.number, near),
+            vector_score=nearest.cosines([one.number]).get(one.number) if nearest else None,
+            terms=tuple(term.word for term in question.terms),
+            added=one.added,
+        ),
+    )
+
+
+def _place(number: int, ranking: Sequence[int]) -> int | None:
+    return ranking.index(number) + 1 if number in ranking else None

@@ -92,7 +92,8 @@ def _save(home: Home, key: str, text: str, wanted: dict[str, object]) -> None:
         raise SettingsError(f"{path} sets {key} in a form that cannot be changed from here; change it in an editor")
     layer = check_tree(tree, Origin(SettingsScope.USER, str(path)), None)
     if layer.problems:
-        raise SettingsError("\n".join(layer.problems))
+        # One value was given, so one sentence is the answer; the file as a whole is judged when it is loaded.
+        raise SettingsError(layer.problems[0])
     make_private_folder(home.root)
     # The file may be a link into somebody's collection of dotfiles: change what it points to.
     write_atomic(path.resolve(), text.encode())

@@ -20,6 +20,14 @@ def _is_user(name: str) -> bool:
         return False
 
 
+def _is_any(_: str) -> bool:
+    return True
+
+
+def _is_address(url: str) -> bool:
+    return not url or url.startswith(("https://", "http://"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageSettings:
     """How the database files are used."""
@@ -61,6 +69,34 @@ class RecallSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSettings:
+    """Which model turns texts into vectors, and how it is called."""
+
+    provider: str = choice(
+        "auto",
+        ("local", "openai", "gemini", "ollama", "none"),
+        "Who makes vectors: `auto` is `local` where it is installed and otherwise `none`; "
+        "`openai` is any endpoint that speaks its protocol.",
+    )
+    model: str = text("", _is_any, "text", "The model; empty is the provider's usual one.")
+    base_url: str = text(
+        "", _is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+    )
+    plain_http: Literal["loopback", "anywhere"] = choice(
+        "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
+    )
+    # Not checked here: a key written by mistake would be shown in the error.
+    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    dimensions: int = number(0, 0, 65_536, "How long a vector is; 0 leaves it to the model.")
+    timeout_seconds: float = number(10.0, 0.1, 600, "How long one call of a provider may take.")
+    batch: int = number(32, 1, 2048, "The most texts in one call of a provider.")
+    concurrency: int = number(2, 1, 64, "How many calls of a provider run at once.")
+    threads: int = number(1, 1, 64, "How many threads the local model computes with.")
+    cache_entries: int = number(50_000, 0, 10_000_000, "How many computed vectors a vault keeps; 0 is none.")
+    query_cache_entries: int = number(1000, 0, 1_000_000, "How many vectors of queries a process keeps; 0 is none.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSettings:
     """How much a model gets to see."""
 
@@ -89,4 +125,5 @@ class Settings:
     lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     context: ContextSettings = field(default_factory=ContextSettings)

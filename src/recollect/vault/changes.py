@@ -7,11 +7,12 @@ from recollect.domain.event import EventType
 from recollect.domain.hit import SourceKind
 from recollect.domain.memory import Memory, State
 from recollect.domain.message import Json
-from recollect.policy.clock import Reading
+from recollect.policy.clock import Reading, certain
 from recollect.policy.lifecycle import Retention, due_at, due_step, enter
 from recollect.recall.indexing import index_memory, reindex_memory
+from recollect.recall.passages import memory_hashes
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, events, memories, versions
+from recollect.storage.tables import chunks, embedding_cache, events, memories, versions
 from recollect.text.similarity import fingerprint
 
 #: Who moves a memory when its deadline does.
@@ -62,9 +63,13 @@ def move(change: Change, memory: Memory, to: State, rules: Retention, because: s
 
 
 def settle(tx: Tx, memory: Memory, reading: Reading, rules: Retention) -> Memory:
-    """Take every step that is due short of destruction, so that a change begins from the truth."""
-    change = Change(tx, LIFECYCLE, reading.now)
-    while (step := due_step(memory, reading)) and step.to is not State.PURGED:
+    """Take every step that is due short of destruction, so that a change begins from the truth.
+
+    A time that is in doubt moves nothing: it may be taken back, and the step could not.
+    """
+    believed = certain(reading.policy_now)
+    change = Change(tx, LIFECYCLE, believed.now)
+    while (step := due_step(memory, believed)) and step.to is not State.PURGED:
         memory = move(change, memory, step.to, rules, step.because)
     return memory
 
@@ -74,6 +79,8 @@ def destroy(change: Change, memory: Memory) -> bool:
     number = memories.number_of(change.tx, memory.id)
     if number is None or not memories.delete(change.tx, memory):
         return False
+    for content in (memory.content, *(version.content for version in versions.of(change.tx, memory.id))):
+        embedding_cache.forget(change.tx, memory_hashes(content))
     versions.purge(change.tx, memory.id)
     chunks.remove(change.tx, SourceKind.MEMORIES, number)
     events.add(change.tx, EventType.PURGED, "memory", memory.id, at=change.at, actor=change.actor, state=State.PURGED)

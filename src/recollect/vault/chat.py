@@ -21,6 +21,7 @@ from recollect.vault.transcript import Said, append, existing, prune_hooks, to_m
 
 _READ = operation(Permission.READ, Scope.SESSION)
 _WRITE = operation(Permission.WRITE, Scope.SESSION)
+_CHANGE = operation(Permission.WRITE, Scope.SESSION, reads=True)
 
 
 class Chat:
@@ -113,7 +114,7 @@ class Chat:
 
         return self._footing.read(load)
 
-    @_WRITE
+    @_CHANGE
     def record_call(self, message_id: str, call: ToolCall) -> Message:
         """Set what is known of a tool call: a new one, or how one that was pending ended."""
 
@@ -131,7 +132,7 @@ class Chat:
 
         return self._footing.write(change)
 
-    @_WRITE
+    @_CHANGE
     def describe(self, *, title: str | None = None, summary: str | None = None) -> Session:
         """Set the session's title or summary."""
 
@@ -148,7 +149,7 @@ class Chat:
 
         return self._footing.write(change)
 
-    @_WRITE
+    @_CHANGE
     def end(self) -> Session:
         """Close the session; the next open under its key begins a new one. Nothing is deleted."""
 

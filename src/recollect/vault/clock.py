@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from recollect.domain.ids import Clock
 from recollect.policy.clock import ClockState, Reading, accept, observe
 from recollect.storage.port import Tx
-from recollect.storage.tables import meta
+from recollect.storage.tables import memories, meta
 from recollect.storage.times import micros, micros_or_none, moment, moment_or_none
 
 _NAME = "clock"
@@ -28,41 +28,46 @@ class VaultClock:
     def reading(self, tx: Tx) -> Reading:
         """The time to go by in this transaction."""
         with self._lock:
-            if self._state is None:
-                self._kept = self._state = _load(tx)
+            # Every time: another process may have seen more of the clock, or been told that it is right.
+            self._kept = _load(tx)
             wall = self._wall()
-            if self._state is None:
-                self._state = ClockState(floor=wall)
-            self._state, reading = observe(self._state, wall, self._leap)
+            known = _later(self._kept, self._state) or ClockState(floor=wall)
+            self._state, reading = observe(known, wall, self._leap)
             return reading
 
-    @property
-    def kept_floor(self) -> datetime | None:
-        """The latest time that the vault itself remembers."""
-        return self._kept.floor if self._kept else None
+    def crossed(self, tx: Tx, reading: Reading) -> bool:
+        """Whether a deadline was seen to pass that the vault does not know to have passed."""
+        with self._lock:
+            kept = self._kept
+        if kept is None or reading.now <= kept.floor:
+            return False
+        if memories.any_due_between(tx, kept.floor, reading.now):
+            return True
+        # A later deadline of a memory that is due already, and was not swept.
+        return reading.now - kept.floor >= _LAG and bool(memories.due(tx, reading.now, 1))
 
-    def note(self, tx: Tx, *, always: bool = False) -> ClockState | None:
-        """Write down the time, when what is kept lags; what was written, for `noted`."""
+    def note(self, tx: Tx, *, always: bool = False) -> None:
+        """Write down the time, when what is kept lags."""
         with self._lock:
             state, kept = self._state, self._kept
-        if state is None or not (always or kept is None or _lags(kept, state)):
-            return None
-        meta.save(tx, _NAME, _to_json(state))
-        return state
-
-    def noted(self, state: ClockState | None) -> None:
-        """Called after the commit that `note` was part of."""
-        if state is not None:
-            self._kept = state
+        if state is not None and (always or kept is None or _lags(kept, state)):
+            meta.save(tx, _NAME, _to_json(state))
 
     def accept(self, tx: Tx) -> datetime:
         """Believe the wall clock, whatever it shows; the time believed before."""
         self.reading(tx)
         with self._lock:
             before = self._state or ClockState(floor=self._wall())
-            self._state = self._kept = accept(before, self._wall())
+            self._state = accept(before, self._wall())
             meta.save(tx, _NAME, _to_json(self._state))
         return before.floor
+
+
+def _later(kept: ClockState | None, seen: ClockState | None) -> ClockState | None:
+    """Of what the vault remembers and what this process has seen, the one that knows more."""
+    if kept is None or seen is None:
+        return kept or seen
+    return seen if seen.floor > kept.floor else kept
 
 
 def _lags(kept: ClockState, state: ClockState) -> bool:

@@ -34,9 +34,8 @@ class Draft:
         if self.ttl is not None and self.ttl <= timedelta(0):
             raise InvalidInput(f"ttl {self.ttl} is not in the future; give a positive duration")
         check_importance(self.importance)
-        for name, time in (("valid_from", self.valid_from), ("valid_to", self.valid_to)):
-            if time is not None and time.tzinfo is None:
-                raise InvalidInput(f"{name} {time} has no time zone; give an aware datetime")
+        check_aware("valid_from", self.valid_from)
+        check_aware("valid_to", self.valid_to)
         if self.valid_from and self.valid_to and self.valid_to <= self.valid_from:
             raise InvalidInput(f"valid_to {self.valid_to} is not after valid_from {self.valid_from}")
         agent = clean(self.agent) if self.agent else None
@@ -66,6 +65,13 @@ def checked_kind(kind: str) -> Kind:
         return Kind(kind)
     except ValueError:
         raise InvalidInput(f"kind {kind!r} is unknown; use one of {', '.join(Kind)}") from None
+
+
+def check_aware(name: str, time: datetime | None) -> datetime | None:
+    """A time that says in which zone it is."""
+    if time is not None and time.tzinfo is None:
+        raise InvalidInput(f"{name} {time} has no time zone; give an aware datetime")
+    return time
 
 
 def check_limit(limit: int, most: int) -> int:

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from recollect.domain.errors import StorageError
 from recollect.domain.ids import IdMaker
-from recollect.policy.clock import ClockState, Reading
+from recollect.policy.clock import Reading
 from recollect.policy.lifecycle import Retention
+from recollect.recall.meaning import Meaning
 from recollect.settings.model import Settings
 from recollect.storage.port import Database, Tx
-from recollect.storage.tables import memories
 from recollect.vault.clock import VaultClock
 from recollect.vault.gate import Gate
 
@@ -28,6 +28,8 @@ class Footing:
     ids: IdMaker
     retention: Retention
     settings: Settings
+    #: Search by meaning, as far as there is an embedder.
+    meaning: Meaning
 
     @property
     def actor(self) -> str:
@@ -39,28 +41,30 @@ class Footing:
 
         def run(tx: Tx) -> tuple[T, bool]:
             reading = self.clock.reading(tx)
-            since = self.clock.kept_floor
-            crossed = since is not None and memories.any_expired_between(tx, since, reading.now)
-            return work(tx, reading), crossed
+            return work(tx, reading), self.clock.crossed(tx, reading)
 
         value, crossed = self.database.read(run)
         if crossed:
             # A deadline was seen to pass: from now on no clock may say that it has not.
             # A disk that takes no writes must not make the answer fail.
             with suppress(StorageError):
-                self.clock.noted(self.database.write(lambda tx: self.clock.note(tx, always=True)))
+                self.database.write(self._note)
         return value
 
     def write(self, work: Callable[[Tx, Reading], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction, at the vault's time."""
 
-        def run(tx: Tx) -> tuple[T, ClockState | None]:
+        def run(tx: Tx) -> T:
             reading = self.clock.reading(tx)
-            return work(tx, reading), self.clock.note(tx)
+            value = work(tx, reading)
+            self.clock.note(tx)
+            return value
 
-        value, noted = self.database.write(run, frees=frees)
-        self.clock.noted(noted)
-        return value
+        return self.database.write(run, frees=frees)
+
+    def _note(self, tx: Tx) -> None:
+        self.clock.reading(tx)
+        self.clock.note(tx, always=True)
 
     def for_session(self, session_id: str) -> "Footing":
         """The same, with a gate for one session."""

@@ -20,6 +20,8 @@ class Operation:
 
     permission: Permission
     scope: Scope
+    #: A change that answers with what was there before: who may only write may not make it.
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Gate:
     owner: Owner | None
     #: Set for the operations of one open session.
     session_id: str | None = None
+    #: Looks the caller up again: a key may have been revoked, or a grant withdrawn, since it was last used.
+    look_up: Callable[[], Caller] | None = None
 
     @property
     def own(self) -> bool:
@@ -39,7 +43,10 @@ class Gate:
     def check(self, operation: Operation, session_id: str | None = None) -> None:
         """Let the operation pass, or refuse it in words."""
         wanted = self.session_id or session_id
-        decision = decide(self.caller, self.owner, operation.permission, operation.scope, wanted)
+        caller = self.look_up() if self.look_up else self.caller
+        decision = decide(caller, self.owner, operation.permission, operation.scope, wanted)
+        if decision.allowed and operation.reads:
+            decision = decide(caller, self.owner, Permission.READ, operation.scope, wanted)
         if not decision.allowed:
             place = f"in {self.owner}" if self.owner else "in this home"
             raise Denied(f"{self.caller.name} may not do this {place}: {decision.rule}")
@@ -58,12 +65,14 @@ G = TypeVar("G", bound=Gated)
 Method = Callable[Concatenate[G, P], R]
 
 
-def operation(permission: Permission, scope: Scope) -> Callable[[Method[G, P, R]], Method[G, P, R]]:
+def operation(
+    permission: Permission, scope: Scope, *, reads: bool = False
+) -> Callable[[Method[G, P, R]], Method[G, P, R]]:
     """Declare what a public method does; it is checked before the method begins.
 
     A method of session scope takes the session's id as its first argument, unless its gate is for one session.
     """
-    declared = Operation(permission, scope)
+    declared = Operation(permission, scope, reads)
     by_session = scope is Scope.SESSION
 
     def declare(method: Method[G, P, R]) -> Method[G, P, R]:

@@ -81,6 +81,8 @@ class Lifecycle:
             raise InvalidInput(f"at {at} has no time zone; give an aware datetime")
 
         def load(tx: Tx, reading: Reading) -> list[Move]:
+            if at is None and reading.held:
+                return []
             until = certain(at) if at else reading
             due = memories.due(tx, until.now, _MOST)
             return [move for memory in due for move in self._steps(memory, until, reading.now)]

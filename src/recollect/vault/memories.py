@@ -14,7 +14,15 @@ from recollect.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollect.storage.port import Tx
 from recollect.storage.tables import events, memories, versions
 from recollect.vault import changes
-from recollect.vault.draft import MAX_PAGE, Draft, check_content, check_importance, check_limit, checked_kind
+from recollect.vault.draft import (
+    MAX_PAGE,
+    Draft,
+    check_aware,
+    check_content,
+    check_importance,
+    check_limit,
+    checked_kind,
+)
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
 from recollect.vault.history import History
@@ -22,6 +30,7 @@ from recollect.vault.saving import save_draft
 
 _READ = operation(Permission.READ, Scope.USER)
 _WRITE = operation(Permission.WRITE, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
 
 
 class Memories:
@@ -103,7 +112,7 @@ class Memories:
 
         return self._footing.read(load)
 
-    @_WRITE
+    @_CHANGE
     def edit(
         self,
         memory_id: str,
@@ -133,7 +142,7 @@ class Memories:
 
         return self._footing.write(change)
 
-    @_WRITE
+    @_CHANGE
     def supersede(self, memory_id: str, content: str) -> Memory:
         """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
         text = check_content(content)
@@ -153,7 +162,7 @@ class Memories:
             new = Memory(
                 id=new_id,
                 content=text,
-                key=old.key,
+                key=None if self._active_holder(tx, old.key, reading) else old.key,
                 kind=old.kind,
                 importance=old.importance,
                 author=self._footing.actor,
@@ -168,7 +177,7 @@ class Memories:
 
         return self._footing.write(change)
 
-    @_WRITE
+    @_CHANGE
     def move(self, memory_id: str, state: str) -> Memory:
         """Take one allowed step: archive, delete, or bring back."""
         to = _target(state)
@@ -183,7 +192,7 @@ class Memories:
 
         return self._footing.write(change, frees=to is State.SOFT_DELETED)
 
-    @_WRITE
+    @_CHANGE
     def restore(self, memory_id: str) -> Memory:
         """Bring a memory back from the archive, or from the trash while its grace window lasts."""
 
@@ -193,7 +202,7 @@ class Memories:
 
         return self._footing.write(change)
 
-    @_WRITE
+    @_CHANGE
     def forget(self, memory_id: str) -> Memory:
         """A person's request: the memory is served no more, and destroyed when its grace window ends."""
         return self.move(memory_id, State.SOFT_DELETED)
@@ -211,6 +220,8 @@ class Memories:
     @_READ
     def as_of(self, when: datetime) -> list[Memory]:
         """The memories that were active at a time, as they read then. What was deleted since stays deleted."""
+
+        check_aware("when", when)
 
         def load(tx: Tx, reading: Reading) -> list[Memory]:
             states, before = events.states_at(tx, when), versions.standing_at(tx, when)
@@ -234,15 +245,22 @@ class Memories:
             raise StepRefused(f"memory {memory_id!r} is archived and read-only; restore it first")
         return memory
 
+    def _active_holder(self, tx: Tx, key: str | None, reading: Reading) -> Memory | None:
+        found = memories.find_by_key(tx, key) if key else None
+        if found is None:
+            return None
+        settled = changes.settle(tx, found, reading, self._footing.retention)
+        return settled if settled.state is State.ACTIVE else None
+
     def _bring_back(self, tx: Tx, memory: Memory, reading: Reading) -> Memory:
         check_restorable(memory, reading)
         if memory.superseded_by:
             raise StepRefused(f"memory {memory.id!r} was superseded by {memory.superseded_by!r}; edit that one")
-        holder = memories.find_by_key(tx, memory.key) if memory.key else None
-        if holder and holder.id != memory.id and holder.state is State.ACTIVE:
+        holder = self._active_holder(tx, memory.key, reading)
+        if holder and holder.id != memory.id:
             raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
         # A deadline that has passed would delete it again at once.
-        expired = memory.expires_at is not None and memory.expires_at <= reading.now
+        expired = memory.expires_at is not None and memory.expires_at <= reading.policy_now
         kept = replace(memory, expires_at=None) if expired else memory
         restored = enter(kept, State.ACTIVE, reading.now, self._footing.retention)
         return changes.put(self._change(tx, reading), memory, restored, EventType.RESTORED, {"from": memory.state})

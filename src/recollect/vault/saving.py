@@ -8,7 +8,7 @@ from recollect.domain.event import EventType
 from recollect.domain.memory import Kind, Memory, State
 from recollect.domain.trust import Trust, least
 from recollect.policy.clock import Reading
-from recollect.policy.duplicates import known, later
+from recollect.policy.duplicates import is_same_time, known, later
 from recollect.policy.lifecycle import LIVE, active_times, enter
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, messages, sessions
@@ -29,7 +29,7 @@ def save_draft(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memo
     if twin and (holder is None or twin.id == holder.id):
         return _renew(change, twin, draft, expires_at, footing)
     if holder:
-        return _replace_content(change, holder, draft, expires_at, footing)
+        return _replace_content(change, holder, draft, expires_at, trust, footing)
     return changes.add(change, _new(draft, expires_at, trust, reading.now, footing), mark)
 
 
@@ -49,8 +49,15 @@ def _holder(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory 
 def _twin(tx: Tx, draft: Draft, mark: str, reading: Reading, footing: Footing) -> Memory | None:
     """A live memory that says the same thing."""
     alike = memories.alike(tx, mark, Kind(draft.kind))
-    candidates = (live for one in alike if (live := _if_live(tx, one, reading, footing)))
+    live = (found for one in alike if (found := _if_live(tx, one, reading, footing)))
+    candidates = [one for one in live if one.state is State.ACTIVE or not _key_is_taken(tx, one)]
     return known(candidates, key=draft.key, valid_from=draft.valid_from, valid_to=draft.valid_to)
+
+
+def _key_is_taken(tx: Tx, archived: Memory) -> bool:
+    """Whether another memory holds the key that this one would have if it came back."""
+    holder = memories.find_by_key(tx, archived.key) if archived.key else None
+    return holder is not None and holder.id != archived.id
 
 
 def _if_live(tx: Tx, memory: Memory | None, reading: Reading, footing: Footing) -> Memory | None:
@@ -61,7 +68,7 @@ def _if_live(tx: Tx, memory: Memory | None, reading: Reading, footing: Footing) 
 
 
 def _says_the_same(memory: Memory, draft: Draft, mark: str) -> bool:
-    same_time = (memory.valid_from, memory.valid_to) == (draft.valid_from, draft.valid_to)
+    same_time = is_same_time(memory, draft.valid_from, draft.valid_to)
     return same_time and memory.kind == draft.kind and fingerprint(memory.content) == mark
 
 
@@ -81,7 +88,12 @@ def _renew(
 
 
 def _replace_content(
-    change: changes.Change, holder: Memory, draft: Draft, expires_at: datetime | None, footing: Footing
+    change: changes.Change,
+    holder: Memory,
+    draft: Draft,
+    expires_at: datetime | None,
+    trust: Trust,
+    footing: Footing,
 ) -> Memory:
     """The key says something else now; what it said before is kept as a version."""
     edited = replace(
@@ -89,6 +101,8 @@ def _replace_content(
         content=draft.content,
         kind=Kind(draft.kind),
         importance=draft.importance,
+        trust=trust,
+        message_id=draft.message_id,
         expires_at=expires_at,
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,

@@ -11,8 +11,9 @@ from recollect.domain.message import Content, Json, Message, Part, Role, TokenCo
 from recollect.domain.session import Session
 from recollect.policy.clock import Reading
 from recollect.recall.indexing import index_message
+from recollect.recall.passages import message_hashes
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, events, messages, sessions
+from recollect.storage.tables import chunks, embedding_cache, events, messages, sessions
 from recollect.text.cleaning import clean, clean_json
 from recollect.text.tokens import estimate
 from recollect.vault.footing import Footing
@@ -83,8 +84,9 @@ def append(tx: Tx, message: Message, now: datetime) -> Message:
 
 def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: EventType) -> bool:
     """Destroy a session, its messages and their place in the index."""
-    for number in messages.numbers(tx, session_id):
+    for number, message in messages.of_session(tx, session_id):
         chunks.remove(tx, SourceKind.SESSIONS, number)
+        embedding_cache.forget(tx, message_hashes(message))
     if not sessions.delete(tx, session_id):
         return False
     events.add(tx, type, "session", session_id, at=at, actor=actor)

@@ -1,24 +1,27 @@
 """Vault: everything remembered for one owner, and the way to ask for it."""
 
 import secrets
+from datetime import datetime
 
 from recollect.context.assemble import assemble
 from recollect.domain.caller import Permission, Scope
 from recollect.domain.context import Budget, Candidate, Context
 from recollect.domain.errors import InvalidInput
-from recollect.domain.hit import Hit, SourceKind
+from recollect.domain.hit import Recalled, SourceKind
 from recollect.domain.owner import Owner
 from recollect.policy.clock import Reading
-from recollect.recall.search import Filters, search
+from recollect.recall.evidence import Filters
+from recollect.recall.search import search
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, sessions
 from recollect.text.tokens import estimate
 from recollect.vault.checking import Health, check, rebuild
 from recollect.vault.context import load_memories, load_messages
-from recollect.vault.draft import check_limit, checked_kind
+from recollect.vault.draft import check_aware, check_limit, checked_kind
 from recollect.vault.events import Events
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.index import Index
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
 from recollect.vault.sessions import Sessions
@@ -37,6 +40,7 @@ class Vault:
         self.sessions = Sessions(footing)
         self.events = Events(footing)
         self.lifecycle = Lifecycle(footing)
+        self.index = Index(footing)
         self._footing = footing
 
     @property
@@ -53,16 +57,24 @@ class Vault:
         source: str | None = None,
         session_id: str | None = None,
         kind: str | None = None,
-    ) -> list[Hit]:
-        """What the vault knows about a text, best first, each hit with the place it came from."""
+        speaker: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Recalled:
+        """What the vault knows about a text, best first, each hit with the place it came from and its reasons."""
         rules = self._footing.settings.recall
         size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
         filters = Filters(
             source=None if source is None else _source(source),
             session_id=session_id,
             kind=None if kind is None else checked_kind(kind),
+            speaker=speaker,
+            since=check_aware("since", since),
+            until=check_aware("until", until),
         )
-        return self._footing.read(lambda tx, reading: search(tx, query, reading, filters, size))
+        # Before the snapshot: no transaction waits for a model.
+        nearest, missing = self._footing.meaning.prepare(self._footing.database, query)
+        return self._footing.read(lambda tx, reading: search(tx, query, reading, filters, size, nearest, missing))
 
     @operation(Permission.READ, Scope.USER)
     def context(self, query: str = "", *, session_id: str | None = None, tokens: int | None = None) -> Context:
@@ -74,8 +86,9 @@ class Vault:
         def load(tx: Tx, reading: Reading) -> tuple[list[Candidate], list[Candidate]]:
             said = load_messages(tx, existing(tx, session_id).id, budget.messages) if session_id else []
             asked = query or (said[-1].text if said else "")
-            return load_memories(tx, asked, reading, budget.memories), said
+            return load_memories(tx, asked, reading, budget.memories, nearest), said
 
+        nearest = self._footing.meaning.prepare(self._footing.database, query)[0] if query else None
         known, said = self._footing.read(load)
         # A mark that no stored text can know, so that none can close the fence.
         return assemble(known, said, budget, mark=secrets.token_hex(4), estimate=estimate)

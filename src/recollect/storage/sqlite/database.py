@@ -12,7 +12,7 @@ import apsw
 from recollect.domain.errors import DiskFull, StorageError
 from recollect.storage.port import Params, Row, Tx
 from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.failures import translate, translated
+from recollect.storage.sqlite.failures import FOREIGN, translate, translated
 from recollect.storage.sqlite.text_index import SqliteTextIndex
 from recollect.storage.sqlite.writer import Writer
 
@@ -100,7 +100,7 @@ class SqliteDatabase:
     def _attempt(self, work: Callable[[Tx], T]) -> T:
         try:
             return cast(T, self._writer.run(work))
-        except (apsw.Error, UnicodeDecodeError) as error:
+        except FOREIGN as error:
             raise translate(error, self.path, encrypted=self._options.key is not None) from error
 
     def on_connection(self, work: Callable[[apsw.Connection], T]) -> T:

@@ -6,10 +6,21 @@ from pathlib import Path
 
 import apsw
 
-from recollect.domain.errors import Busy, Damaged, DiskFull, ReadOnly, RecollectError, StorageError, WrongKey
+from recollect.domain.errors import (
+    Busy,
+    Damaged,
+    DiskFull,
+    InvalidInput,
+    ReadOnly,
+    RecollectError,
+    StorageError,
+    WrongKey,
+)
 
 # SQLite needs a little room beside the file even to read it.
 _NO_ROOM_FOR_INDEX = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP)
+#: What apsw raises, and what Python raises for values that it cannot hand on.
+FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError, OverflowError)
 _BAD_PAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
 
 
@@ -18,15 +29,15 @@ def translated(path: Path, *, encrypted: bool) -> Generator[None]:
     """Raise what SQLite raises inside as one of our errors."""
     try:
         yield
-    except (apsw.Error, UnicodeDecodeError) as error:
+    except FOREIGN as error:
         raise translate(error, path, encrypted=encrypted) from error
 
 
-def translate(error: apsw.Error | UnicodeDecodeError, path: Path, *, encrypted: bool) -> RecollectError:
+def translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, encrypted: bool) -> RecollectError:
     """The error of ours that says the same thing."""
     match error:
-        case UnicodeDecodeError():
-            return Damaged(f"{path} is damaged: a text in it is no text any more; restore a backup of it")
+        case UnicodeError() | OverflowError():
+            return _not_a_value(error, path)
         case apsw.BusyError() | apsw.LockedError():
             return Busy(f"{path} was being written by others for longer than the timeout; try again")
         case apsw.FullError():
@@ -40,6 +51,14 @@ def translate(error: apsw.Error | UnicodeDecodeError, path: Path, *, encrypted: 
         case _:
             # The text of other errors can quote a statement, never its parameters.
             return StorageError(f"{path}: {type(error).__name__}: {error}")
+
+
+def _not_a_value(error: UnicodeError | OverflowError, path: Path) -> RecollectError:
+    if isinstance(error, UnicodeDecodeError):
+        return Damaged(f"{path} is damaged: a text in it is no text any more; restore a backup of it")
+    if isinstance(error, OverflowError):
+        return InvalidInput("a number that was given has more than 64 bits; give a smaller one")
+    return InvalidInput("an id or name that was given is no text: it holds half of a character; correct it")
 
 
 def _unreadable(error: apsw.Error, path: Path, *, encrypted: bool) -> RecollectError:

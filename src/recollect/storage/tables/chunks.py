@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from recollect.domain.chunk import Chunk
 from recollect.domain.hit import SourceKind
-from recollect.storage.port import Tx
+from recollect.storage.port import Row, Tx
+from recollect.storage.tables import vectors
 
 _ADD = """
     INSERT INTO chunks (source, source_number, start, stop) VALUES (:source, :source_number, :start, :stop)
@@ -13,6 +14,16 @@ _ADD = """
 _REMOVE = "DELETE FROM chunks WHERE source = :source AND source_number = :source_number RETURNING number"
 _CLEAR = "DELETE FROM chunks RETURNING number"
 _COUNT = "SELECT count(*) FROM chunks"
+_LAST = "SELECT coalesce(max(number), 0) FROM chunks"
+_JUDGE = "UPDATE chunks SET told = :told, own = :own, echo = :echo WHERE number = :number"
+_AFTER = """
+    SELECT chunks.number, chunks.start, chunks.stop, memories.content, messages.text,
+           coalesce(messages.speaker, messages.role), messages.session_id, messages.position
+      FROM chunks
+      LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
+      LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
+     WHERE chunks.number > :after ORDER BY chunks.number LIMIT :limit
+"""
 _MISSING = """
     SELECT (SELECT count(*) FROM memories WHERE state = 'active' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'memories' AND source_number = memories.number))
@@ -37,13 +48,31 @@ def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, s
 
 def remove(tx: Tx, source: SourceKind, number: int) -> None:
     """Take one row out of the index; doing it again changes nothing."""
-    rows = tx.rows(_REMOVE, {"source": source.value, "source_number": number})
-    tx.text.remove(row[0] for row in rows)
+    gone = [row[0] for row in tx.rows(_REMOVE, {"source": source.value, "source_number": number})]
+    tx.text.remove(gone)
+    vectors.remove(tx, gone)
 
 
 def clear(tx: Tx) -> None:
     """Drop the whole index."""
-    tx.text.remove(row[0] for row in tx.rows(_CLEAR, {}))
+    gone = [row[0] for row in tx.rows(_CLEAR, {})]
+    tx.text.remove(gone)
+    vectors.remove(tx, gone)
+
+
+def after(tx: Tx, number: int, limit: int) -> list[Row]:
+    """The chunks that follow a number, each with the text it was cut from and who said it where."""
+    return tx.rows(_AFTER, {"after": number, "limit": limit})
+
+
+def last(tx: Tx) -> int:
+    """The highest number of a chunk; 0 when there is none."""
+    return tx.rows(_LAST, {})[0][0]
+
+
+def judge(tx: Tx, number: int, *, told: int, own: bool, echo: float) -> None:
+    """Note what a piece is worth as an answer."""
+    tx.run(_JUDGE, {"number": number, "told": told, "own": int(own), "echo": echo})
 
 
 def count(tx: Tx) -> int:

@@ -56,7 +56,7 @@ _PAGE = f"""
 """  # noqa: S608
 _CREATED_BY = f"SELECT {_COLUMNS} FROM memories WHERE created_at <= :when ORDER BY id"  # noqa: S608
 _DUE = f"SELECT {_COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at LIMIT :limit"  # noqa: S608
-_EXPIRING = "SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now AND expires_at = due_at LIMIT 1"
+_CROSSED = "SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now LIMIT 1"
 _DELETE = "DELETE FROM memories WHERE id = :id AND state = :state"
 _ALL = f"SELECT {_COLUMNS} FROM memories ORDER BY number"  # noqa: S608
 _NUMBER = "SELECT number FROM memories WHERE id = :id"
@@ -117,9 +117,9 @@ def due(tx: Tx, now: datetime, limit: int) -> list[Memory]:
     return [_from_row(row) for row in tx.rows(_DUE, {"now": micros(now), "limit": limit})]
 
 
-def any_expired_between(tx: Tx, since: datetime, now: datetime) -> bool:
-    """Whether a person's own deadline passed in that time."""
-    return bool(tx.rows(_EXPIRING, {"since": micros(since), "now": micros(now)}))
+def any_due_between(tx: Tx, since: datetime, now: datetime) -> bool:
+    """Whether a deadline passed in that time."""
+    return bool(tx.rows(_CROSSED, {"since": micros(since), "now": micros(now)}))
 
 
 def everything(tx: Tx) -> Iterable[tuple[int, Memory]]:

@@ -38,7 +38,7 @@ _TURN_START = """
 """
 _ALL = f"SELECT {_COLUMNS} FROM messages ORDER BY number"  # noqa: S608
 _CALLS = "UPDATE messages SET tool_calls = :tool_calls WHERE id = :id"
-_NUMBERS = "SELECT number FROM messages WHERE session_id = :session_id"
+_OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id"  # noqa: S608
 
 
 def insert(tx: Tx, message: Message) -> int:
@@ -87,9 +87,9 @@ def set_calls(tx: Tx, message: Message) -> None:
     tx.run(_CALLS, {"id": message.id, "tool_calls": _to_row(message)["tool_calls"]})
 
 
-def numbers(tx: Tx, session_id: str) -> list[int]:
-    """The row numbers of a session's messages."""
-    return [row[0] for row in tx.rows(_NUMBERS, {"session_id": session_id})]
+def of_session(tx: Tx, session_id: str) -> Iterable[tuple[int, Message]]:
+    """The messages of a session with their row numbers."""
+    return ((row[0], _from_row(row)) for row in tx.rows(_OF_SESSION, {"session_id": session_id}))
 
 
 def _first(rows: list[Row]) -> Message | None:

@@ -1,0 +1,60 @@
+"""Where a provider answers: an address taken apart and found safe to send texts to."""
+
+import ipaddress
+from dataclasses import dataclass
+from hashlib import blake2b
+from urllib.parse import urlsplit
+
+from recollect.domain.errors import SettingsError
+
+_PORTS = {"https": 443, "http": 80}
+_NOT_AN_ADDRESS = "embedding.base_url is not an address; write one such as https://host/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One server, and the beginning of the paths on it."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The server as an error names it; a path may hold what nobody else should read."""
+        return self.host if self.port == _PORTS[self.scheme] else f"{self.host}:{self.port}"
+
+    def provider_key(self, account: str) -> str:
+        """A digest of the address and the account, which is named by its variable and not by its secret."""
+        whole = f"{self.scheme}://{self.host}:{self.port}{self.path}\0{account}"
+        return blake2b(whole.encode(), digest_size=16).hexdigest()
+
+
+def endpoint(url: str, *, plain_http: bool) -> Endpoint:
+    """The address, refused where it would carry texts in the open or holds more than an address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise SettingsError(_NOT_AN_ADDRESS) from error
+    if parts.scheme not in _PORTS or not parts.hostname or not url.isascii() or len(url.split()) != 1:
+        raise SettingsError(_NOT_AN_ADDRESS)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        # It is not shown: what does not belong into an address may well be a secret.
+        raise SettingsError("embedding.base_url holds more than an address; put a key into a variable instead")
+    if parts.scheme == "http" and not plain_http and not _is_loopback(parts.hostname):
+        raise SettingsError(
+            f"embedding.base_url would send texts to {parts.hostname} in the open; "
+            "use https, or set embedding.plain_http to anywhere"
+        )
+    return Endpoint(parts.scheme, parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,33 @@
+"""The vector arm of one question: its vector, moved a little towards what it finds, against all vectors of a vault."""
+
+from typing import TYPE_CHECKING
+
+from recollect.recall.matrix import Matrix, Nearness
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: The question is moved by this share towards the middle of its first results, which say it in other words.
+PULL = 0.15
+_FIRST = 3
+
+
+class Nearest:
+    """How near every chunk is to one question."""
+
+    def __init__(self, matrix: Matrix, question: "NDArray[np.float32]") -> None:
+        first = matrix.near(question)
+        middle = matrix.mean(first.best(_FIRST)) if len(matrix) > _FIRST else None
+        self._nearness: Nearness = (
+            first if middle is None else matrix.near((question + PULL * middle).astype(question.dtype))
+        )
+
+    def best(self, most: int, within: set[int] | None) -> list[int]:
+        """The numbers of the nearest chunks, nearest first, among those that are allowed."""
+        return self._nearness.best(most, within)
+
+    def cosines(self, numbers: list[int]) -> dict[int, float]:
+        """The cosine of each chunk that has a vector."""
+        found = zip(numbers, self._nearness.of(numbers), strict=True)
+        return {number: cosine for number, cosine in found if cosine is not None}

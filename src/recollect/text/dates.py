@@ -1,0 +1,86 @@
+"""Dates: every time that a question names, what it means relative to today, and how well a moment fits it.
+
+A text becomes tokens, each with a tag; forms (patterns of tags) turn runs of tokens into times, first the simple ones,
+then those made of others. No form knows another, so each can be read alone.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from recollect.text.date_forms import date_forms
+from recollect.text.joined_forms import direction_forms, pair_forms, part_forms
+from recollect.text.periods import Precision
+from recollect.text.relative_forms import relative_forms
+from recollect.text.time_forms import reduced
+from recollect.text.time_tokens import Direction, Token, tokens
+
+#: A question may be any text, but what names a time in it stands within this many characters.
+_LONGEST_QUESTION = 10_000
+
+#: How far outside a range a moment still fits by half: where the words are exact, and where they are vague.
+_TOLERANCE: dict[Precision, tuple[timedelta, timedelta]] = {
+    "moment": (timedelta(minutes=30), timedelta(hours=2)),
+    "day": (timedelta(hours=6), timedelta(days=1)),
+    "weekend": (timedelta(hours=12), timedelta(days=2)),
+    "week": (timedelta(days=1), timedelta(days=4)),
+    "month": (timedelta(days=3), timedelta(days=14)),
+    "quarter": (timedelta(days=7), timedelta(days=30)),
+    "season": (timedelta(days=10), timedelta(days=30)),
+    "year": (timedelta(days=14), timedelta(days=120)),
+    "decade": (timedelta(days=180), timedelta(days=730)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """What one expression of a text means: from `start` up to but not including `end`, both in UTC.
+
+    An open side, as in "since May", is the first or last moment that there is.
+    """
+
+    start: datetime
+    end: datetime
+    #: The expression as it stands in the text, at these places.
+    words: str
+    span: tuple[int, int]
+    precision: Precision
+    direction: Direction
+    #: Whether the words are vague about the borders.
+    approximate: bool = False
+    #: Whether the words have another reading, given beside this one with the same span.
+    ambiguous: bool = False
+
+    @property
+    def tolerance(self) -> timedelta:
+        """How far outside a moment still fits by half."""
+        return _TOLERANCE[self.precision][self.approximate]
+
+
+def time_ranges(text: str, today: date) -> tuple[TimeRange, ...]:
+    """Every time that a text names, in the order of the text."""
+    found = tokens(text[:_LONGEST_QUESTION])
+    for forms in ((*date_forms(), *relative_forms()), part_forms(), pair_forms(), direction_forms()):
+        found = reduced(found, forms, today)
+    return tuple(meaning for token in found for meaning in _meanings(token, text))
+
+
+def _meanings(token: Token, text: str) -> list[TimeRange]:
+    return [
+        TimeRange(
+            start=period.start,
+            end=period.end,
+            words=text[token.start : token.end],
+            span=(token.start, token.end),
+            precision=period.precision,
+            direction=token.direction,
+            approximate=period.approximate,
+            ambiguous=len(token.readings) > 1,
+        )
+        for period in token.readings
+    ]
+
+
+def overlap(time_range: TimeRange, moment: datetime) -> float:
+    """How well a moment with its zone fits: 1 inside the range, a half at its tolerance outside, then soon nothing."""
+    outside = max(time_range.start - moment, moment - time_range.end, timedelta(0))
+    return 0.5 ** (outside / time_range.tolerance) ** 2

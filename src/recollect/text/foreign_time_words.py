@@ -1,0 +1,48 @@
+"""Words about time in German, French, Spanish, Italian, Portuguese and Dutch, without accents, by tag.
+
+Months and weekdays, and the short words that stand beside them. What is also an ordinary word somewhere (`mai`,
+`mars`, `mayo`, `marco`) needs company to be taken for a month; what is a common word in English is left out.
+"""
+
+#: Pairs of a tag of `calendar_words` and its words, each with its value where it has one.
+FOREIGN: tuple[tuple[str, str], ...] = (
+    ("M", "januar:1 janner:1 februar:2 marz:3 juni:6 juli:7 oktober:10 dezember:12"),
+    ("M", "janvier:1 fevrier:2 juin:6 juillet:7 aout:8 septembre:9 octobre:10 novembre:11 decembre:12"),
+    ("M", "enero:1 febrero:2 abril:4 junio:6 agosto:8 septiembre:9 setiembre:9 octubre:10 noviembre:11 diciembre:12"),
+    ("M", "gennaio:1 febbraio:2 aprile:4 maggio:5 giugno:6 luglio:7 settembre:9 ottobre:10 dicembre:12 marzo:3"),
+    ("M", "janeiro:1 fevereiro:2 maio:5 junho:6 julho:7 setembro:9 outubro:10 novembro:11 dezembro:12"),
+    ("M", "januari:1 februari:2 maart:3"),
+    ("s", "mai:5 avril:4 julio:7 mei:5 augustus:8"),
+    ("G", "mars:3 mayo:5 marco:3"),
+    ("s", "mrz:3 okt:10 dez:12 janv:1 fevr:2 avr:4 juil:7 ene:1 abr:4 dic:12 giu:6 ott:10 fev:2"),
+    ("W", "montag:0 dienstag:1 mittwoch:2 donnerstag:3 freitag:4 samstag:5 sonnabend:5 sonntag:6"),
+    ("W", "lundi:0 mardi:1 mercredi:2 jeudi:3 vendredi:4 samedi:5 dimanche:6"),
+    ("W", "lunes:0 martes:1 miercoles:2 jueves:3 viernes:4 sabado:5 domingo:6"),
+    ("W", "lunedi:0 martedi:1 mercoledi:2 giovedi:3 venerdi:4 sabato:5 domenica:6"),
+    ("W", "maandag:0 dinsdag:1 woensdag:2 donderdag:3 vrijdag:4 zaterdag:5 zondag:6"),
+    ("D", "gestern:-1 vorgestern:-2 heute:0 morgen:1 ayer:-1 anteayer:-2 hoy:0 ieri:-1 oggi:0 domani:1"),
+    ("D", "ontem:-1 hoje:0 amanha:1 gisteren:-1 vandaag:0 demain:1"),
+    ("U", "tag:0 tage:0 tagen:0 woche:1 wochen:1 monat:2 monate:2 monaten:2 jahr:3 jahre:3 jahren:3"),
+    ("U", "jour:0 jours:0 semaine:1 semaines:1 mois:2 annee:3 annees:3 ans:3 dag:0 dagen:0 weken:1 maand:2 maanden:2"),
+    ("U", "dia:0 dias:0 semana:1 semanas:1 mes:2 meses:2 ano:3 anos:3 jaar:3 jaren:3"),
+    ("U", "giorno:0 giorni:0 settimana:1 settimane:1 mese:2 mesi:2 anno:3 anni:3"),
+    ("L", "letzte letzten letzter letztes letztem vorige vorigen voriger voriges vergangene vergangenen afgelopen"),
+    ("X", "nachste nachsten nachster nachstes kommende kommenden volgende"),
+    ("T", "diese diesen dieser dieses diesem cette este esta questo questa deze"),
+    ("l", "dernier derniere pasado pasada scorso scorsa passado passada"),
+    ("y", "prochain prochaine proximo proxima prossimo prossima"),
+    ("A", "geleden fa atras"),
+    ("B", "vor hace"),
+    ("<", "avant antes voor"),
+    (">", "nach apres despues dopo depois"),
+    ("(", "seit depuis desde sinds"),
+    (")", "bis hasta fino"),
+    ("I", "im en em pendant durante nel"),
+    ("j", "am le el il op"),
+    ("f", "de del di von du van"),
+    ("&", "und et y e"),
+    ("w", "eine:1 einem:1 einer:1 zwei:2 drei:3 vier:4 funf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10"),
+    ("w", "un:1 une:1 deux:2 trois:3 quatre:4 cinq:5 six:6 huit:8 neuf:9 dix:10"),
+    ("w", "una:1 uno:1 dos:2 tres:3 cuatro:4 cinco:5 seis:6 siete:7 ocho:8 nueve:9 diez:10"),
+    ("w", "due:2 tre:3 quattro:4 cinque:5 sei:6 sette:7 otto:8 dieci:10 dois:2 duas:2 een:1 twee:2 vijf:5"),
+)

@@ -1,0 +1,114 @@
+"""Index: how far search by meaning has come, made up to date, made anew, put back, and checked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.caller import Permission, Scope
+from recollect.domain.errors import ModelMissing, NotFound
+from recollect.policy.clock import Reading
+from recollect.recall import catching_up
+from recollect.storage.port import Tx
+from recollect.storage.tables import chunks, generations, vectors
+from recollect.storage.tables.generations import Generation, GenerationState
+from recollect.vault.checking import Health, check
+from recollect.vault.footing import Footing
+from recollect.vault.gate import Gate, operation
+
+_STEP = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationStatus:
+    """One embedder's view of the vault."""
+
+    id: int
+    #: The embedder that made it, as its identity spells it.
+    identity: str
+    state: str
+    vectors: int
+    #: Pieces it has no vector for yet.
+    behind: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatus:
+    """How much of a vault can be found, and how."""
+
+    pieces: int
+    generations: tuple[GenerationStatus, ...]
+    #: None when there is an embedder; else why there is none.
+    without_meaning: str | None
+
+
+class Index:
+    """The derived rows of one vault."""
+
+    def __init__(self, footing: Footing) -> None:
+        self._footing = footing
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._footing.gate
+
+    @operation(Permission.READ, Scope.USER)
+    def status(self) -> IndexStatus:
+        """How many pieces there are, and how many of them each generation knows."""
+        _, why = self._footing.meaning.embedder()
+
+        def load(tx: Tx, _: Reading) -> IndexStatus:
+            found = tuple(_status(tx, one) for one in generations.everything(tx))
+            return IndexStatus(pieces=chunks.count(tx), generations=found, without_meaning=why)
+
+        return self._footing.read(load)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def update(self, progress: Callable[[int], None] | None = None) -> int:
+        """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
+        embedder, why = self._footing.meaning.embedder()
+        if embedder is None:
+            raise ModelMissing(why or "no embedder is set up")
+        done = 0
+        while count := self._footing.meaning.step(self._footing.database, embedder, _STEP):
+            done += count
+            if progress:
+                progress(count)
+        return done
+
+    @operation(Permission.WRITE, Scope.USER)
+    def rollback(self) -> IndexStatus:
+        """Answer from the generation before this one again."""
+
+        def change(tx: Tx, reading: Reading) -> None:
+            previous = generations.find(tx, GenerationState.PREVIOUS)
+            current = generations.find(tx, GenerationState.CURRENT)
+            if previous is None or current is None:
+                raise NotFound("there is no generation of the index to go back to")
+            building = generations.find(tx, GenerationState.BUILDING)
+            if building:
+                generations.drop(tx, building.id)
+            # Two cannot hold one state, so the one that comes back waits in the third.
+            generations.move(tx, previous.id, GenerationState.BUILDING, reading.now)
+            generations.move(tx, current.id, GenerationState.PREVIOUS, reading.now)
+            generations.move(tx, previous.id, GenerationState.CURRENT, reading.now)
+
+        self._footing.write(change)
+        return self.status()
+
+    @operation(Permission.READ, Scope.USER)
+    def verify(self) -> Health:
+        """Whether the rows and the full-text index agree."""
+        return self._footing.read(lambda tx, _: check(tx))
+
+
+def _status(tx: Tx, one: Generation) -> GenerationStatus:
+    return GenerationStatus(
+        id=one.id,
+        identity=one.identity,
+        state=one.state,
+        vectors=vectors.count(tx, one.id),
+        behind=catching_up.lag(tx, one),
+        created_at=one.created_at,
+    )

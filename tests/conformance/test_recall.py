@@ -1,0 +1,134 @@
+"""Recall by examples: any script and any sign, the right filters, and a citation for every hit."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from recollect.domain.errors import InvalidInput
+from recollect.domain.hit import SourceKind
+from recollect.domain.trust import Trust
+from recollect.vault.vault import Vault
+from tests.matrix.homes import START, Turning, open_home, quick_folder
+
+
+@pytest.fixture(params=["off", "auto"])
+def vault(request: pytest.FixtureRequest) -> Iterator[Vault]:
+    with quick_folder() as place, open_home(place, Turning(), encryption=request.param) as home:
+        yield home.vault("user:alice")
+
+
+@pytest.mark.feature("G11")
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("She codes in C++ and C#", "C++"),
+        ("write to grace@example.org", "grace@example.org"),
+        ("write to grace@example.org", "example"),
+        ("Er wohnt in München", "munchen"),
+        ("彼女は東京に住んでいます", "東京"),
+        ("그녀는 서울에 산다", "서울"),
+        ("Она живёт в Москве", "москве"),
+        ("tea 🍵 at four", "🍵 tea"),
+        ('He said "never again"', '"never'),
+        ("the meetings were long", "meeting"),
+        ("see v1.2.3 of node.js", "node.js"),
+        ("NEAR the station", "NEAR("),
+        ("Grace is my girlfriend", "who is GRACE?"),
+    ],
+)
+def test_a_text_is_found_by_what_a_person_would_ask(vault: Vault, text: str, query: str) -> None:
+    vault.memories.save("something else entirely")
+    memory = vault.memories.save(text)
+    assert [hit.source.memory_id for hit in vault.recall(query)] == [memory.id]
+
+
+@pytest.mark.feature("G11")
+@pytest.mark.parametrize(
+    "query", ["", " ", '"', "*", "()", "AND OR NOT", "^", "a" * 100_000, "\0", "\ud800", "- -", "'"]
+)
+def test_any_text_is_a_legal_query(vault: Vault, query: str) -> None:
+    vault.memories.save("words")
+    assert vault.recall(query) == []
+
+
+@pytest.mark.feature("A12")
+def test_every_hit_cites_its_place(vault: Vault) -> None:
+    chat = vault.sessions.open(channel="telegram")
+    chat.add("user", "nothing of note")
+    message = chat.add("user", "I am vegetarian", speaker="Alice")
+    memory = vault.memories.save("Alice is vegetarian", message_id=message.id)
+    hits = {hit.source.kind: hit for hit in vault.recall("vegetarian")}
+    said, known = hits[SourceKind.SESSIONS], hits[SourceKind.MEMORIES]
+    assert (said.source.session_id, said.source.message_id, said.source.position) == (chat.id, message.id, 2)
+    assert (said.source.start, said.source.end, said.text) == (0, 15, "I am vegetarian")
+    assert (said.author, said.trust, said.created_at) == ("Alice", Trust.OWNER, START)
+    assert (known.source.memory_id, known.source.message_id, known.source.session_id) == (
+        memory.id,
+        message.id,
+        chat.id,
+    )
+    assert str(known.source) == f"{memory.id} [0:19]"
+
+
+@pytest.mark.feature("G11")
+def test_a_long_text_is_cited_by_the_piece_that_answers(vault: Vault) -> None:
+    filler = "\n\n".join(f"Paragraph {number} speaks of the weather and little else." for number in range(200))
+    text = f"{filler}\n\nThe safe opens with zanzibar.\n\n{filler}"
+    message = vault.sessions.open().add("user", text)
+    hits = vault.recall("zanzibar")
+    assert [hit.source.message_id for hit in hits] == [message.id]
+    assert "zanzibar" in hits[0].text
+    assert len(hits[0].text) < len(text) / 4
+    assert hits[0].text == text[hits[0].source.start : hits[0].source.end]
+
+
+@pytest.mark.feature("A12")
+def test_the_filters_choose_where_to_look(vault: Vault) -> None:
+    chats = [vault.sessions.open(channel=channel) for channel in ("one", "two")]
+    for chat in chats:
+        chat.add("user", "tea")
+    vault.memories.save("tea", kind="task")
+    vault.memories.save("green tea")
+    assert len(vault.recall("tea")) == 4
+    assert len(vault.recall("tea", limit=3)) == 3
+    assert len(vault.recall("tea", source="memories")) == 2
+    assert len(vault.recall("tea", source="sessions")) == 2
+    assert [hit.text for hit in vault.recall("tea", kind="task")] == ["tea"]
+    assert [hit.source.session_id for hit in vault.recall("tea", session_id=chats[1].id)] == [chats[1].id]
+    assert vault.recall("tea", session_id="ses_none") == []
+    with pytest.raises(InvalidInput):
+        vault.recall("tea", source="dreams")
+    with pytest.raises(InvalidInput):
+        vault.recall("tea", kind="rumour")
+    for limit in (0, -1, 1001):
+        with pytest.raises(InvalidInput):
+            vault.recall("tea", limit=limit)
+
+
+@pytest.mark.feature("G11")
+def test_better_answers_come_first_and_ties_go_to_the_newer(vault: Vault) -> None:
+    vault.memories.save("the garden has roses, and a shed, and a path that leads to the road")
+    best = vault.memories.save("roses in the garden")
+    old = vault.memories.save("tulips stand in pot 1")
+    new = vault.memories.save("tulips stand in pot 2")
+    hits = vault.recall("garden roses")
+    assert hits[0].source.memory_id == best.id
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert [hit.source.memory_id for hit in vault.recall("tulips")] == [new.id, old.id]
+
+
+@pytest.mark.feature("G11")
+def test_the_words_of_a_key_find_its_memory(vault: Vault) -> None:
+    memory = vault.memories.save("Grace", key="best_friend")
+    assert [hit.source.memory_id for hit in vault.recall("who is my best friend?")] == [memory.id]
+
+
+@pytest.mark.feature("G11")
+def test_the_index_is_made_again_from_the_rows(vault: Vault) -> None:
+    vault.memories.save("one apple")
+    vault.sessions.open().add("user", "two apples")
+    vault.memories.forget(vault.memories.save("no apple").id)
+    before = vault.recall("apple")
+    assert vault.rebuild_index() == 2
+    assert vault.recall("apple") == before
+    assert vault.check().sound

@@ -1,0 +1,79 @@
+"""Homes for tests: quick to open, plain to read, with a clock that the test turns."""
+
+import shutil
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from recollect import Recollect
+from recollect.domain.ids import Clock
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+#: A step that a vault believes at once.
+STRIDE = timedelta(days=30)
+
+
+class Turning:
+    """A clock that shows what it was set to."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        """The time it was set to."""
+        return self.now
+
+    def turn(self, by: timedelta) -> None:
+        """Set it ahead, or back."""
+        self.now += by
+
+
+def open_home(
+    folder: Path,
+    clock: Clock,
+    *,
+    settings: Mapping[str, object] | None = None,
+    api_key: str | None = None,
+    encryption: str = "off",
+) -> Recollect:
+    """A home that reads nothing from the machine it is on."""
+    return Recollect(
+        folder / "home",
+        api_key=api_key,
+        settings={
+            "encryption": encryption,
+            "storage.reserve_mib": 0,
+            "embedding.provider": "none",
+            **(settings or {}),
+        },
+        environ={
+            "HOME": str(folder / "user"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "RECOLLECT_SYSTEM_DIR": str(folder / "system"),
+        },
+        clock=clock,
+    )
+
+
+def walk(home: Recollect, clock: Turning, until: datetime, *owners: str) -> None:
+    """Turn the clock ahead in strides that each vault sees and believes."""
+    while clock.now < until:
+        clock.now = min(until, clock.now + STRIDE)
+        for owner in owners:
+            home.vault(owner).totals()
+
+
+def copy_home(folder: Path, to: Path) -> Path:
+    """A copy of a home that nobody has open."""
+    shutil.copytree(folder, to)
+    return to
+
+
+@contextmanager
+def quick_folder() -> Generator[Path]:
+    """A folder in memory where the system has one: for files whose surviving a power cut is not the question."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)

@@ -1,0 +1,202 @@
+"""Mistakes one could make in the code, each of which the matrix has to notice."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One place of the source, and what a careless hand would leave there."""
+
+    #: The file, or the folder where one file has it.
+    where: str
+    old: str
+    new: str
+
+
+_ACCESS = "policy/access.py"
+_ENGINE = "engine.py"
+_GATE = "vault/gate.py"
+_KEYS = "vault/keys.py"
+_SEARCH = "recall"
+_MEMORIES = "vault/memories.py"
+_LIFE = "policy/lifecycle.py"
+_CLOCK = "policy/clock.py"
+
+ACCESS: Mapping[str, tuple[Patch, ...]] = {
+    "what no grant covers is allowed": (
+        Patch(_ACCESS, 'return Decision(False, f"no grant', 'return Decision(True, f"no grant'),
+    ),
+    "a grant covers every owner": (
+        Patch(_ACCESS, "if grant.owner != owner.person or grant.permission", "if grant.permission"),
+    ),
+    "a grant for one session covers all sessions": (
+        Patch(_ACCESS, " and session_id is not None and grant.session_id == session_id", ""),
+    ),
+    "a grant for one session covers the vault": (
+        Patch(
+            _ACCESS,
+            "return scope is Scope.SESSION and session_id is not None and grant.session_id == session_id",
+            "return True",
+        ),
+    ),
+    "a grant to read covers writing": (Patch(_ACCESS, " or grant.permission is not permission", ""),),
+    "a grant for everybody's vault is asked for less": (
+        Patch(_ACCESS, "Scope.GLOBAL if owner.kind is OwnerKind.GLOBAL else scope", "scope"),
+    ),
+    "a read-only key may write": (Patch(_ACCESS, "if permission not in caller.permissions:", "if False:"),),
+    "anybody runs the home": (
+        Patch(_ACCESS, 'Decision(False, "that is for the operator', 'Decision(True, "that is for the operator'),
+        Patch(
+            _ACCESS,
+            "if permission not in caller.permissions:",
+            "if permission is not Permission.ADMIN and permission not in caller.permissions:",
+        ),
+    ),
+    "all people share their data": (
+        Patch(
+            _ACCESS,
+            '    if owner.person == caller.person:\n        return Decision(True, "own data")',
+            '    if caller.person and owner.kind == caller.person.kind:\n        return Decision(True, "own data")',
+        ),
+    ),
+    "a vault is handed out unseen": (Patch(_ENGINE, "if not may_see(caller, wanted):", "if False:"),),
+    "anybody learns which file is whose": (
+        Patch(
+            _ENGINE,
+            "self._wiring.entry(wanted) if may_see(self.caller, wanted) else None",
+            "self._wiring.entry(wanted)",
+        ),
+    ),
+    "owners lists everybody": (Patch(_ENGINE, " if may_see(self.caller, entry.owner)]", "]"),),
+    "acting for somebody acts as the operator": (
+        Patch(
+            _ENGINE,
+            "return self._as(partial(caller_for, self._wiring.catalog, owner))",
+            "return self._as(lambda: self.caller)",
+        ),
+    ),
+    "anybody acts for anybody": (Patch(_ENGINE, "if not self.caller.operator:", "if False:"),),
+    "the agent is forgotten": (Patch(_ENGINE, "/agent:{agent or 'main'}", "/agent:main"),),
+    "a revoked key opens": (Patch(_KEYS, "if key is None or key.revoked_at is not None:", "if key is None:"),),
+    "a key makes an operator": (Patch(_KEYS, "            person=key.person,\n", "            person=None,\n"),),
+    "a key brings everybody's grants": (
+        Patch(
+            "storage/tables/keys.py",
+            "     WHERE grantee = :grantee ORDER BY id",
+            "     WHERE :grantee > '' ORDER BY id",
+        ),
+    ),
+    "every vault can be seen": (
+        Patch(_ACCESS, "return any(grant.owner == owner.person for grant in caller.grants)", "return True"),
+    ),
+    "the gate stays open": (Patch(_GATE, "if not decision.allowed:", "if False:"),),
+    "an operation forgets the gate": (Patch(_MEMORIES, "    @_READ\n    def history(", "    def history("),),
+    "a conversation forgets which one it is": (
+        Patch(_GATE, "wanted = self.session_id or session_id", "wanted = session_id"),
+    ),
+    "two owners share one vault": (
+        Patch(
+            "storage/tables/vaults.py",
+            'rows = tx.rows(_ONE, {"owner": str(owner)})\n    return',
+            'rows = tx.rows(_ONE, {"owner": "user:alice" if owner.kind == "user" else str(owner)})\n    return',
+        ),
+        Patch("storage/opening.py", " != str(owner):", " is None:"),
+    ),
+}
+
+SERVING: Mapping[str, tuple[Patch, ...]] = {
+    "recall forgets the state": (Patch(_SEARCH, "memories.state = 'active' AND ", ""),),
+    "recall forgets what was superseded": (Patch(_SEARCH, "AND memories.superseded_by IS NULL\n", "\n"),),
+    "recall forgets deadlines": (Patch(_SEARCH, "memories.expires_at > :now", "1"),),
+    "recall forgets the archive's deadline": (Patch(_SEARCH, "memories.archive_at > :policy_now", "1"),),
+    "recall forgets which session": (Patch(_SEARCH, "OR messages.session_id = :session_id", "OR 1"),),
+    "a page shows every state": (Patch("storage/tables/memories.py", " if keep(memory))", ")"),),
+    "a key finds what is not active": (
+        Patch(
+            _MEMORIES,
+            "return memory if memory and state_at(memory, reading) is State.ACTIVE else None",
+            "return memory",
+        ),
+    ),
+    "readers wait for the sweep to expire": (
+        Patch(
+            _LIFE,
+            "case State.ACTIVE | State.ARCHIVED if _past(memory.expires_at, reading.now):",
+            "case State.ACTIVE | State.ARCHIVED if False:",
+        ),
+    ),
+    "readers wait for the sweep to archive": (
+        Patch(
+            _LIFE, "case State.ACTIVE if _past(memory.archive_at, reading.policy_now):", "case State.ACTIVE if False:"
+        ),
+    ),
+    "the id of a deleted memory reads it": (
+        Patch(
+            _MEMORIES,
+            "    state = state_at(memory, reading)\n    _check_live(memory, state)\n",
+            "    state = state_at(memory, reading)\n",
+        ),
+    ),
+    "history reads a deleted memory": (
+        Patch(
+            _MEMORIES,
+            "memory = _live(tx, memory_id, reading)\n            return History",
+            "memory = _stored(tx, memory_id)\n            return History",
+        ),
+    ),
+    "as_of reads a deleted memory": (
+        Patch(_MEMORIES, "visible = state_at(memory, reading) in LIVE", "visible = True"),
+    ),
+    "a context forgets the state": (
+        Patch(
+            "vault/context.py",
+            "return valid and not memory.superseded_by and state_at(memory, reading) is State.ACTIVE",
+            "return valid",
+        ),
+    ),
+    "archived can be changed": (Patch(_MEMORIES, "if memory.state is State.ARCHIVED:", "if False:"),),
+    "an error repeats the content": (
+        Patch(
+            _MEMORIES, 'NotFound(f"memory {memory.id!r} is deleted', 'NotFound(f"memory {memory.content!r} is deleted'
+        ),
+    ),
+    "the trail repeats the content": (
+        Patch(
+            "vault/changes.py", '{"version": memory.version, **', '{"version": memory.version, "c": memory.content, **'
+        ),
+    ),
+    "a call changes another session": (
+        Patch("vault/chat.py", "if message is None or message.session_id != self.id:", "if message is None:"),
+    ),
+}
+
+TIME: Mapping[str, tuple[Patch, ...]] = {
+    "time goes back": (
+        Patch(
+            _CLOCK,
+            "return ClockState(floor=state.floor), certain(state.floor)",
+            "return ClockState(floor=wall), certain(wall)",
+        ),
+    ),
+    "time is not written down": (Patch("vault/footing.py", "        if crossed:\n", "        if False:\n"),),
+    "every leap is believed": (Patch(_CLOCK, "if wall - state.floor <= leap or", "if True or"),),
+    "a leap is swept": (Patch("vault/lifecycle.py", "if reading.held:", "if False:"),),
+    "the trash has no bottom": (
+        Patch(_LIFE, "not in (State.ARCHIVED, State.SOFT_DELETED, State.ACTIVE):", "is None:"),
+        Patch(
+            "domain/memory.py",
+            "State.HARD_DELETE_PENDING: frozenset({State.PURGED}),",
+            "State.HARD_DELETE_PENDING: frozenset({State.PURGED, State.ACTIVE}),",
+        ),
+    ),
+    "there is no grace": (Patch(_LIFE, "_later(now, rules.grace)", "now"),),
+    "nothing is destroyed": (
+        Patch(_LIFE, "case State.HARD_DELETE_PENDING:\n", "case State.HARD_DELETE_PENDING if False:\n"),
+    ),
+    "a deadline is forgotten when it is given": (
+        Patch("vault/saving.py", "        expires_at=expires_at,\n        **active_times", "        **active_times"),
+    ),
+}
+
+MUTANTS: Mapping[str, tuple[Patch, ...]] = {**ACCESS, **SERVING, **TIME}

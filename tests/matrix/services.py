@@ -1,0 +1,79 @@
+"""Walks from an open home to every service one can reach, so that none is forgotten by hand."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, get_args, get_type_hints
+
+import recollect.vault
+from recollect import Recollect
+from recollect.storage.port import Database
+from recollect.vault.footing import Footing
+from recollect.vault.gate import Gate, Gated
+
+#: What services stand on; nobody is handed one.
+PLUMBING = frozenset({Footing, Gated})
+
+
+def reached(home: Recollect, owner: str) -> set[type]:
+    """The service classes to be had from a home: as attributes, or as what a method returns."""
+    found: set[type] = set()
+    queue: list[object] = [home, home.vault(owner)]
+    while queue:
+        one = queue.pop()
+        kind = one if isinstance(one, type) else type(one)
+        if kind in found:
+            continue
+        found.add(kind)
+        if not isinstance(one, type):
+            queue += [
+                value for name, value in vars(one).items() if not name.startswith("_") and is_service(_kind(value))
+            ]
+        for _, method in public_methods(kind):
+            queue += [part for part in _parts(get_type_hints(method).get("return")) if is_service(part)]
+    return {kind for kind in found if is_service(kind)}
+
+
+def declared() -> set[type]:
+    """Every service class in the package, reached or not."""
+    found = {kind for module in _modules() for kind in vars(module).values() if isinstance(kind, type)}
+    return {kind for kind in found if is_service(kind)}
+
+
+def is_service(kind: object) -> bool:
+    """Whether a class of the vault package stands behind a gate, or has a database and so should."""
+    if not isinstance(kind, type) or not kind.__module__.startswith("recollect.vault") or kind in PLUMBING:
+        return False
+    hints = get_type_hints(kind.__init__) if "__init__" in vars(kind) else {}
+    return hasattr(kind, "gate") or bool({Footing, Gate, Database} & set(hints.values()))
+
+
+def public_methods(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The methods that a caller may use, constructors and properties left out."""
+    for name, member in inspect.getmembers(kind, inspect.isroutine):
+        if not name.startswith("_"):
+            yield name, member
+
+
+def public_properties(kind: type) -> set[str]:
+    """The properties a caller may read."""
+    return {name for name, _ in inspect.getmembers(kind, inspect.isdatadescriptor) if not name.startswith("_")}
+
+
+def _kind(value: object) -> type:
+    return type(value)
+
+
+def _parts(hint: object) -> Iterator[type]:
+    """The classes in a type: those of `list[Chat] | None` are list, Chat and NoneType."""
+    if isinstance(hint, type):
+        yield hint
+    for part in get_args(hint):
+        yield from _parts(part)
+
+
+def _modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(recollect.vault.__path__, "recollect.vault."):
+        yield importlib.import_module(found.name)

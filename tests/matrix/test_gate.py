@@ -1,0 +1,188 @@
+"""Every public operation declares what it needs, is asked at the gate before it begins, and is in the matrix."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import Recollect
+from recollect.domain.caller import Permission, Scope
+from recollect.domain.errors import Denied, NotFound
+from recollect.domain.owner import Owner
+from recollect.domain.session import Session, SessionKey
+from recollect.vault.chat import Chat
+from recollect.vault.events import Events
+from recollect.vault.gate import Gate, declared_operation, operation
+from recollect.vault.index import Index
+from recollect.vault.keys import Keys
+from recollect.vault.lifecycle import Lifecycle
+from recollect.vault.memories import Memories
+from recollect.vault.people import People
+from recollect.vault.sessions import Sessions
+from recollect.vault.vault import Vault
+from tests.matrix.checks import needs
+from tests.matrix.homes import START, Turning, open_home
+from tests.matrix.operations import attempts
+from tests.matrix.services import declared, public_methods, public_properties, reached
+from tests.matrix.world import Held
+
+OF_A_VAULT = {Vault, Memories, Sessions, Chat, Events, Lifecycle, Index}
+OF_THE_HOME = {People, Keys}
+#: What an open home offers to anybody, and what it keeps for its operator.
+FOR_ANYBODY = {"vault", "owners", "file_of", "login", "close", "home", "loaded"}
+FOR_THE_OPERATOR: dict[str, Callable[[Recollect], object]] = {
+    "acting_for": lambda home: home.acting_for("user:alice"),
+    "chat": lambda home: home.chat("telegram:42"),
+    "encryption": lambda home: home.encryption(),
+    "upgrade": lambda home: home.upgrade(dry_run=True),
+}
+
+
+@pytest.fixture
+def home(place: Path) -> Iterator[Recollect]:
+    with open_home(place, Turning()) as opened:
+        opened.vault("user:alice")
+        opened.people.add("user:dave")
+        yield opened
+
+
+@pytest.fixture
+def dave(home: Recollect) -> Recollect:
+    """One who may know of alice's vault, for a session that is not in it, and may do nothing there."""
+    home.keys.grant("user:dave", "user:alice", "read", scope="session", session_id="ses_none")
+    return home.login(home.keys.create("user:dave")[1])
+
+
+def _operations(kinds: set[type]) -> list[tuple[type, str]]:
+    return [(kind, name) for kind in kinds for name, _ in public_methods(kind)]
+
+
+@pytest.mark.feature("P7")
+def test_every_service_is_reached(home: Recollect) -> None:
+    assert reached(home, "user:alice") == declared() == OF_A_VAULT | OF_THE_HOME
+
+
+@pytest.mark.feature("P7")
+def test_every_operation_declares_its_action() -> None:
+    silent = [
+        f"{kind.__name__}.{name}"
+        for kind in declared()
+        for name, method in public_methods(kind)
+        if declared_operation(method) is None
+    ]
+    assert not silent, f"these declare no action: {silent}"
+
+
+def test_a_service_has_no_other_door() -> None:
+    assert {kind.__name__: public_properties(kind) for kind in declared()} == {
+        kind.__name__: {"gate"} for kind in declared()
+    }
+
+
+def _nobodys(dave: Recollect) -> dict[type, object]:
+    """An instance of each service of alice's vault, at a gate that lets nothing pass."""
+    vault = dave.vault("user:alice")
+    session = Session(id="ses_other", key=SessionKey(), created_at=START, updated_at=START)
+    chat = Chat(vars(vault)["_footing"], session)
+    parts = (
+        vault,
+        vault.memories,
+        vault.sessions,
+        vault.events,
+        vault.lifecycle,
+        vault.index,
+        chat,
+        dave.people,
+        dave.keys,
+    )
+    return {type(part): part for part in parts}
+
+
+@pytest.mark.feature("P7")
+def test_the_gate_is_asked_before_anything_else(dave: Recollect) -> None:
+    instances = _nobodys(dave)
+    for kind, name in _operations(declared()):
+        # Without its arguments: nothing of the method may run before the gate has refused.
+        with pytest.raises(Denied):
+            getattr(instances[kind], name)()
+
+
+@pytest.mark.feature("P7")
+def test_every_operation_of_a_vault_is_in_the_matrix_with_what_it_declares() -> None:
+    held = Held(memories={"active": "mem_1"}, sessions=["ses_1"], messages=["msg_1"])
+    needed = {attempt.name: needs(attempt) for attempt in attempts(held)}
+    declares = {
+        f"{kind.__name__.lower()}.{name}": (found.permission.value, found.scope.value)
+        for kind, name in _operations(OF_A_VAULT)
+        if (found := declared_operation(getattr(kind, name)))
+    }
+    assert declares == needed
+
+
+@pytest.mark.feature("P7")
+def test_everything_of_the_home_needs_its_operator() -> None:
+    for kind, name in _operations(OF_THE_HOME):
+        found = declared_operation(getattr(kind, name))
+        assert found is not None, name
+        assert found.permission == "admin", name
+
+
+def test_every_method_of_an_open_home_is_accounted_for() -> None:
+    names = {name for name, _ in public_methods(Recollect)} | public_properties(Recollect)
+    assert names == FOR_ANYBODY | FOR_THE_OPERATOR.keys()
+
+
+@pytest.mark.parametrize("name", FOR_THE_OPERATOR)
+def test_what_is_the_operators_is_refused_to_others(home: Recollect, dave: Recollect, name: str) -> None:
+    for view in (dave, home.acting_for("user:alice")):
+        with pytest.raises(Denied):
+            FOR_THE_OPERATOR[name](view)
+
+
+def test_the_operator_is_not_refused(home: Recollect) -> None:
+    home.people.link("user:alice", "telegram:42")
+    for call in FOR_THE_OPERATOR.values():
+        call(home)
+
+
+def test_logging_in_takes_no_more_than_a_key_gives(home: Recollect, dave: Recollect) -> None:
+    key = home.keys.create("user:alice")[1]
+    assert [str(owner) for owner in dave.login(key).owners()] == ["user:alice"]
+    with pytest.raises(Denied):
+        dave.login("rk_made_up")
+
+
+def test_a_vault_that_may_not_be_seen_is_not_there(home: Recollect, dave: Recollect) -> None:
+    home.vault("user:bob")
+    for owner in ("user:bob", Owner.parse("user:bob"), "user:nobody"):
+        with pytest.raises(NotFound):
+            dave.vault(owner)
+        assert dave.file_of(owner) is None
+    assert [str(owner) for owner in dave.owners()] == ["user:alice"]
+    assert [str(owner) for owner in home.owners()] == ["user:alice", "user:bob"]
+
+
+def test_a_session_may_be_named_by_word() -> None:
+    """The gate finds the session's id however it is handed in."""
+    for kind, name in _operations({Sessions}):
+        found = declared_operation(getattr(kind, name))
+        if found and found.scope == "session":
+            assert next(iter(list(inspect.signature(getattr(kind, name)).parameters)[1:])) == "session_id"
+
+
+def test_a_service_that_forgets_or_declares_is_told_apart(home: Recollect) -> None:
+    class Careless:
+        gate = Gate(home.acting_for("user:alice").caller, Owner.parse("user:bob"))
+
+        def forgets(self) -> str:
+            return "done"
+
+        @operation(Permission.READ, Scope.USER)
+        def declares(self) -> str:
+            return "done"
+
+    assert declared_operation(Careless.forgets) is None
+    assert Careless().forgets() == "done"
+    with pytest.raises(Denied):
+        Careless().declares()

@@ -1,0 +1,46 @@
+"""Nothing leaks: every owner, caller, state and operation, against what the rules say."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.domain.errors import NotFound
+from tests.matrix.homes import Turning, copy_home, open_home, quick_folder
+from tests.matrix.runner import ALL
+from tests.matrix.world import build
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[Path]:
+    with quick_folder() as folder:
+        build(folder)
+        yield folder
+
+
+@pytest.mark.feature("P7")
+@pytest.mark.feature("A12")
+@pytest.mark.feature("M5")
+@pytest.mark.feature("M6")
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_leaks(world: Path, place: Path, name: str) -> None:
+    findings = list(ALL[name](copy_home(world, place / "world")))
+    assert not findings, "\n".join(findings)
+
+
+@pytest.mark.feature("P7")
+def test_an_encrypted_home_keeps_people_as_far_apart(place: Path) -> None:
+    with open_home(place, Turning(), encryption="auto") as home:
+        for name in ("alice", "bob"):
+            vault = home.vault(f"user:{name}")
+            vault.memories.save(f"canary of {name}", key="canary")
+            vault.sessions.open().add("user", f"canary said by {name}")
+        secret = home.keys.create("user:bob")[1]
+    with open_home(place, Turning(), encryption="auto", api_key=secret) as bob:
+        texts = [hit.text for hit in bob.vault("user:bob").recall("canary")]
+        assert sorted(texts) == ["canary of bob", "canary said by bob"]
+        with pytest.raises(NotFound):
+            bob.vault("user:alice")
+    files = [path for path in (place / "home").rglob("*") if path.is_file()]
+    assert len([path for path in files if path.suffix == ".db"]) >= 3
+    assert not [path for path in files if b"canary" in path.read_bytes()]

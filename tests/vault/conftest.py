@@ -1,0 +1,33 @@
+"""A home, its clock and alice's vault, for the tests of the services."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import Recollect
+from recollect.vault.vault import Vault
+from tests.matrix.homes import Turning, open_home, quick_folder
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Quick, since durability is proven elsewhere."""
+    with quick_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def clock() -> Turning:
+    return Turning()
+
+
+@pytest.fixture
+def home(place: Path, clock: Turning) -> Iterator[Recollect]:
+    with open_home(place, clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def vault(home: Recollect) -> Vault:
+    return home.vault("user:alice")

@@ -1,8 +1,12 @@
-"""Runs the benchmarks named on the command line, or all: python -m bench [--list] [NAME ...]."""
+"""Runs the benchmarks named on the command line, or all: python -m bench [--list] [NAME ...].
+
+What follows the name of a benchmark that takes arguments is for that one: python -m bench recall FOLDER --svg FILE.
+"""
 
 import argparse
 import ast
 import importlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,20 +18,36 @@ def benchmarks(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(folder.glob("[!_]*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body):
+        if _main_of(tree):
             found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
     return found
+
+
+def split(arguments: Sequence[str], folder: Path) -> tuple[list[str], list[str]]:
+    """The arguments of ours, and those of the first benchmark on the line that takes any."""
+    for place, word in enumerate(arguments, start=1):
+        path = folder / f"{word}.py"
+        if word.isidentifier() and path.exists():
+            found = _main_of(ast.parse(path.read_text(encoding="utf-8")))
+            if found and found.args.args:
+                return list(arguments[:place]), list(arguments[place:])
+    return list(arguments), []
+
+
+def _main_of(tree: ast.Module) -> ast.FunctionDef | None:
+    return next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main"), None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """List the benchmarks, or run them one after the other."""
     found = benchmarks(FOLDER)
+    ours, theirs = split(sys.argv[1:] if arguments is None else arguments, FOLDER)
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Run benchmarks; all of them when none is named."
     )
     parser.add_argument("--list", action="store_true", help="only say which there are")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(found) or "there are none yet")
-    asked = parser.parse_args(arguments)
+    asked = parser.parse_args(ours)
     names: list[str] = asked.names
     if unknown := [name for name in names if name not in found]:
         parser.error(f"no benchmark {unknown[0]!r}; there are: {', '.join(found) or 'none yet'}")
@@ -36,7 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     for name in names or found:
         print(f"== {name}", flush=True)
-        importlib.import_module(f"bench.{name}").main()
+        work = importlib.import_module(f"bench.{name}").main
+        # Only the last on the line can have arguments: all that follows it is its own.
+        if theirs and name == names[-1]:
+            work(theirs)
+        else:
+            work()
 
 
 if __name__ == "__main__":

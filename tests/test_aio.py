@@ -14,6 +14,7 @@ from recollect.vault.index import Index
 from recollect.vault.keys import Keys
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
+from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.sessions import Sessions
 from recollect.vault.vault import Vault
@@ -42,6 +43,7 @@ PAIRS: list[tuple[type, type]] = [
     (Events, aio.AsyncEvents),
     (Lifecycle, aio.AsyncLifecycle),
     (Index, aio.AsyncIndex),
+    (Notes, aio.AsyncNotes),
     (People, aio.AsyncPeople),
     (Keys, aio.AsyncKeys),
     (Vault, aio.AsyncVault),
@@ -61,6 +63,7 @@ def awaited(face: type, tmp_path: Path) -> object:
         vault.events,
         vault.lifecycle,
         vault.index,
+        vault.notes,
         r.people,
         r.keys,
     ]
@@ -81,6 +84,7 @@ def test_the_awaited_face_has_the_same_names_and_signatures(plain: type, face: t
         "events",
         "lifecycle",
         "index",
+        "notes",
     } | {
         "caller",
         "people",

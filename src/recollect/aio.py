@@ -15,6 +15,7 @@ from recollect.vault.index import Index
 from recollect.vault.keys import Keys
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
+from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.sessions import Sessions
 from recollect.vault.vault import Vault
@@ -118,6 +119,18 @@ class AsyncIndex:
         self.verify = threaded(service.verify)
 
 
+class AsyncNotes:
+    """`Notes`, awaited."""
+
+    def __init__(self, service: Notes) -> None:
+        self.add = threaded(service.add)
+        self.remove = threaded(service.remove)
+        self.folders = threaded(service.folders)
+        self.page = threaded(service.page)
+        self.sync = threaded(service.sync)
+        self.watch = threaded(service.watch)
+
+
 class AsyncPeople:
     """`People`, awaited."""
 
@@ -154,6 +167,7 @@ class AsyncVault:
         self.events = AsyncEvents(vault.events)
         self.lifecycle = AsyncLifecycle(vault.lifecycle)
         self.index = AsyncIndex(vault.index)
+        self.notes = AsyncNotes(vault.notes)
         self.recall = threaded(vault.recall)
         self.context = threaded(vault.context)
         self.totals = threaded(vault.totals)

@@ -24,8 +24,10 @@ from recollect.storage.port import Database, Tx
 from recollect.storage.tables import people, vaults
 from recollect.storage.tables.vaults import VaultEntry
 from recollect.vault.clock import VaultClock
+from recollect.vault.crawl_cache import CrawlCache
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate
+from recollect.vault.looks import Looks
 from recollect.vault.people import ensure_tenant
 
 
@@ -67,6 +69,8 @@ class Wiring:
         self._pool = VaultPool(settings.storage.open_vaults)
         self._clocks: dict[str, VaultClock] = {}
         self._meanings: dict[str, Meaning] = {}
+        self._looks: dict[str, Looks] = {}
+        self._crawls = CrawlCache()
         self._embedders = Embedders(settings.embedding, means.environ)
         try:
             self.catalog: Database = self._open_catalog()
@@ -76,6 +80,8 @@ class Wiring:
 
     def close(self) -> None:
         """Close every file; calling it again does nothing."""
+        for meaning in self._meanings.values():
+            meaning.close()
         self._pool.close()
         self._embedders.close()
         self.catalog.close()
@@ -97,6 +103,7 @@ class Wiring:
             retention=self._retention(entry.owner),
             settings=self.settings,
             meaning=self._meanings.setdefault(entry.id, Meaning(self._embedders, self.settings.embedding, self.clock)),
+            looks=self._looks.setdefault(entry.id, Looks(self._crawls)),
         )
 
     def make_vault(self, owner: Owner) -> VaultEntry:

@@ -60,8 +60,9 @@ class Record:
         """Change the state and set the times that follow from it."""
         if state == ACTIVE:
             self.archive, self.retention, self.destroy = now + _ACTIVE_FOR, now + _ACTIVE_FOR + _ARCHIVED_FOR, None
-        elif state == ARCHIVED:
-            self.retention = now + _ARCHIVED_FOR
+        elif state == ARCHIVED and not (self.archive and self.archive <= now):
+            # By hand. What enters the archive in its time keeps the deadline it had.
+            self.archive, self.retention = now, now + _ARCHIVED_FOR
         elif state == DELETED:
             self.destroy = now + _GRACE
         self.state = state

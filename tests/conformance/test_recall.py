@@ -1,12 +1,15 @@
 """Recall by examples: any script and any sign, the right filters, and a citation for every hit."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
 from recollect.domain.errors import InvalidInput
 from recollect.domain.hit import SourceKind
 from recollect.domain.trust import Trust
+from recollect.text.tokens import estimate
+from recollect.vault.draft import Draft
 from recollect.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 
@@ -70,6 +73,34 @@ def test_every_hit_cites_its_place(vault: Vault) -> None:
     assert str(known.source) == f"{memory.id} [0:19]"
 
 
+def test_what_a_better_hit_says_already_is_not_said_again(vault: Vault) -> None:
+    chat = vault.sessions.open()
+    for speaker in ("ann", "ann", "ben"):
+        chat.add("user", "Tea, please!", speaker=speaker)
+    assert sorted(hit.author for hit in vault.recall("tea")) == ["ann", "ben"]
+    memory = vault.memories.save("tea please", importance=1)
+    assert [hit.source.memory_id for hit in vault.recall("tea", limit=1)] == [memory.id]
+
+
+def test_what_may_not_be_served_takes_nobodys_place() -> None:
+    clock = Turning()
+    with quick_folder() as place, open_home(place, clock) as home:
+        vault = home.vault("user:alice")
+        kept = vault.memories.save("a very long sentence in which tea is one word among a good many others")
+        vault.memories.save_many(Draft(content=f"tea {number}", ttl=timedelta(hours=1)) for number in range(500))
+        clock.turn(timedelta(hours=2))
+        assert [hit.source.memory_id for hit in vault.recall("tea")] == [kept.id]
+
+
+def test_a_budget_of_tokens_cuts_the_list(vault: Vault) -> None:
+    for number in range(9):
+        vault.memories.save(f"a sentence about tea that is number {number}")
+    hits = vault.recall("tea", tokens=40)
+    assert 0 < sum(estimate(hit.text) for hit in hits) <= 40
+    assert [hit.text for hit in hits] == [hit.text for hit in vault.recall("tea")][: len(hits)]
+    assert vault.recall("tea", tokens=1) == []
+
+
 @pytest.mark.feature("G11")
 def test_a_long_text_is_cited_by_the_piece_that_answers(vault: Vault) -> None:
     filler = "\n\n".join(f"Paragraph {number} speaks of the weather and little else." for number in range(200))
@@ -85,8 +116,8 @@ def test_a_long_text_is_cited_by_the_piece_that_answers(vault: Vault) -> None:
 @pytest.mark.feature("A12")
 def test_the_filters_choose_where_to_look(vault: Vault) -> None:
     chats = [vault.sessions.open(channel=channel) for channel in ("one", "two")]
-    for chat in chats:
-        chat.add("user", "tea")
+    for number, chat in enumerate(chats):
+        chat.add("user", f"tea, cup {number}")
     vault.memories.save("tea", kind="task")
     vault.memories.save("green tea")
     assert len(vault.recall("tea")) == 4

@@ -51,5 +51,5 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
         database.close()
 
 
-def _no_backup(name: str) -> None:
-    raise AssertionError(f"a vault of the shipped schema has nothing to back up {name}")
+def _no_backup(_: str) -> None:
+    """A vault whose making was cut short between two steps is empty: what is kept of it does not matter here."""

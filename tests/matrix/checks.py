@@ -175,7 +175,7 @@ def check_own_writes(folder: Path) -> Iterator[str]:
 def _own_writes(vault: Vault, caller: str, held: Held) -> Iterator[str]:
     for attempt in attempts(held):
         text, error = told(lambda a=attempt: a.run(vault))
-        if isinstance(error, Denied):
+        if isinstance(error, Denied) and attempt.permission != "admin":
             yield f"{caller}: {attempt} on own data was refused"
         if any(owner != str(vault.owner) for owner, _ in seen(text)):
             yield f"{caller}: {attempt} on own data showed {seen(text)}"

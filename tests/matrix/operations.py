@@ -1,9 +1,10 @@
 """Every operation of a vault as something to attempt, with what it needs and what it may show."""
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from recollect.domain.errors import ModelMissing, NotFound
+from recollect.domain.errors import InvalidInput, ModelMissing, NotFound
 from recollect.domain.message import ToolCall
 from recollect.domain.session import Session, SessionKey
 from recollect.vault.draft import Draft
@@ -90,6 +91,9 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("vault.check", lambda v: v.check())
     yield read("index.status", lambda v: v.index.status())
     yield read("index.verify", lambda v: v.index.verify())
+    yield read("notes.folders", lambda v: v.notes.folders())
+    yield read("notes.page", lambda v: v.notes.page())
+    yield read("vault.recall", lambda v: v.recall(COMMON, source="notes"))
     # No word of it is known: found on the last rung, as a piece of a text.
     yield read("vault.recall", lambda v: v.recall(COMMON[1:-1], limit=1000), oracle.RECALLED)
     yield read("events.page", lambda v: v.events.page(limit=1000))
@@ -156,15 +160,26 @@ def _upkeep() -> Iterator[Attempt]:
     # Without an embedder there is nothing to do, and nothing to go back to; who may not is refused before that is seen.
     yield Attempt(name="index.update", permission="write", run=lambda v: _tried(v.index.update))
     yield Attempt(name="index.rollback", permission="write", run=lambda v: _tried(v.index.rollback))
+    # Whoever may write to a vault may not therefore read the files of this machine.
+    yield Attempt(name="notes.add", permission="admin", run=lambda v: _tried(lambda: v.notes.add("/dev/null")))
+    yield Attempt(name="notes.remove", permission="write", run=lambda v: _tried(lambda: v.notes.remove("/dev/null")))
+    yield Attempt(name="notes.sync", permission="write", run=lambda v: v.notes.sync())
+    yield Attempt(name="notes.watch", permission="write", run=lambda v: v.notes.watch(_stopped()))
     yield Attempt(name="vault.rebuild_index", permission="write", run=lambda v: v.rebuild_index())
     yield Attempt(name="lifecycle.accept_clock", permission="write", run=lambda v: v.lifecycle.accept_clock())
     yield Attempt(name="lifecycle.run", permission="write", run=lambda v: v.lifecycle.run())
 
 
+def _stopped() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
+
+
 def _tried(call: Callable[[], object]) -> object:
     try:
         return call()
-    except (ModelMissing, NotFound) as error:
+    except (InvalidInput, ModelMissing, NotFound) as error:
         return str(error)
 
 

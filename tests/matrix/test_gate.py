@@ -18,6 +18,7 @@ from recollect.vault.index import Index
 from recollect.vault.keys import Keys
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
+from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.sessions import Sessions
 from recollect.vault.vault import Vault
@@ -27,7 +28,7 @@ from tests.matrix.operations import attempts
 from tests.matrix.services import declared, public_methods, public_properties, reached
 from tests.matrix.world import Held
 
-OF_A_VAULT = {Vault, Memories, Sessions, Chat, Events, Lifecycle, Index}
+OF_A_VAULT = {Vault, Memories, Sessions, Chat, Events, Lifecycle, Index, Notes}
 OF_THE_HOME = {People, Keys}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {"vault", "owners", "file_of", "login", "close", "home", "loaded"}
@@ -92,6 +93,7 @@ def _nobodys(dave: Recollect) -> dict[type, object]:
         vault.events,
         vault.lifecycle,
         vault.index,
+        vault.notes,
         chat,
         dave.people,
         dave.keys,

@@ -79,6 +79,13 @@ def test_the_built_in_values_are_the_documented_ones() -> None:
             "cache_entries": 50_000,
             "query_cache_entries": 1000,
         },
+        "notes": {
+            "on_search": "on",
+            "on_session_start": "on",
+            "interval_minutes": 0,
+            "debounce_seconds": 5.0,
+            "max_kib": 1024,
+        },
         "context": {"tokens": 4000, "messages": 20, "memories": 50},
     }
 

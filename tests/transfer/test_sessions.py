@@ -41,7 +41,7 @@ def session_of(vault: Vault) -> str:
     return vault.sessions.page()[0].id
 
 
-@pytest.mark.feature("C4")
+@pytest.mark.feature("G12")
 def test_a_transcript_round_trips_to_the_byte(home: Recollect, alice: Vault) -> None:
     lines = list(export_session(alice, session_of(alice)))
     bob = home.vault("user:bob")

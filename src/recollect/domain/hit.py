@@ -13,6 +13,7 @@ class SourceKind(StrEnum):
 
     MEMORIES = "memories"
     SESSIONS = "sessions"
+    NOTES = "notes"
 
 
 class Rung(StrEnum):
@@ -35,11 +36,17 @@ class Source:
     message_id: str | None = None
     #: The message's place in its session.
     position: int | None = None
+    #: The file of a note, and its lines, counted from 1.
+    path: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
     start: int
     end: int
 
     def __str__(self) -> str:
-        """A short citation, such as `msg_01j… [0:24]`."""
+        """A short citation, such as `msg_01j… [0:24]`, or `/home/ada/notes/tea.md:3-7`."""
+        if self.path is not None:
+            return f"{self.path}:{self.first_line}-{self.last_line}"
         return f"{self.memory_id or self.message_id} [{self.start}:{self.end}]"
 
 

@@ -19,8 +19,11 @@ from recollect.recall.passages import (
     told,
 )
 from recollect.storage.port import Database, Tx
-from recollect.storage.tables import chunks, embedding_cache, generations, messages, vectors
+from recollect.storage.tables import chunks, embedding_cache, generations, messages, meta, vectors
 from recollect.storage.tables.generations import Generation, GenerationState
+
+#: The name under which a vault notes the model that somebody went back from.
+LEFT = "index_left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,16 @@ def current(tx: Tx, identity: EmbedderIdentity, now: datetime) -> Generation:
 
 def step(database: Database, embedder: Embedder, *, limit: int, cache_entries: int, now: datetime) -> int:
     """Embed the next chunks; how many, or 0 when there is nothing left to do. No transaction waits for the model."""
+    if database.read(lambda tx: meta.find(tx, LEFT)) == embedder.identity.text_key():
+        # Somebody went back from this model; only they may ask for it again.
+        return 0
     batch = database.read(lambda tx: _load(tx, embedder.identity, limit))
     if batch is None:
         begun = database.write(lambda tx: current(tx, embedder.identity, now))
         batch = database.read(lambda tx: _fill(tx, begun, embedder.identity, limit))
     if not batch.passages:
-        database.write(lambda tx: _swap(tx, batch.generation, now))
+        if batch.generation.state is GenerationState.BUILDING:
+            database.write(lambda tx: _swap(tx, batch.generation, now))
         return 0
     fresh = _embed(embedder, batch)
     database.write(lambda tx: _store(tx, batch, fresh, model_key(embedder.identity), cache_entries, now))
@@ -125,6 +132,9 @@ def _embed(embedder: Embedder, batch: Batch) -> dict[bytes, bytes]:
 
 
 def _store(tx: Tx, batch: Batch, fresh: dict[bytes, bytes], model: bytes, cache_entries: int, now: datetime) -> None:
+    if all(one.id != batch.generation.id for one in generations.everything(tx)):
+        # Another process dropped it, for another model.
+        return
     standing = {row[0] for row in chunks.after(tx, batch.generation.done, len(batch.passages) * 2)}
     found = {**batch.known, **fresh}
     # A chunk that was taken out while the model worked must not come back as a vector.
@@ -135,6 +145,7 @@ def _store(tx: Tx, batch: Batch, fresh: dict[bytes, bytes], model: bytes, cache_
             chunks.judge(tx, one.chunk, told=one.told, own=one.own, echo=one.echo)
     kept = {text_hash(one.text) for one in batch.passages if one.chunk in standing}
     if cache_entries:
+        embedding_cache.touch(tx, batch.known, model, now)
         embedding_cache.save(tx, {key: data for key, data in fresh.items() if key in kept}, model, now)
         embedding_cache.evict(tx, cache_entries)
     generations.advance(tx, batch.generation.id, batch.passages[-1].chunk)

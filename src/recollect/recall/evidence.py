@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.domain.hit import SourceKind
+from recollect.domain.hit import Source, SourceKind
 from recollect.domain.memory import Kind
 from recollect.domain.trust import Trust, least
 from recollect.policy.clock import Reading
@@ -23,16 +23,18 @@ SERVED = """
     OR (messages.id IS NOT NULL AND :kind IS NULL
         AND (:session_id IS NULL OR messages.session_id = :session_id)
         AND (:speaker IS NULL OR coalesce(messages.speaker, messages.role) = :speaker COLLATE NOCASE))
+    OR (notes.number IS NOT NULL AND :kind IS NULL AND :session_id IS NULL AND :speaker IS NULL)
 """
 ROWS = """
      CROSS JOIN chunks ON chunks.number = {numbers}
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
+      LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
 """
 FILTERED = f"""
      (:source IS NULL OR chunks.source = :source)
-     AND (:since IS NULL OR coalesce(memories.created_at, messages.created_at) >= :since)
-     AND (:until IS NULL OR coalesce(memories.created_at, messages.created_at) < :until)
+     AND (:since IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) >= :since)
+     AND (:until IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) < :until)
      AND ({SERVED})
 """
 
@@ -41,7 +43,8 @@ _EVIDENCE = f"""
            chunks.told, chunks.own, chunks.echo,
            memories.id, memories.importance, memories.trust, memories.author, memories.created_at, memories.message_id,
            messages.id, messages.session_id, messages.position, messages.trust, messages.created_at,
-           coalesce(messages.speaker, messages.role), messages.speaker, sessions.imported
+           coalesce(messages.speaker, messages.role), messages.speaker, sessions.imported,
+           notes.folder, notes.path, notes.mtime, chunks.first_line, chunks.last_line
       FROM json_each(:numbers) AS wanted
       {ROWS.format(numbers="wanted.value")}
       LEFT JOIN sessions ON sessions.id = messages.session_id
@@ -63,13 +66,17 @@ _NEIGHBOURS = """
 _ALLOWED = f"SELECT chunks.number FROM chunks AS every {ROWS.format(numbers='every.number')} WHERE {FILTERED}"  # noqa: S608
 _TEXTS = """
     SELECT chunks.number,
-           substr(coalesce(memories.content, messages.text), chunks.start + 1, chunks.stop - chunks.start),
+           substr(coalesce(memories.content, messages.text, notes.text), chunks.start + 1, chunks.stop - chunks.start),
            source.id, source.session_id, source.position
       FROM json_each(:numbers) AS wanted
       JOIN chunks ON chunks.number = wanted.value
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
+      LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
       LEFT JOIN messages AS source ON source.id = memories.message_id
+"""
+_STANDING = """
+    SELECT chunks.number FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
 """
 _SPEAKER = "SELECT 1 FROM messages WHERE speaker = :name COLLATE NOCASE LIMIT 1"
 
@@ -128,6 +135,26 @@ class Evidence:
     author: str
     speaker: str | None
     created_at: datetime
+    #: Of a note: its file and lines.
+    path: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+
+    def source_of(self, words: Row) -> Source:
+        """The place of the chunk; `words` is its row of `texts`, which knows where a memory came from."""
+        _, from_message, from_session, from_position = words
+        return Source(
+            kind=self.source,
+            memory_id=self.memory_id,
+            session_id=self.session_id or from_session,
+            message_id=self.message_id or from_message,
+            position=self.position or from_position,
+            path=self.path,
+            first_line=self.first_line,
+            last_line=self.last_line,
+            start=self.start,
+            end=self.stop,
+        )
 
 
 def load(tx: Tx, numbers: Iterable[int], reading: Reading, filters: Filters) -> dict[int, Evidence]:
@@ -149,6 +176,11 @@ def allowed(tx: Tx, reading: Reading, filters: Filters) -> set[int]:
     return {row[0] for row in tx.rows(_ALLOWED, filters.params(reading))}
 
 
+def standing(tx: Tx, numbers: Iterable[int]) -> set[int]:
+    """Those of the chunks that are still there."""
+    return {row[0] for row in tx.rows(_STANDING, {"numbers": _list(numbers)})}
+
+
 def texts(tx: Tx, numbers: Sequence[int]) -> dict[int, Row]:
     """The words of each chunk, and of a memory the message it came from."""
     return {row[0]: row[1:] for row in tx.rows(_TEXTS, {"numbers": _list(numbers)})}
@@ -164,6 +196,36 @@ def _list(numbers: Iterable[int]) -> str:
 
 
 def _from_row(row: Row) -> Evidence:
+    return _from_note(row) if row[22] is not None else _from_words(row)
+
+
+def _from_note(row: Row) -> Evidence:
+    return Evidence(
+        number=row[0],
+        source=SourceKind(row[1]),
+        source_number=row[2],
+        start=row[3],
+        stop=row[4],
+        told=row[5],
+        own=False,
+        echo=0.0,
+        memory_id=None,
+        message_id=None,
+        session_id=None,
+        position=None,
+        importance=0.5,
+        # The person named the folder, and what lies in it is the person's own.
+        trust=Trust.OWNER,
+        author=row[23],
+        speaker=None,
+        created_at=moment(row[24]),
+        path=f"{row[22].rstrip('/')}/{row[23]}",
+        first_line=row[25],
+        last_line=row[26],
+    )
+
+
+def _from_words(row: Row) -> Evidence:
     memory = row[8] is not None
     trust = Trust(row[10] if memory else row[17])
     return Evidence(

@@ -25,6 +25,7 @@ ECHO = 2.0
 WHEN = 1.5
 #: Small, so that they settle what is otherwise even.
 IMPORTANCE = 0.4
+_ROUNDING = 1e-9
 TRUST = 0.3
 
 
@@ -96,6 +97,7 @@ def _scaled(values: dict[int, float], pool: set[int]) -> dict[int, float]:
         return dict.fromkeys(values, 0.0)
     mean = math.fsum(inside) / len(inside)
     spread = math.sqrt(math.fsum((value - mean) ** 2 for value in inside) / len(inside))
-    if spread == 0:
+    # Equal scores differ by rounding; to measure anything in that would be noise.
+    if spread <= _ROUNDING * max(1.0, abs(mean)):
         return dict.fromkeys(values, 0.0)
     return {number: (value - mean) / spread for number, value in values.items()}

@@ -1,6 +1,7 @@
-"""Canonical rows into the index: a memory or a message becomes chunks with terms."""
+"""Canonical rows into the index: a memory, a message or a note becomes chunks with terms."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from recollect.domain.chunk import Chunk
 from recollect.domain.hit import SourceKind
@@ -10,6 +11,9 @@ from recollect.storage.port import Tx
 from recollect.storage.tables import chunks as chunk_rows
 from recollect.text.chunking import chunks
 from recollect.text.terms import index_terms
+
+if TYPE_CHECKING:
+    from recollect.text.markdown import NoteChunk
 
 
 def index_memory(tx: Tx, number: int, memory: Memory) -> None:
@@ -28,6 +32,43 @@ def index_message(tx: Tx, number: int, message: Message) -> None:
     """Make a message findable by its words."""
     pieces = ((chunk, index_terms(chunk.text)) for chunk in chunks(message.text))
     chunk_rows.add(tx, SourceKind.SESSIONS, number, pieces)
+
+
+def index_note(tx: Tx, number: int, path: str, text: str) -> None:
+    """Make a note findable, by its words, its headings and the name of its file."""
+    pieces = ((chunk, to_headings(chunk), _note_terms(chunk, path)) for chunk in note_pieces(text))
+    chunk_rows.add_note(tx, number, pieces)
+
+
+def reindex_note(tx: Tx, number: int, path: str, text: str) -> None:
+    """Bring the index up to what a note says now."""
+    chunk_rows.remove(tx, SourceKind.NOTES, number)
+    index_note(tx, number, path, text)
+
+
+def rename_note(tx: Tx, number: int, path: str, text: str) -> None:
+    """Make a note findable by the new name of its file; its pieces and their vectors stay."""
+    chunk_rows.set_terms(tx, SourceKind.NOTES, number, (_note_terms(chunk, path) for chunk in note_pieces(text)))
+
+
+def note_pieces(text: str) -> "list[NoteChunk]":
+    """A note in pieces."""
+    # Most programs have no notes, and its patterns take a while to be made.
+    from recollect.text.markdown import sections  # noqa: PLC0415
+
+    return sections(text)
+
+
+def to_headings(chunk: "NoteChunk") -> str:
+    """The headings of a piece as one line."""
+    return " > ".join(chunk.headings)
+
+
+def _note_terms(chunk: "NoteChunk", path: str) -> str:
+    name = path.rpartition("/")[2].rpartition(".")[0]
+    # The words of its own heading stand in the first piece of a section already, but not in the ones that follow.
+    above = [title for title in chunk.headings if title not in chunk.text]
+    return index_terms(" ".join((chunk.text, *above, name.replace("_", " "))))
 
 
 def _memory_pieces(memory: Memory) -> Iterator[tuple[Chunk, str]]:

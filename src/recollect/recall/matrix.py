@@ -67,6 +67,8 @@ class Matrix:
         self.generation = generation
         self._dimensions = dimensions
         self._lock = threading.Lock()
+        #: How many loaded rows are known to have been taken out since; which ones is not.
+        self.stale = 0
         self._clear()
 
     def __len__(self) -> int:
@@ -80,6 +82,7 @@ class Matrix:
                 self._clear()
             if self._count == 0:
                 self._removed = generation.removed
+            self.stale = generation.removed - self._removed
             if self._last < generation.done or self._count == 0:
                 self._append(vectors.after(tx, self.generation, self._last))
 

@@ -17,6 +17,8 @@ class Nearest:
     """How near every chunk is to one question."""
 
     def __init__(self, matrix: Matrix, question: "NDArray[np.float32]") -> None:
+        #: How many of the rows below were taken out since; which ones is not known.
+        self.stale = matrix.stale
         first = matrix.near(question)
         middle = matrix.mean(first.best(_FIRST)) if len(matrix) > _FIRST else None
         self._nearness: Nearness = (

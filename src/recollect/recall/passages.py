@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from recollect.domain.message import Message
+from recollect.recall.indexing import note_pieces, to_headings
 from recollect.text.chunking import chunks
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.terms import index_terms
@@ -23,7 +24,7 @@ class Passage:
 
     chunk: int
     text: str
-    #: The turn it is a piece of, or None for a memory.
+    #: The turn it is a piece of, or None for a memory or a note.
     session_id: str | None
     position: int | None
     #: What was said, without the speaker.
@@ -31,10 +32,17 @@ class Passage:
 
 
 def to_passage(row: Sequence[object]) -> Passage:
-    """A chunk with its text and, for a turn, its speaker: who says a thing is half of what it means."""
-    number, start, stop, content, text, speaker, session_id, position = row
-    whole = str(content if text is None else text)
+    """A chunk with its text and, for a turn, its speaker: who says a thing is half of what it means.
+
+    A piece of a note has its headings before it, for the same reason.
+    """
+    number, start, stop, content, text, speaker, session_id, position, note, headings = row
+    whole = str(next((one for one in (text, note, content) if one is not None), ""))
     said = whole[_number(start) : _number(stop)]
+    if note is not None:
+        return Passage(
+            chunk=_number(number), text=_under(str(headings or ""), said), session_id=None, position=None, said=said
+        )
     return Passage(
         chunk=_number(number),
         text=said if text is None else f"{speaker}: {said}",
@@ -42,6 +50,10 @@ def to_passage(row: Sequence[object]) -> Passage:
         position=None if position is None else _number(position),
         said=said,
     )
+
+
+def _under(headings: str, said: str) -> str:
+    return f"{headings}\n{said}" if headings else said
 
 
 def text_hash(text: str) -> bytes:
@@ -52,6 +64,11 @@ def text_hash(text: str) -> bytes:
 def memory_hashes(content: str) -> list[bytes]:
     """The names under which vectors of a memory's text may be kept."""
     return [text_hash(chunk.text) for chunk in chunks(content)]
+
+
+def note_hashes(text: str) -> set[bytes]:
+    """The names under which vectors of a note's pieces may be kept."""
+    return {text_hash(_under(to_headings(chunk), chunk.text)) for chunk in note_pieces(text)}
 
 
 def message_hashes(message: Message) -> list[bytes]:

@@ -4,22 +4,42 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.domain.hit import Hit, Reasons, Recalled, Rung, Source
+from recollect.domain.hit import Hit, Reasons, Recalled, Rung
 from recollect.domain.trust import Trust
 from recollect.policy.clock import Reading
-from recollect.recall.evidence import FILTERED, ROWS, Evidence, Filters, allowed, is_speaker, load, neighbours, texts
+from recollect.recall.evidence import (
+    FILTERED,
+    ROWS,
+    Evidence,
+    Filters,
+    allowed,
+    is_speaker,
+    load,
+    neighbours,
+    standing,
+    texts,
+)
 from recollect.recall.freshness import HEAD, Statement, asks_for_the_past, settle
 from recollect.recall.fuse import Candidate, Fused, fuse
 from recollect.recall.nearest import Nearest
 from recollect.recall.substring import find_substring
 from recollect.storage.port import Row, Tx
 from recollect.text.dates import overlap, time_ranges
+from recollect.text.similarity import fingerprint
 from recollect.text.terms import QueryTerm, index_terms, match_expression, query_terms
+from recollect.text.tokens import estimate
 
 #: Candidates from each arm; what is not among them in either is not an answer.
 POOL = 100
 #: Pieces fetched for each hit that is wanted: a long text may answer with several of its own.
 _PIECES = 4
+# Without filters: the best pieces first, and only then the rows they are of.
+_HEAD = """
+    SELECT head.number, head.score, chunks.source, chunks.source_number
+      FROM (SELECT number, score FROM found ORDER BY score DESC, number DESC LIMIT :limit) AS head
+     CROSS JOIN chunks ON chunks.number = head.number
+     ORDER BY head.score DESC, head.number DESC
+"""
 _MATCHES = f"""
     SELECT found.number, max(found.score) AS score FROM found {ROWS.format(numbers="found.number")}
      WHERE {FILTERED}
@@ -55,8 +75,13 @@ def search(
         hits = find_substring(tx, query, reading, filters, limit)
         return Recalled(hits, Rung.SUBSTRING if hits else rung, missing)
     ranked, known = _rank(tx, question, matches, near, nearest)
-    chosen = _distinct(_settled(tx, question, ranked), known, limit)
-    words = texts(tx, [one.number for one in chosen])
+    if not matches.keys() <= known.keys():
+        # Some of the best matches may not be served, and took the places of others that may.
+        matches = _every_match(tx, question, size)
+        ranked, known = _rank(tx, question, matches, near, nearest)
+    candidates = _distinct(_settled(tx, question, ranked), known, 2 * limit)
+    words = texts(tx, [one.number for one in candidates])
+    chosen = _unlike(candidates, words, known)[:limit]
     return Recalled(
         (_to_hit(one, known[one.number], words[one.number], question, matches, near, rung, nearest) for one in chosen),
         rung,
@@ -76,8 +101,29 @@ def _by_words(tx: Tx, question: Question, size: int) -> dict[int, float]:
     expression = match_expression(question.terms)
     if expression is None:
         return {}
+    if not question.filters.any:
+        most = size * _PIECES
+        head = tx.rows(f"WITH found AS ({tx.text.matching}) {_HEAD}", {"expression": expression, "limit": most})
+        best = _best_pieces(head)
+        if len(head) < most or len(best) >= size:
+            return dict(list(best.items())[:size])
+    # Filtered, or one long text takes all the places.
+    return _every_match(tx, question, size)
+
+
+def _every_match(tx: Tx, question: Question, size: int) -> dict[int, float]:
+    """The best of all matches that may be served."""
+    expression = match_expression(question.terms)
     params = {**question.filters.params(question.reading), "expression": expression, "limit": size}
     return dict(tx.rows(f"WITH found AS ({tx.text.matching}) {_MATCHES}", params))
+
+
+def _best_pieces(head: Sequence[Row]) -> dict[int, float]:
+    """The best piece of each text, best first."""
+    seen: dict[tuple[str, int], tuple[int, float]] = {}
+    for number, score, source, source_number in head:
+        seen.setdefault((source, source_number), (number, score))
+    return dict(seen.values())
 
 
 def _by_meaning(tx: Tx, question: Question, nearest: Nearest | None, size: int) -> list[int]:
@@ -85,7 +131,12 @@ def _by_meaning(tx: Tx, question: Question, nearest: Nearest | None, size: int) 
     if nearest is None:
         return []
     within = allowed(tx, question.reading, question.filters) if question.filters.any else None
-    return nearest.best(size, within)
+    found = nearest.best(size + nearest.stale, within)
+    if nearest.stale:
+        # What was taken out since must not take the places of what stands.
+        there = standing(tx, found)
+        found = [number for number in found if number in there]
+    return found[:size]
 
 
 def _rank(
@@ -155,6 +206,19 @@ def _distinct(ranked: list[Fused], known: Mapping[int, Evidence], limit: int) ->
     return chosen
 
 
+def _unlike(ranked: list[Fused], words: Mapping[int, Row], known: Mapping[int, Evidence]) -> list[Fused]:
+    """Without turns that say what a better hit says: the same person again, or a memory that was taken from them."""
+    said: set[tuple[str, str | None]] = set()
+    kept: list[Fused] = []
+    for one in ranked:
+        found, text = known[one.number], fingerprint(words[one.number][0])
+        if found.memory_id is None and {(text, found.author), (text, None)} & said:
+            continue
+        said.add((text, found.author if found.memory_id is None else None))
+        kept.append(one)
+    return kept
+
+
 def _to_hit(
     one: Fused,
     found: Evidence,
@@ -165,20 +229,11 @@ def _to_hit(
     rung: Rung,
     nearest: Nearest | None,
 ) -> Hit:
-    text, from_message, from_session, from_position = words
     return Hit(
-        text=text,
+        text=words[0],
         # Between 0 and 1, in the same order: standard deviations mean nothing to a reader.
         score=1 / (1 + math.exp(-one.score / 2)),
-        source=Source(
-            kind=found.source,
-            memory_id=found.memory_id,
-            session_id=found.session_id or from_session,
-            message_id=found.message_id or from_message,
-            position=found.position or from_position,
-            start=found.start,
-            end=found.stop,
-        ),
+        source=found.source_of(words),
         trust=found.trust,
         author=found.author,
         created_at=found.created_at,
@@ -196,3 +251,14 @@ def _to_hit(
 
 def _place(number: int, ranking: Sequence[int]) -> int | None:
     return ranking.index(number) + 1 if number in ranking else None
+
+
+def within_tokens(found: Recalled, tokens: int) -> Recalled:
+    """The best hits that fit a budget; the first that does not ends the list."""
+    kept: list[Hit] = []
+    for hit in found:
+        tokens -= estimate(hit.text)
+        if tokens < 0:
+            break
+        kept.append(hit)
+    return Recalled(kept, found.rung, found.degraded)

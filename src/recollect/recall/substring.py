@@ -1,6 +1,6 @@
 """The last rung: a key or a piece of a text exactly as it was typed, when no word of it is known."""
 
-from recollect.domain.hit import Hit, Reasons, Rung, Source
+from recollect.domain.hit import Hit, Reasons, Rung
 from recollect.policy.clock import Reading
 from recollect.recall.evidence import FILTERED, ROWS, Filters, load, texts
 from recollect.storage.port import Tx
@@ -12,7 +12,7 @@ _FIND = f"""
     SELECT chunks.number
       FROM (SELECT number FROM chunks ORDER BY number DESC LIMIT :most) AS every {ROWS.format(numbers="every.number")}
      WHERE {FILTERED}
-       AND (instr(lower(coalesce(memories.content, messages.text)), lower(:piece)) > 0
+       AND (instr(lower(coalesce(memories.content, messages.text, notes.text)), lower(:piece)) > 0
             OR instr(coalesce(memories.key, ''), lower(:piece)) > 0)
      ORDER BY chunks.number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
@@ -30,15 +30,7 @@ def find_substring(tx: Tx, query: str, reading: Reading, filters: Filters, limit
         Hit(
             text=words[number][0],
             score=1 / (place + 1),
-            source=Source(
-                kind=known[number].source,
-                memory_id=known[number].memory_id,
-                session_id=known[number].session_id or words[number][2],
-                message_id=known[number].message_id or words[number][1],
-                position=known[number].position or words[number][3],
-                start=known[number].start,
-                end=known[number].stop,
-            ),
+            source=known[number].source_of(words[number]),
             trust=known[number].trust,
             author=known[number].author,
             created_at=known[number].created_at,

@@ -97,6 +97,17 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotesSettings:
+    """When folders of Markdown notes are looked at, and what is read of them."""
+
+    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall looks for changed notes first.")
+    on_session_start: Literal["on", "off"] = choice("on", ("off",), "Whether a new session looks for changed notes.")
+    interval_minutes: int = number(0, 0, 10_080, "Minutes between two looks of a watcher at everything; 0 is never.")
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds of rest between a change, or a look, and the next look.")
+    max_kib: int = number(1024, 1, 102_400, "The largest note that is read, in KiB.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSettings:
     """How much a model gets to see."""
 
@@ -126,4 +137,5 @@ class Settings:
     sessions: SessionSettings = field(default_factory=SessionSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    notes: NotesSettings = field(default_factory=NotesSettings)
     context: ContextSettings = field(default_factory=ContextSettings)

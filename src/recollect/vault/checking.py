@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from recollect.recall.indexing import index_memory, index_message
+from recollect.recall.indexing import index_memory, index_message, index_note
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, memories, messages
+from recollect.storage.tables import chunks, memories, messages, notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """What a check found."""
 
-    #: Active memories and messages that the index lacks.
+    #: Active memories, messages and notes that the index lacks.
     missing: int
-    #: Pieces of the index whose memory or message is gone or no longer active.
+    #: Pieces of the index whose memory, message or note is gone or no longer active.
     stray: int
 
     @property
@@ -35,4 +35,6 @@ def rebuild(tx: Tx) -> int:
         index_memory(tx, number, memory)
     for number, message in messages.everything(tx):
         index_message(tx, number, message)
+    for number, path, text in notes.everything(tx):
+        index_note(tx, number, path, text)
     return chunks.count(tx)

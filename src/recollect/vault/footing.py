@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from recollect.domain.errors import StorageError
@@ -13,7 +13,9 @@ from recollect.recall.meaning import Meaning
 from recollect.settings.model import Settings
 from recollect.storage.port import Database, Tx
 from recollect.vault.clock import VaultClock
+from recollect.vault.crawl_cache import CrawlCache
 from recollect.vault.gate import Gate
+from recollect.vault.looks import Looks
 
 T = TypeVar("T")
 
@@ -30,6 +32,8 @@ class Footing:
     settings: Settings
     #: Search by meaning, as far as there is an embedder.
     meaning: Meaning
+    #: When the notes were last looked at.
+    looks: Looks = field(default_factory=lambda: Looks(CrawlCache()))
 
     @property
     def actor(self) -> str:

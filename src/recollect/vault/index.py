@@ -9,7 +9,7 @@ from recollect.domain.errors import ModelMissing, NotFound
 from recollect.policy.clock import Reading
 from recollect.recall import catching_up
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, generations, vectors
+from recollect.storage.tables import chunks, generations, meta, vectors
 from recollect.storage.tables.generations import Generation, GenerationState
 from recollect.vault.checking import Health, check
 from recollect.vault.footing import Footing
@@ -56,11 +56,12 @@ class Index:
     @operation(Permission.READ, Scope.USER)
     def status(self) -> IndexStatus:
         """How many pieces there are, and how many of them each generation knows."""
-        _, why = self._footing.meaning.embedder()
+        embedder, why = self._footing.meaning.embedder()
+        without = None if embedder else why or "embedding.provider is none"
 
         def load(tx: Tx, _: Reading) -> IndexStatus:
             found = tuple(_status(tx, one) for one in generations.everything(tx))
-            return IndexStatus(pieces=chunks.count(tx), generations=found, without_meaning=why)
+            return IndexStatus(pieces=chunks.count(tx), generations=found, without_meaning=without)
 
         return self._footing.read(load)
 
@@ -69,7 +70,9 @@ class Index:
         """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
         embedder, why = self._footing.meaning.embedder()
         if embedder is None:
-            raise ModelMissing(why or "no embedder is set up")
+            raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
+        # Who asks for it means it, also after going back from this model.
+        self._footing.database.write(lambda tx: meta.save(tx, catching_up.LEFT, ""))
         done = 0
         while count := self._footing.meaning.step(self._footing.database, embedder, _STEP):
             done += count
@@ -93,6 +96,8 @@ class Index:
             generations.move(tx, previous.id, GenerationState.BUILDING, reading.now)
             generations.move(tx, current.id, GenerationState.PREVIOUS, reading.now)
             generations.move(tx, previous.id, GenerationState.CURRENT, reading.now)
+            # Or the next question would build it again.
+            meta.save(tx, catching_up.LEFT, current.identity)
 
         self._footing.write(change)
         return self.status()

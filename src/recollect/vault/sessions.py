@@ -17,6 +17,7 @@ from recollect.vault.draft import MAX_PAGE, check_limit
 from recollect.vault.erasing import finish_erasing, mark_remains
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.looking import look
 from recollect.vault.transcript import append, existing, prune_hooks, remove_session
 
 
@@ -65,6 +66,8 @@ class Sessions:
             return sessions.find_open(tx, place) or self._begin(tx, place, reading)
 
         known = self._footing.read(lambda tx, _: sessions.find_open(tx, place))
+        if known is None and self._footing.settings.notes.on_session_start == "on":
+            look(self._footing)
         return Chat(self._footing, known or self._footing.write(change))
 
     @operation(Permission.READ, Scope.SESSION)

@@ -11,7 +11,7 @@ from recollect.domain.hit import Recalled, SourceKind
 from recollect.domain.owner import Owner
 from recollect.policy.clock import Reading
 from recollect.recall.evidence import Filters
-from recollect.recall.search import search
+from recollect.recall.search import search, within_tokens
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, sessions
 from recollect.text.tokens import estimate
@@ -23,7 +23,9 @@ from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
 from recollect.vault.index import Index
 from recollect.vault.lifecycle import Lifecycle
+from recollect.vault.looking import look
 from recollect.vault.memories import Memories
+from recollect.vault.notes import Notes
 from recollect.vault.sessions import Sessions
 from recollect.vault.totals import Totals
 from recollect.vault.transcript import existing
@@ -41,6 +43,7 @@ class Vault:
         self.events = Events(footing)
         self.lifecycle = Lifecycle(footing)
         self.index = Index(footing)
+        self.notes = Notes(footing)
         self._footing = footing
 
     @property
@@ -54,6 +57,7 @@ class Vault:
         query: str,
         *,
         limit: int | None = None,
+        tokens: int | None = None,
         source: str | None = None,
         session_id: str | None = None,
         kind: str | None = None,
@@ -61,7 +65,10 @@ class Vault:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Recalled:
-        """What the vault knows about a text, best first, each hit with the place it came from and its reasons."""
+        """What the vault knows about a text, best first, each hit with the place it came from and its reasons.
+
+        With `tokens` the hits are cut to an estimated budget, the best ones first.
+        """
         rules = self._footing.settings.recall
         size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
         filters = Filters(
@@ -72,9 +79,12 @@ class Vault:
             since=check_aware("since", since),
             until=check_aware("until", until),
         )
+        if self._footing.settings.notes.on_search == "on":
+            look(self._footing)
         # Before the snapshot: no transaction waits for a model.
         nearest, missing = self._footing.meaning.prepare(self._footing.database, query)
-        return self._footing.read(lambda tx, reading: search(tx, query, reading, filters, size, nearest, missing))
+        found = self._footing.read(lambda tx, reading: search(tx, query, reading, filters, size, nearest, missing))
+        return found if tokens is None else within_tokens(found, check_limit(tokens, MAX_TOKENS))
 
     @operation(Permission.READ, Scope.USER)
     def context(self, query: str = "", *, session_id: str | None = None, tokens: int | None = None) -> Context:

@@ -11,6 +11,8 @@ from recollect import Recollect
 from recollect.doors.cli.shapes import to_json
 from tests.docs.pages import ROOT
 from tests.doors.cli.calls import call, ok
+from tests.doors.cli.generations import add_previous_generation
+from tests.doors.cli.labelled_sets import write_set
 from tests.doors.cli.test_nonsense import leaves
 
 GUIDE = ROOT / "docs" / "guides" / "command-line.md"
@@ -20,7 +22,9 @@ _ROW = re.compile(r"^\| `recollect (?P<path>[^`]+)` \| (?P<keys>.+) \|$", re.MUL
 def promised() -> dict[str, list[str]]:
     """The keys in the guide's table, by command; what stands in brackets or after `each with` is about their values."""
     rows = _ROW.finditer(GUIDE.read_text(encoding="utf-8"))
-    return {row["path"]: re.findall(r"`(\w+)`", re.sub(r"\(.*?\)|, each with .*", "", row["keys"])) for row in rows}
+    return {
+        row["path"]: re.findall(r"`(\w[\w@ ]*)`", re.sub(r"\(.*?\)|, each with .*", "", row["keys"])) for row in rows
+    }
 
 
 def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -49,10 +53,20 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("grants withdraw", [grant]), ("events", []), ("encryption status", []), ("encryption new-code", [])),
     ):
         yield path, [*path.split(), *words, "--json"]
+    (tmp_path / "notes").mkdir()
+    for verb, words in (("add", [str(tmp_path / "notes")]), ("sync", []), ("list", [])):
+        yield f"notes {verb}", ["notes", verb, *words, "--json"]
+    yield "notes remove", ["notes", "remove", str(tmp_path / "notes"), "--json"]
+    yield "bench recall", ["bench", "recall", str(write_set(tmp_path / "set")), "--json"]
+    for verb in ("update", "status", "rebuild", "verify"):
+        yield f"index {verb}", ["index", verb, "--json"]
+    add_previous_generation("user:ada")
+    yield "index rollback", ["index", "rollback", "--json"]
 
 
 def test_every_answer_has_the_promised_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RECOLLECT_USER", "ada")
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "local")
     code = ok("init", "--json").json["recovery_code"]
     answers = {path: ok(*line).json for path, line in lines(tmp_path)}
     code = answers["encryption new-code"]["recovery_code"]
@@ -89,4 +103,4 @@ def test_a_value_without_a_json_form_is_a_mistake_of_ours() -> None:
 @pytest.mark.usefixtures("home")
 def test_an_empty_answer_is_an_empty_list() -> None:
     for line, key in [(["recall", "nothing"], "hits"), (["sessions", "list"], "sessions"), (["keys", "list"], "keys")]:
-        assert call(*line, "--json").json == {key: []}
+        assert call(*line, "--json").json[key] == []

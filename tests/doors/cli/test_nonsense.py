@@ -21,7 +21,8 @@ SETTINGS = ("show", "get", "set", "unset", "migrate", "path")
 #: Where nonsense may be meant: free texts, names that are free to choose, and filters that then find nothing.
 MEANT = frozenset(
     {
-        *("remember TEXT", "remember --key", "recall QUERY", "recall --session", "settings set VALUE"),
+        *("remember TEXT", "remember --key", "recall QUERY", "recall --session", "recall --speaker"),
+        "settings set VALUE",
         *("memories list --before", "sessions list --before", "sessions list --key", "sessions export --output"),
         *(f"sessions add {place}" for place in ("[ID] ROLE TEXT", "--channel", "--agent", "--group", "--topic")),
         *("sessions add --hook", "sessions add --native-id", "users add NAME", "tenants set NAME"),

@@ -10,13 +10,16 @@ import typer
 from typer.core import TyperGroup
 
 from recollect.doors.cli import (
+    bench,
     encryption,
     events,
     grants,
+    index,
     init,
     keys,
     lifecycle,
     memories,
+    notes,
     recall,
     remember,
     sessions,
@@ -48,7 +51,20 @@ def _build() -> typer.Typer:
         one.add_to(app)
     versions.add_to(memories.app)
     transcripts.add_to(sessions.app)
-    for group in (memories, sessions, lifecycle, settings, users, tenants, keys, grants, encryption):
+    for group in (
+        memories,
+        sessions,
+        notes,
+        index,
+        lifecycle,
+        settings,
+        users,
+        tenants,
+        keys,
+        grants,
+        encryption,
+        bench,
+    ):
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
     for one in (events, upgrade):
         one.add_to(app)

@@ -7,16 +7,25 @@ from enum import Enum
 
 import recollect
 from recollect.vault.events import Events
+from recollect.vault.index import Index
 from recollect.vault.keys import Keys
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
+from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.sessions import Sessions
 
 #: Services that are reached through an attribute and have no public name of their own.
 _SERVICES = {
     "Recollect": {"people": People, "keys": Keys},
-    "Vault": {"memories": Memories, "sessions": Sessions, "events": Events, "lifecycle": Lifecycle},
+    "Vault": {
+        "memories": Memories,
+        "sessions": Sessions,
+        "notes": Notes,
+        "events": Events,
+        "lifecycle": Lifecycle,
+        "index": Index,
+    },
 }
 #: Classes that a method hands out.
 _NOT_MADE_BY_HAND = frozenset({"Chat", "Vault"})

@@ -6,9 +6,11 @@ import typer
 
 from recollect.domain.hit import Hit, Source
 from recollect.doors.cli.asking import text_or_stdin
+from recollect.doors.cli.explaining import explained
 from recollect.doors.cli.flags import Run, command
 from recollect.doors.cli.output import answer, moment, note
 from recollect.doors.cli.target import opened_vault
+from recollect.doors.cli.times import parse_time
 from recollect.doors.cli.visible import one_line, visible
 
 
@@ -22,25 +24,48 @@ def recall(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Any text; `-` reads it from stdin.")],
     *,
     limit: Annotated[int | None, typer.Option(help="How many hits at most.")] = None,
-    source: Annotated[str | None, typer.Option(help="Only memories, or only sessions.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="About how many tokens the hits may be together.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only memories, sessions or notes.")] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only memories of this kind.")] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this speaker said.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said from then on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before then.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
 ) -> None:
     """Find what was remembered and said, best first, with its source, its author, its time and its trust."""
     wanted = text_or_stdin(query)
+    begin = parse_time(since) if since is not None else None
+    end = parse_time(until) if until is not None else None
     with opened_vault(run) as vault:
-        hits = vault.recall(wanted, limit=limit, source=source, session_id=session, kind=kind)
-    answer(run, {"hits": hits}, (line for place, hit in enumerate(hits, start=1) for line in _lines(place, hit)))
+        hits = vault.recall(
+            wanted,
+            limit=limit,
+            tokens=tokens,
+            source=source,
+            session_id=session,
+            kind=kind,
+            speaker=speaker,
+            since=begin,
+            until=end,
+        )
+    document = {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded}
+    shown = enumerate(hits, start=1)
+    answer(run, document, (line for place, hit in shown for line in _lines(place, hit, explain=explain)))
+    if hits.degraded is not None:
+        note(f"degraded: {hits.degraded}")
     if not hits:
-        note("nothing was found; recall looks for the words of the question, so try other ones")
+        note("nothing was found; try other words, or fewer filters")
 
 
-def _lines(place: int, hit: Hit) -> list[str]:
+def _lines(place: int, hit: Hit, *, explain: bool) -> list[str]:
     number = f"{place}. "
     indent = " " * len(number)
     first, *others = visible(hit.text).splitlines() or [""]
     told = f"by {hit.author or 'unknown'} · {moment(hit.created_at)} · trust: {hit.trust} · score {hit.score:.3g}"
-    return [number + first, *(indent + line for line in others), indent + citation(hit.source), indent + one_line(told)]
+    reasons = explained(hit.reasons) if explain else []
+    below = [*others, citation(hit.source), one_line(told), *reasons]
+    return [number + first, *(indent + line for line in below)]
 
 
 def citation(source: Source) -> str:

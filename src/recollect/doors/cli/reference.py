@@ -11,9 +11,10 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from recollect.domain.caller import ApiKey, Grant
 from recollect.domain.event import Event
-from recollect.domain.hit import Hit, Source
+from recollect.domain.hit import Hit, Reasons, Source
 from recollect.domain.memory import Memory, Version
 from recollect.domain.message import Message, TokenCount, ToolCall
+from recollect.domain.note import NoteFolder, SyncReport
 from recollect.domain.person import Person, Tenant
 from recollect.domain.session import Session
 from recollect.doors.cli.main import PROGRAM, program
@@ -21,6 +22,7 @@ from recollect.doors.cli.python_reference import python_page
 from recollect.doors.cli.status import ProjectStatus, VaultStatus
 from recollect.home.keys.holders import Holder
 from recollect.settings.reference import reference
+from recollect.vault.index import GenerationStatus, IndexStatus
 from recollect.vault.lifecycle import Move, Report
 
 Command = TyperCommand | TyperGroup
@@ -29,8 +31,21 @@ Parameter = TyperArgument | TyperOption
 _GLOBAL = frozenset({"json", "user", "home", "help"})
 _MADE = "This page is made from the code by `make docs`; change it there."
 _SHAPES = (
-    *(Memory, Version, Session, Message, ToolCall, TokenCount, Hit, Source, Event, Move, Report),
-    *(Person, Tenant, ApiKey, Grant, Holder, VaultStatus, ProjectStatus),
+    *(Memory, Version, Session, Message, ToolCall, TokenCount, Hit, Source, Reasons, Event, Move),
+    *(
+        Report,
+        NoteFolder,
+        SyncReport,
+        IndexStatus,
+        GenerationStatus,
+        Person,
+        Tenant,
+        ApiKey,
+        Grant,
+        Holder,
+        VaultStatus,
+        ProjectStatus,
+    ),
 )
 
 

@@ -1,16 +1,26 @@
-"""The chunks table: which piece of which memory or message each entry of the index is. Derived."""
+"""The chunks table: which piece of which memory, message or note each entry of the index is. Derived."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from recollect.domain.chunk import Chunk
 from recollect.domain.hit import SourceKind
 from recollect.storage.port import Row, Tx
 from recollect.storage.tables import vectors
 
+if TYPE_CHECKING:
+    from recollect.text.markdown import NoteChunk
+
 _ADD = """
     INSERT INTO chunks (source, source_number, start, stop) VALUES (:source, :source_number, :start, :stop)
     RETURNING number
 """
+_ADD_NOTE = """
+    INSERT INTO chunks (source, source_number, start, stop, first_line, last_line, headings)
+    VALUES ('notes', :number, :start, :stop, :first_line, :last_line, :headings)
+    RETURNING number
+"""
+_OF = "SELECT number FROM chunks WHERE source = :source AND source_number = :source_number ORDER BY number"
 _REMOVE = "DELETE FROM chunks WHERE source = :source AND source_number = :source_number RETURNING number"
 _CLEAR = "DELETE FROM chunks RETURNING number"
 _COUNT = "SELECT count(*) FROM chunks"
@@ -18,10 +28,12 @@ _LAST = "SELECT coalesce(max(number), 0) FROM chunks"
 _JUDGE = "UPDATE chunks SET told = :told, own = :own, echo = :echo WHERE number = :number"
 _AFTER = """
     SELECT chunks.number, chunks.start, chunks.stop, memories.content, messages.text,
-           coalesce(messages.speaker, messages.role), messages.session_id, messages.position
+           coalesce(messages.speaker, messages.role), messages.session_id, messages.position,
+           notes.text, chunks.headings
       FROM chunks
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
+      LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
      WHERE chunks.number > :after ORDER BY chunks.number LIMIT :limit
 """
 _MISSING = """
@@ -29,12 +41,15 @@ _MISSING = """
                 SELECT 1 FROM chunks WHERE source = 'memories' AND source_number = memories.number))
          + (SELECT count(*) FROM messages WHERE text <> '' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'sessions' AND source_number = messages.number))
+         + (SELECT count(*) FROM notes WHERE text <> '' AND NOT EXISTS (
+                SELECT 1 FROM chunks WHERE source = 'notes' AND source_number = notes.number))
 """
 _STRAY = """
     SELECT count(*) FROM chunks
      WHERE (source = 'memories' AND NOT EXISTS (
                 SELECT 1 FROM memories WHERE number = chunks.source_number AND state = 'active'))
         OR (source = 'sessions' AND NOT EXISTS (SELECT 1 FROM messages WHERE number = chunks.source_number))
+        OR (source = 'notes' AND NOT EXISTS (SELECT 1 FROM notes WHERE number = chunks.source_number))
 """
 
 
@@ -44,6 +59,21 @@ def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, s
         params = {"source": source.value, "source_number": number, "start": chunk.start, "stop": chunk.end}
         entry = tx.rows(_ADD, params)[0][0]
         tx.text.add([(entry, terms)])
+
+
+def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]) -> None:
+    """Index each piece of a note under its terms, with its lines and the headings it stands under."""
+    for chunk, headings, terms in pieces:
+        params = {"number": number, "start": chunk.start, "stop": chunk.end, "headings": headings}
+        lines = {"first_line": chunk.first_line, "last_line": chunk.last_line}
+        tx.text.add([(tx.rows(_ADD_NOTE, {**params, **lines})[0][0], terms)])
+
+
+def set_terms(tx: Tx, source: SourceKind, number: int, terms: Iterable[str]) -> None:
+    """Index the pieces of one row under other terms; their numbers, and so their vectors, stay."""
+    standing = [row[0] for row in tx.rows(_OF, {"source": source.value, "source_number": number})]
+    tx.text.remove(standing)
+    tx.text.add(zip(standing, terms, strict=True))
 
 
 def remove(tx: Tx, source: SourceKind, number: int) -> None:

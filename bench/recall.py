@@ -1,0 +1,73 @@
+"""How well recall finds what it should, on every open set, with one configuration: a table and a plot."""
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench.plot import bars
+from recollect.doors.cli.bench import Provider, progress
+from recollect.doors.cli.benchmarking.reporting import summary
+from recollect.doors.cli.benchmarking.running import run_set
+from recollect.doors.cli.benchmarking.scoring import METRICS
+from recollect.doors.cli.benchmarking.sets import load_set
+
+#: Beside the repository: some sets may not be copied into it.
+SETS = Path(__file__).parents[2] / "shared" / "bench"
+_COSTS = ("tokens", "CPU p50 ms", "CPU p95 ms")
+_PLOTTED = ("R@5", "R@10", "session R@5", "hit@1", "nDCG@10")
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench recall", description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=f"sets; else those in {SETS.name}/")
+    parser.add_argument("--limit-queries", type=int, metavar="N", help="only the first N questions of each set")
+    parser.add_argument("--provider", type=Provider, default=Provider.AUTO, help="auto, none or local")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="also draw a plot")
+    asked = parser.parse_args(arguments)
+    folders: list[Path] = asked.folders or open_sets(SETS)
+    if not folders:
+        print("there are no labelled sets beside this repository; name their folders: python -m bench recall FOLDER")
+        return
+    settings = {"embedding.provider": asked.provider.value}
+    print(heading(), flush=True)
+    found: list[Mapping[str, object]] = []
+    for folder in folders:
+        data = load_set(folder, asked.limit_queries)
+        found.append(summary(data, run_set(data, settings, os.environ, progress(len(data.queries)))))
+        print(line(found[-1]), flush=True)
+    if asked.svg:
+        asked.svg.write_text(plot(found), encoding="utf-8")
+
+
+def open_sets(folder: Path) -> list[Path]:
+    """The folders that hold a set in our shape."""
+    return sorted(path.parent for path in folder.glob("*/queries.jsonl"))
+
+
+def heading() -> str:
+    """The first two lines of the Markdown table."""
+    names = ("set", "n", *METRICS, *_COSTS)
+    return f"| {' | '.join(names)} |\n|---|{'---:|' * (len(names) - 1)}"
+
+
+def line(found: Mapping[str, object]) -> str:
+    """One set as a line of the Markdown table."""
+    scores = (_cell(found.get(name)) for name in METRICS)
+    return (
+        "| " + " | ".join([str(found["set"]), str(found["queries"]), *scores, *(str(found[n]) for n in _COSTS)]) + " |"
+    )
+
+
+def plot(found: Sequence[Mapping[str, object]]) -> str:
+    """The main metrics of every set, as SVG."""
+    groups = {str(one["set"]): {name: _number(one[name]) for name in _PLOTTED if name in one} for one in found}
+    return bars("Recall on labelled sets", groups, _PLOTTED)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else "–"
+
+
+def _number(value: object) -> float:
+    return float(str(value))

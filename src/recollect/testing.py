@@ -1,0 +1,98 @@
+"""An embedder without a model, for tests of programs that use Recollect."""
+
+import re
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import shake_256
+from threading import Lock
+
+from recollect.domain.embedder import EmbedderIdentity, Purpose
+from recollect.domain.errors import ModelError
+from recollect.models.port import Embedder, Vectors
+from recollect.models.vectors import unit
+from recollect.recall import meaning
+from recollect.settings.model import EmbeddingSettings
+
+# By name: a type checker rightly holds a module's functions to be fixed.
+_OPENING = "open_embedder"
+_WORD = re.compile(r"\w+")
+
+
+class ScriptedEmbedder:
+    """Texts that share words are near; the same text has the same vector on every machine. It counts what it is asked.
+
+    `synonyms` lets one word stand for another, so that texts can be near that share no word. `fail` is asked before
+    every call and may return the error to raise. `delay_seconds` is how long each call takes.
+    """
+
+    max_tokens = 512
+
+    def __init__(
+        self,
+        name: str = "scripted",
+        dimensions: int = 64,
+        *,
+        synonyms: Mapping[str, str] | None = None,
+        fail: Callable[[Sequence[str], Purpose], ModelError | None] | None = None,
+        delay_seconds: float = 0.0,
+    ) -> None:
+        self.identity = EmbedderIdentity(
+            provider="scripted", model=name, digest="", dimensions=dimensions, form="plain", provider_key=""
+        )
+        self.fail = fail
+        self.delay_seconds = delay_seconds
+        #: The texts of each call, with what they were embedded for.
+        self.calls: list[tuple[Purpose, tuple[str, ...]]] = []
+        self.closed = False
+        self._synonyms = dict(synonyms or {})
+        self._lock = Lock()
+
+    @property
+    def passages(self) -> list[str]:
+        """Every passage it was asked to embed, in order."""
+        return [text for purpose, texts in self.calls if purpose is Purpose.PASSAGE for text in texts]
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
+        """One row for each text, in order."""
+        import numpy as np  # noqa: PLC0415 - heavy, and only where there are vectors
+
+        with self._lock:
+            self.calls.append((purpose, tuple(texts)))
+        error = self.fail(texts, purpose) if self.fail else None
+        if error:
+            raise error
+        time.sleep(self.delay_seconds)
+        rows = [self._row(text) for text in texts]
+        return unit(np.array(rows, np.float32).reshape(len(texts), self.identity.dimensions))
+
+    def close(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+    def _row(self, text: str) -> list[float]:
+        words = [word.group() for word in _WORD.finditer(text.casefold())] or [text]
+        digests = [self._digest(self._synonyms.get(word, word)) for word in words]
+        return [sum(column) - 127.5 * len(digests) for column in zip(*digests, strict=True)]
+
+    def _digest(self, word: str) -> bytes:
+        named = f"{self.identity.model}:{word}".encode("utf-8", "surrogatepass")
+        return shake_256(named).digest(self.identity.dimensions)
+
+
+@contextmanager
+def embedding_with(embedder: Embedder | None, *, local: Embedder | None = None) -> Generator[None]:
+    """Let every home that first asks for its embedder inside the block have this one, whatever its settings say.
+
+    `local` stands in for the model of this machine, which answers from vectors that it made before the change.
+    """
+
+    def give(settings: EmbeddingSettings, _environ: Mapping[str, str]) -> Embedder | None:
+        return local if settings.provider == "local" and local else embedder
+
+    before = meaning.open_embedder
+    setattr(meaning, _OPENING, give)
+    try:
+        yield
+    finally:
+        setattr(meaning, _OPENING, before)

@@ -1,0 +1,65 @@
+"""`recollect recall`: its filters, its reasons, and the word it gives when it could not do its best."""
+
+import pytest
+
+from tests.doors.cli.calls import ok, refused
+
+pytestmark = pytest.mark.usefixtures("home")
+
+WITHOUT = ""
+
+
+@pytest.mark.feature("A12")
+def test_json_has_the_rung_what_was_missing_and_the_reasons() -> None:
+    ok("remember", "Grace plays the piano")
+    found = ok("recall", "piano", "--json")
+    assert (found.json["rung"], found.err) == ("text", WITHOUT)
+    # Who chose to do without an embedder is not told at every question.
+    assert found.json["degraded"] is None
+    (hit,) = found.json["hits"]
+    reasons = hit["reasons"]
+    assert (reasons["rung"], reasons["text_rank"], reasons["vector_rank"]) == ("text", 1, None)
+    assert reasons["text_score"] > 0
+    assert reasons["terms"] == ["piano"]
+
+
+def test_explain_shows_the_arms_the_terms_and_what_was_added() -> None:
+    ok("remember", "Grace plays the piano", "--importance", "0.9")
+    assert "rung:" not in ok("recall", "piano").out
+    lines = [line.strip() for line in ok("recall", "the piano", "--explain").out.splitlines()]
+    assert lines[0] == "1. Grace plays the piano"
+    assert lines[3] == "rung: text"
+    assert lines[4].startswith("by words: place 1, BM25 ")
+    assert lines[5:7] == ["by meaning: not found", "terms: piano"]
+    assert lines[7] == "added: importance +0.16"
+
+
+@pytest.mark.feature("G11")
+def test_explain_names_the_place_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "local")
+    ok("remember", "Grace plays the piano")
+    found = ok("recall", "which instrument can she play?", "--explain")
+    assert found.err == ""
+    assert "rung: hybrid" in found.out
+    assert "by meaning: place 1, cosine 0." in found.out
+
+
+def test_a_speaker_and_a_time_narrow_the_answer() -> None:
+    ok("sessions", "add", "user", "my piano is old")
+    ok("remember", "the piano is new")
+    assert len(ok("recall", "piano", "--json").json["hits"]) == 2
+    assert ok("recall", "piano", "--speaker", "Nobody", "--json").json["hits"] == []
+    assert len(ok("recall", "piano", "--since", "2020-01-01", "--until", "+1d", "--json").json["hits"]) == 2
+    assert ok("recall", "piano", "--until", "2020-01-01", "--json").json["hits"] == []
+    assert ok("recall", "piano", "--since", "+1d", "--json").json["hits"] == []
+
+
+def test_hits_are_cut_to_a_token_budget() -> None:
+    for place in range(4):
+        ok("remember", f"piano number {place} stands in a room of its own")
+    assert len(ok("recall", "piano", "--json").json["hits"]) == 4
+    assert len(ok("recall", "piano", "--tokens", "25", "--json").json["hits"]) == 2
+
+
+def test_a_date_that_is_none_is_refused() -> None:
+    assert "'yesterday-ish' is not a date" in refused("recall", "piano", "--since", "yesterday-ish")

@@ -1,0 +1,220 @@
+"""Laws of the ranking: a better reason never ranks lower, the order is whole, and nothing outside the pool appears."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recollect.recall.freshness import SAME, Statement, settle
+from recollect.recall.fuse import Candidate, Fused, fuse
+
+# Eighths are exact, so that two sums which are equal on paper are equal here.
+_COSINES = st.integers(-8, 8).map(lambda eighths: eighths / 8)
+_SCORES = st.integers(0, 160).map(lambda eighths: eighths / 8)
+
+
+@st.composite
+def _candidates(draw: st.DrawFn, least: int = 0, most: int = 12) -> list[Candidate]:
+    numbers = draw(st.lists(st.integers(1, 1000), min_size=least, max_size=most, unique=True))
+    return [
+        Candidate(
+            number=number,
+            cosine=draw(st.none() | _COSINES),
+            bm25=draw(_SCORES),
+            turn=draw(st.booleans()),
+            named=draw(st.booleans()),
+            own=draw(st.booleans()),
+            told=draw(st.none() | st.integers(0, 200)),
+            echo=draw(st.sampled_from([0.0, 0.5, 1.0])),
+            when=draw(st.sampled_from([0.0, 0.5, 1.0])),
+            importance=draw(st.sampled_from([0.0, 0.5, 1.0])),
+            distrust=draw(st.integers(0, 3)),
+            neighbours=tuple(draw(st.lists(st.sampled_from(numbers), max_size=2, unique=True))),
+        )
+        for number in numbers
+    ]
+
+
+def _plain(number: int, cosine: float | None, bm25: float) -> Candidate:
+    return Candidate(number=number, cosine=cosine, bm25=bm25)
+
+
+def _order(fused: list[Fused]) -> list[int]:
+    return [one.number for one in fused]
+
+
+def _pool(candidates: list[Candidate]) -> set[int]:
+    return {one.number for one in candidates}
+
+
+@given(_candidates())
+@pytest.mark.feature("G11")
+def test_the_order_is_whole_and_does_not_depend_on_the_order_of_arrival(candidates: list[Candidate]) -> None:
+    pool = _pool(candidates)
+    ranked = fuse(candidates, pool)
+    assert sorted(_order(ranked)) == sorted(pool)
+    assert ranked == sorted(ranked, key=lambda one: (-one.score, -one.number))
+    assert fuse(candidates, pool) == ranked
+    assert fuse(candidates[::-1], pool) == ranked
+
+
+@given(_candidates(), st.data())
+def test_a_candidate_outside_the_pool_never_appears(candidates: list[Candidate], data: st.DataObject) -> None:
+    pool = data.draw(st.sets(st.integers(1, 1000)))
+    assert set(_order(fuse(candidates, pool))) == pool & _pool(candidates)
+
+
+@given(st.lists(st.tuples(_COSINES, _SCORES), min_size=2, max_size=12))
+@pytest.mark.feature("G11")
+def test_who_is_nowhere_behind_and_somewhere_ahead_ranks_higher(values: list[tuple[float, float]]) -> None:
+    candidates = [_plain(number, *value) for number, value in enumerate(values, 1)]
+    score = {one.number: one.score for one in fuse(candidates, _pool(candidates))}
+    for one in candidates:
+        for other in candidates:
+            ahead = one.bm25 >= other.bm25 and (one.cosine or 0) >= (other.cosine or 0)
+            if ahead and (one.bm25, one.cosine) != (other.bm25, other.cosine):
+                assert score[one.number] > score[other.number]
+            elif ahead:
+                assert score[one.number] == score[other.number]
+
+
+@given(st.lists(st.tuples(st.none() | _COSINES, _SCORES), max_size=12), st.integers(-3, 3), st.integers(-3, 3))
+def test_the_scale_of_an_arm_does_not_matter(
+    values: list[tuple[float | None, float]], cosine_power: int, text_power: int
+) -> None:
+    candidates = [_plain(number, *value) for number, value in enumerate(values, 1)]
+    # Powers of two and whole steps are exact, so a change of order would not be one of rounding.
+    other = [
+        _plain(
+            one.number,
+            None if one.cosine is None else one.cosine * 2.0**cosine_power + 3,
+            one.bm25 * 2.0**text_power + 5,
+        )
+        for one in candidates
+    ]
+    before, after = fuse(candidates, _pool(candidates)), fuse(other, _pool(other))
+    scores = {one.number: one.score for one in before}
+    for one in after:
+        assert one.score == pytest.approx(scores[one.number], abs=1e-9)
+    for first, second in pairwise(after):
+        assert scores[first.number] >= scores[second.number] - 1e-9
+
+
+@given(_candidates(least=1), st.data())
+def test_a_further_reason_never_lowers_a_candidate(candidates: list[Candidate], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(candidates) - 1))
+    one = candidates[at]
+    better = data.draw(
+        st.sampled_from(
+            [
+                replace(one, named=True),
+                replace(one, named=True, own=True),
+                replace(one, when=1.0),
+                replace(one, importance=1.0),
+                replace(one, echo=0.0),
+                replace(one, distrust=0),
+                replace(one, told=None if one.told is None else one.told + 10),
+            ]
+        )
+    )
+    # Its name counts only once it is spoken of.
+    assume(one.named or not one.own or better.named)
+    pool = _pool(candidates)
+    before = fuse(candidates, pool)
+    after = fuse([*candidates[:at], better, *candidates[at + 1 :]], pool)
+    assert _order(after).index(one.number) <= _order(before).index(one.number)
+    scores = {ranked.number: ranked.score for ranked in before}
+    assert next(ranked.score for ranked in after if ranked.number == one.number) >= scores[one.number]
+
+
+@given(_candidates())
+def test_the_reasons_are_what_was_added(candidates: list[Candidate]) -> None:
+    plain = [_plain(one.number, one.cosine, one.bm25) for one in candidates]
+    base = {one.number: one.score for one in fuse(plain, _pool(plain))}
+    for one in fuse(candidates, _pool(candidates)):
+        assert all(value for _, value in one.added)
+        assert one.score == pytest.approx(base[one.number] + sum(value for _, value in one.added))
+
+
+def test_a_neighbour_outside_the_pool_does_not_drown_the_rest() -> None:
+    pool = {1, 2, 3}
+    inside = [replace(_plain(number, None, 0.1), neighbours=(9,)) for number in pool]
+    assert all(abs(one.score) < 100 for one in fuse([*inside, _plain(9, None, 0.0)], pool))
+
+
+def test_nothing_and_one_are_fine() -> None:
+    assert fuse([], set()) == []
+    assert fuse([], {1, 2}) == []
+    assert _order(fuse([_plain(7, None, 0.0)], {7})) == [7]
+    assert fuse([_plain(7, 0.5, 3.0)], {7})[0].score == 0
+    assert _order(fuse([_plain(1, 0.5, 3.0), _plain(2, 0.5, 3.0)], {1, 2})) == [2, 1]
+
+
+_TERMS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
+
+
+@st.composite
+def _statements(draw: st.DrawFn) -> list[Statement]:
+    asked = draw(st.frozensets(st.sampled_from("abcd"), max_size=3))
+    numbers = draw(st.lists(st.integers(1, 100), max_size=10, unique=True))
+    return [Statement(number, terms, terms & asked) for number in numbers for terms in [draw(_TERMS)]]
+
+
+def _compete(one: Statement, other: Statement) -> bool:
+    same = len(one.terms & other.terms) >= SAME * len(one.terms | other.terms)
+    return bool(one.asked) and one.asked == other.asked and same
+
+
+@given(_statements())
+@pytest.mark.feature("G11")
+def test_settling_moves_only_those_who_compete(statements: list[Statement]) -> None:
+    order = settle(statements)
+    assert sorted(order) == sorted(one.number for one in statements)
+    for one, number in zip(statements, order, strict=True):
+        rivals = [other for other in statements if other.number != one.number and _compete(one, other)]
+        if not rivals:
+            assert number == one.number
+        # Whoever sits here answers the question with the same words.
+        sitting = next(other for other in statements if other.number == number)
+        assert sitting.asked == one.asked
+
+
+@given(_statements())
+def test_of_statements_that_all_say_the_same_thing_the_newest_is_first(statements: list[Statement]) -> None:
+    same = [replace(one, terms=frozenset("ab"), asked=frozenset("a")) for one in statements]
+    assert settle(same) == sorted((one.number for one in same), reverse=True)
+
+
+@given(_statements())
+def test_a_lone_pair_is_settled_newest_first(statements: list[Statement]) -> None:
+    order = settle(statements)
+    for one in statements:
+        rivals = [other for other in statements if other.number != one.number and _compete(one, other)]
+        if len(rivals) == 1 and sum(_compete(rivals[0], other) for other in statements) == 2:
+            newer, older = sorted((one.number, rivals[0].number), reverse=True)
+            assert order.index(newer) < order.index(older)
+
+
+def test_statements_that_answer_with_other_words_do_not_compete() -> None:
+    one = Statement(1, frozenset("abcde"), frozenset("a"))
+    other = Statement(2, frozenset("bcdef"), frozenset("b"))
+    assert settle([one, other]) == [1, 2]
+    assert settle([one, replace(one, number=2)]) == [2, 1]
+    # Nor do those that answer with none of them, however alike.
+    assert settle([replace(one, asked=frozenset()), replace(one, number=2, asked=frozenset())]) == [1, 2]
+
+
+def _settled_again(statements: list[Statement]) -> tuple[list[int], list[int]]:
+    once = settle(statements)
+    by_number = {one.number: one for one in statements}
+    return once, settle([by_number[number] for number in once])
+
+
+@given(_statements())
+def test_settling_again_changes_nothing_where_groups_are_apart(statements: list[Statement]) -> None:
+    rivals = {one.number: {other.number for other in statements if _compete(one, other)} for one in statements}
+    assume(all(rivals[other] == mine for mine in rivals.values() for other in mine))
+    once, twice = _settled_again(statements)
+    assert twice == once

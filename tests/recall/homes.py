@@ -1,0 +1,65 @@
+"""Homes with a scripted embedder, and the database under their vault."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from recollect import Recollect
+from recollect.domain.ids import Clock
+from recollect.storage.port import Row
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.testing import ScriptedEmbedder, embedding_with
+from recollect.vault.vault import Vault
+from tests.crashes.homes import vault_files
+from tests.matrix.homes import Turning, open_home
+
+OWNER = "user:alice"
+#: Words that mean the same to the embedder and share no letter of it for full text.
+SYNONYMS = {"automobile": "car", "physician": "doctor", "feline": "cat"}
+
+
+def scripted(name: str = "scripted", dimensions: int = 64) -> ScriptedEmbedder:
+    """An embedder that knows our synonyms."""
+    return ScriptedEmbedder(name, dimensions, synonyms=SYNONYMS)
+
+
+@contextmanager
+def opened(
+    folder: Path,
+    embedder: ScriptedEmbedder | None,
+    *,
+    clock: Clock | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Generator[Vault]:
+    """Alice's vault in a home whose embedder is this one."""
+    with embedding_with(embedder), home(folder, clock=clock, settings=settings) as found:
+        yield found.vault(OWNER)
+
+
+def home(folder: Path, *, clock: Clock | None = None, settings: Mapping[str, object] | None = None) -> Recollect:
+    """A plain home, which can be read from beside."""
+    return open_home(folder, clock or Turning(), settings=settings)
+
+
+@contextmanager
+def beside(folder: Path) -> Generator[SqliteDatabase]:
+    """The file of the only vault on a connection of its own, as another process has it."""
+    (path,) = vault_files(folder / "home")
+    database = SqliteDatabase(path, SqliteOptions(busy_timeout=timedelta(seconds=5)))
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def rows(folder: Path, sql: str) -> list[Row]:
+    """What a statement returns from the vault's file."""
+    with beside(folder) as database:
+        return database.read(lambda tx: tx.rows(sql, {}))
+
+
+def change(folder: Path, sql: str) -> int:
+    """Change the vault's file behind the back of whoever has it open."""
+    with beside(folder) as database:
+        return database.write(lambda tx: tx.run(sql, {}))

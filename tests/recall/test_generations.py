@@ -1,0 +1,284 @@
+"""Another model: its vectors are made beside the old ones, take over in one step, and can be sent back."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TypeVar
+
+import pytest
+
+from recollect.domain.embedder import Purpose
+from recollect.domain.errors import ModelMissing, ModelUnavailable, NotFound
+from recollect.domain.hit import Rung
+from recollect.recall import catching_up
+from recollect.storage.port import Database, Tx
+from recollect.storage.sqlite.database import SqliteOptions
+from recollect.testing import ScriptedEmbedder, embedding_with
+from recollect.vault.vault import Vault
+from tests.crashes.standing import standing
+from tests.matrix.homes import START, Turning
+from tests.recall.homes import OWNER, home, opened, rows, scripted
+
+T = TypeVar("T")
+_COUNT = 40
+#: How many vectors each generation has of each length.
+_LENGTHS = "SELECT state, length(data), count(*) FROM vectors JOIN generations ON id = generation GROUP BY 1, 2"
+
+
+def _fill(vault: Vault, count: int = _COUNT) -> None:
+    vault.memories.save("my car is red")
+    for number in range(count - 1):
+        vault.memories.save(f"tea of sort {number}")
+
+
+@contextmanager
+def _changing(place: Path, new: ScriptedEmbedder, old: ScriptedEmbedder) -> Generator[Vault]:
+    """A vault whose settings name a new embedder while the old one can still be had."""
+    with embedding_with(new, local=old), home(place) as r:
+        yield r.vault(OWNER)
+
+
+def _states(vault: Vault) -> dict[str, tuple[int, int]]:
+    return {one.state: (one.vectors, one.behind) for one in vault.index.status().generations}
+
+
+@pytest.fixture
+def filled(place: Path) -> Path:
+    """A vault that the first model has gone through."""
+    with opened(place, scripted("first")) as vault:
+        _fill(vault)
+        assert vault.index.update() == _COUNT
+    return place
+
+
+@pytest.mark.feature("G16")
+@pytest.mark.parametrize(("name", "dimensions"), [("second", 64), ("second", 32), ("first", 32)])
+def test_another_model_has_its_own_generation(filled: Path, name: str, dimensions: int) -> None:
+    second = scripted(name, dimensions)
+    with opened(filled, second) as vault:
+        assert vault.index.update() == _COUNT
+        assert len(second.passages) == _COUNT
+        assert _states(vault) == {"current": (_COUNT, 0), "previous": (_COUNT, 0)}
+        found = vault.recall("automobile")
+        assert (found[0].text, found.rung, found.degraded) == ("my car is red", Rung.HYBRID, None)
+    assert sorted(rows(filled, _LENGTHS)) == [("current", dimensions, _COUNT), ("previous", 64, _COUNT)]
+
+
+@pytest.mark.feature("G16")
+def test_the_same_model_after_a_restart_makes_nothing_again(filled: Path) -> None:
+    again = scripted("first")
+    with opened(filled, again) as vault:
+        vault.memories.save("the doctor called")
+        assert vault.recall("physician")[0].text == "the doctor called"
+        assert vault.index.update() == 0
+        assert again.passages == ["the doctor called"]
+        assert _states(vault) == {"current": (_COUNT + 1, 0)}
+
+
+@pytest.mark.feature("G17")
+def test_the_old_generation_answers_until_the_new_one_is_whole(filled: Path) -> None:
+    old, new = scripted("first"), scripted("second", 32)
+    asked: list[tuple[Rung, str | None, str]] = []
+    with embedding_with(old), home(filled) as beside:
+        for number in range(200 - _COUNT):
+            beside.vault(OWNER).memories.save(f"coffee of sort {number}")
+        beside.vault(OWNER).index.update()
+
+        def ask(_: int) -> None:
+            found = beside.vault(OWNER).recall("automobile")
+            asked.append((found.rung, found.degraded, found[0].text))
+
+        with opened(filled, new) as vault:
+            assert vault.index.update(ask) == 200
+            assert vault.recall("automobile")[0].text == "my car is red"
+            assert _states(vault) == {"current": (200, 0), "previous": (200, 0)}
+    assert asked == [(Rung.HYBRID, None, "my car is red")] * 4
+
+
+def test_the_process_that_builds_answers_from_the_old_generation_too(filled: Path) -> None:
+    old, new = scripted("first"), scripted("second", 32)
+
+    def fail(_: object, purpose: Purpose) -> ModelUnavailable | None:
+        return ModelUnavailable("not now") if purpose is Purpose.PASSAGE and len(new.passages) > 16 else None
+
+    new.fail = fail
+    with _changing(filled, new, old) as vault:
+        assert vault.recall("car").degraded == "not now"
+        found = vault.recall("automobile")
+        assert (found.rung, [hit.text for hit in found][:1]) == (Rung.HYBRID, ["my car is red"])
+
+
+@pytest.mark.feature("G17")
+def test_while_the_new_model_fails_the_old_one_answers_or_words_do(filled: Path) -> None:
+    new = scripted("second")
+
+    def fail(_: object, purpose: Purpose) -> ModelUnavailable | None:
+        return ModelUnavailable("not now") if purpose is Purpose.PASSAGE else None
+
+    new.fail = fail
+    with opened(filled, new) as vault:
+        with pytest.raises(ModelUnavailable, match="not now"):
+            vault.index.update()
+        found = vault.recall("car")
+        assert ("my car is red" in [hit.text for hit in found], found.degraded) == (True, "not now")
+        # A failure changes nothing: the generation that answered is as it was.
+        assert _states(vault)["current"] == (_COUNT, 0)
+    with opened(filled, scripted("first")) as vault:
+        assert vault.recall("automobile")[0].text == "my car is red"
+        assert vault.recall("automobile").rung is Rung.HYBRID
+
+
+@pytest.mark.feature("G17")
+def test_where_the_old_model_is_gone_words_answer_and_the_answer_says_so(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One step in every question: it begins in time, and then the second is over.
+    monkeypatch.setattr("recollect.recall.meaning.time", SimpleNamespace(monotonic=cycle([0.0, 0.5, 2.0]).__next__))
+    with opened(filled, scripted("second", 32)) as vault:
+        found = vault.recall("car")
+        assert (found.rung, found[0].text) == (Rung.TEXT, "my car is red")
+        assert found.degraded == "the index is being made again for another model, so only words were compared"
+
+
+@pytest.mark.feature("G17")
+def test_stopped_in_the_middle_it_goes_on_from_there(filled: Path) -> None:
+    first_try, second_try = scripted("second"), scripted("second")
+
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with opened(filled, first_try) as vault:
+        for number in range(60):
+            vault.memories.save(f"coffee of sort {number}")
+        with pytest.raises(KeyboardInterrupt):
+            vault.index.update(stop)
+        assert "building" in _states(vault)
+    with opened(filled, second_try) as vault:
+        vault.index.update()
+        assert _states(vault)["current"] == (100, 0)
+    assert sorted(first_try.passages + second_try.passages) == sorted({*first_try.passages, *second_try.passages})
+
+
+@pytest.mark.feature("G6")
+@pytest.mark.feature("G17")
+def test_a_model_that_comes_back_is_seeded_from_the_cache(filled: Path) -> None:
+    with opened(filled, scripted("second")) as vault:
+        vault.index.update()
+    with opened(filled, scripted("third")) as vault:
+        vault.index.update()
+    again = scripted("first")
+    with opened(filled, again) as vault:
+        assert vault.index.update() == _COUNT
+        assert again.passages == []
+        assert vault.recall("automobile")[0].text == "my car is red"
+
+
+@pytest.mark.feature("G17")
+def test_a_model_changed_again_before_it_was_ready_leaves_nothing_behind(filled: Path) -> None:
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with opened(filled, scripted("second", 32)) as vault:
+        for number in range(60):
+            vault.memories.save(f"coffee of sort {number}")
+        with pytest.raises(KeyboardInterrupt):
+            vault.index.update(stop)
+    with opened(filled, scripted("third", 16)) as vault:
+        vault.index.update()
+        assert sorted(_states(vault)) == ["current", "previous"]
+    assert {(row[0], row[1]) for row in rows(filled, _LENGTHS)} == {("current", 16), ("previous", 64)}
+    assert rows(filled, "SELECT count(*) FROM vectors WHERE generation NOT IN (SELECT id FROM generations)") == [(0,)]
+
+
+@pytest.mark.feature("G17")
+def test_going_back_puts_the_old_one_in_place_and_brings_it_up_to_date(filled: Path) -> None:
+    with opened(filled, scripted("second", 32)) as vault:
+        vault.index.update()
+        vault.memories.save("the doctor called")
+        vault.index.update()
+        status = vault.index.rollback()
+        assert {one.state: one.behind for one in status.generations} == {"current": 1, "previous": 0}
+    first = scripted("first")
+    with opened(filled, first) as vault:
+        assert vault.recall("automobile")[0].text == "my car is red"
+        assert vault.recall("physician")[0].text == "the doctor called"
+        assert first.passages == ["the doctor called"]
+        assert _states(vault) == {"current": (_COUNT + 1, 0), "previous": (_COUNT + 1, 0)}
+        # And forward again, by the same command.
+        vault.index.rollback()
+    with opened(filled, scripted("second", 32)) as vault:
+        assert vault.recall("automobile").degraded is None
+        assert _states(vault)["current"] == (_COUNT + 1, 0)
+    assert sorted(rows(filled, _LENGTHS)) == [("current", 32, _COUNT + 1), ("previous", 64, _COUNT + 1)]
+
+
+class _Late:
+    """A database to which somebody else writes just before the next write."""
+
+    def __init__(self, database: Database, other: Callable[[], object]) -> None:
+        self._database = database
+        self._other: Callable[[], object] | None = other
+        self.read = database.read
+        self.erase_remains = database.erase_remains
+        self.close = database.close
+
+    def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
+        other, self._other = self._other, None
+        if other:
+            other()
+        return self._database.write(work, frees=frees)
+
+
+@pytest.mark.feature("G17")
+def test_a_text_written_just_before_the_swap_is_waited_for(place: Path) -> None:
+    def step(database: Database, embedder: ScriptedEmbedder) -> int:
+        return catching_up.step(database, embedder, limit=64, cache_entries=100, now=START)
+
+    first, second = scripted("first"), scripted("second")
+    with standing(place / "vault.db", SqliteOptions(), clock=Turning()) as at:
+        at.vault.memories.save("my car is red")
+        assert (step(at.database, first), step(at.database, first)) == (1, 0)
+        assert step(at.database, second) == 1
+        # Everything is embedded, and the pen is asked for to swap: but somebody else has it first.
+        assert step(_Late(at.database, lambda: at.vault.memories.save("a bus came by")), second) == 0
+        assert _states(at.vault) == {"current": (1, 1), "building": (1, 1)}
+        assert (step(at.database, second), step(at.database, second)) == (1, 0)
+        assert _states(at.vault) == {"current": (2, 0), "previous": (1, 1)}
+
+
+def test_there_is_nothing_to_go_back_to_at_first(filled: Path) -> None:
+    with opened(filled, scripted("first")) as vault, pytest.raises(NotFound, match="no generation"):
+        vault.index.rollback()
+
+
+def test_going_back_lasts_while_the_settings_still_name_the_new_model(filled: Path) -> None:
+    old, new = scripted("first"), scripted("second", 32)
+    with _changing(filled, new, old) as vault:
+        vault.index.update()
+        vault.index.rollback()
+        vault.recall("automobile")
+        vault.recall("automobile")
+    (identity,) = (row[0] for row in rows(filled, "SELECT identity FROM generations WHERE state = 'current'"))
+    assert identity == old.identity.text_key()
+
+
+@pytest.mark.feature("A17")
+def test_without_an_embedder_the_index_says_what_is_missing(filled: Path) -> None:
+    with opened(filled, None) as vault:
+        assert vault.index.status().without_meaning == "embedding.provider is none"
+        with pytest.raises(ModelMissing, match=r"embedding\.provider is none"):
+            vault.index.update()
+        assert vault.recall("car")[0].text == "my car is red"
+
+
+@pytest.mark.feature("A17")
+@pytest.mark.parametrize("provider", ["openai", "gemini"])
+def test_an_embedder_is_chosen_by_settings_and_its_key_comes_from_the_environment(place: Path, provider: str) -> None:
+    with home(place, settings={"embedding.provider": provider}) as r:
+        vault = r.vault(OWNER)
+        vault.memories.save("my car is red")
+        found = vault.recall("car")
+        assert (found.rung, found[0].text) == (Rung.TEXT, "my car is red")
+        assert "_API_KEY" in (found.degraded or ""), found.degraded

@@ -11,7 +11,6 @@ from recollect.domain.embedder import Purpose
 from recollect.domain.errors import ModelError, SettingsError, StorageError
 from recollect.domain.ids import Clock
 from recollect.models.port import Embedder
-from recollect.models.registry import open_embedder
 from recollect.recall import catching_up
 from recollect.recall.matrix import Matrix
 from recollect.recall.nearest import Nearest
@@ -23,6 +22,14 @@ from recollect.storage.tables.generations import Generation, GenerationState
 #: How long a recall waits for the vectors of what was just written.
 PATIENCE_SECONDS: Final = 1.0
 STEP: Final = 16
+
+
+def open_embedder(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
+    """The embedder of these settings, or None where search is to be by words alone."""
+    # All providers and what they need of HTTP: a program that never asks does not pay for them.
+    from recollect.models import registry  # noqa: PLC0415
+
+    return registry.open_embedder(settings, environ)
 
 
 class Embedders:

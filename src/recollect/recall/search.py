@@ -24,7 +24,6 @@ from recollect.recall.fuse import Candidate, Fused, fuse
 from recollect.recall.nearest import Nearest
 from recollect.recall.substring import find_substring
 from recollect.storage.port import Row, Tx
-from recollect.text.dates import overlap, time_ranges
 from recollect.text.similarity import fingerprint
 from recollect.text.terms import QueryTerm, index_terms, match_expression, query_terms
 from recollect.text.tokens import estimate
@@ -147,6 +146,9 @@ def _rank(
     beside = neighbours(tx, known)
     others = sorted({number for pair in beside.values() for number in pair} - known.keys())
     cosines = nearest.cosines([*known, *others]) if nearest else {}
+    # The words of seven languages for time, which only a question needs.
+    from recollect.text.dates import overlap, time_ranges  # noqa: PLC0415
+
     spans = time_ranges(question.text, question.reading.now.date())
     candidates = [
         Candidate(

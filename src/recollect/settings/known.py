@@ -14,7 +14,7 @@ PREFIX = "RECOLLECT_"
 OTHER_VARIABLES = frozenset(PREFIX + name for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE"))
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
-_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

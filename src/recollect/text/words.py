@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from recollect.text.characters import UNSPACED, compose, fold
 
@@ -19,8 +20,14 @@ def _piece_pattern(letter: str) -> str:
 
 
 _ASCII_PIECE = re.compile(_piece_pattern("[A-Za-z0-9]"))
-# After `fold` every character beyond ASCII is part of a word, so the borders are all in ASCII.
-_PIECE = re.compile(_piece_pattern(rf"[^\x00-/:-@\[-`{{-\x7f{UNSPACED}]") + f"|[{UNSPACED}]+")
+
+
+@cache
+def _any_piece() -> re.Pattern[str]:
+    """A piece in any script; made when it is first needed, because it takes longer than all the rest of the module."""
+    # After `fold` every character beyond ASCII is part of a word, so the borders are all in ASCII.
+    return re.compile(_piece_pattern(rf"[^\x00-/:-@\[-`{{-\x7f{UNSPACED}]") + f"|[{UNSPACED}]+")
+
 
 _SPLIT = re.compile(r"[-._@/\\:']+")
 _UNSPACED_CHAR = re.compile(f"[{UNSPACED}]")
@@ -48,7 +55,7 @@ class Piece:
 
 def spellings(text: str) -> list[str]:
     """The pieces of a text as they stand after folding, in order; `analyse` takes each apart."""
-    return _ASCII_PIECE.findall(text) if text.isascii() else _PIECE.findall(fold(compose(text)))
+    return _ASCII_PIECE.findall(text) if text.isascii() else _any_piece().findall(fold(compose(text)))
 
 
 def located_pieces(text: str) -> Iterator[tuple[Piece, str]]:
@@ -56,7 +63,7 @@ def located_pieces(text: str) -> Iterator[tuple[Piece, str]]:
     composed = compose(text)
     # Folding may lengthen a character or drop it, so each folded one remembers where it came from.
     origins = range(len(text)) if text.isascii() else [place for place, char in enumerate(composed) for _ in fold(char)]
-    for found in _PIECE.finditer(fold(composed)):
+    for found in _any_piece().finditer(fold(composed)):
         yield analyse(found[0]), composed[origins[found.start()] : origins[found.end() - 1] + 1]
 
 

@@ -14,6 +14,7 @@ from recollect.recall.evidence import Filters
 from recollect.recall.search import search, within_tokens
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, sessions
+from recollect.text.cleaning import clean
 from recollect.text.tokens import estimate
 from recollect.vault.checking import Health, check, rebuild
 from recollect.vault.context import load_memories, load_messages
@@ -81,9 +82,10 @@ class Vault:
         )
         if self._footing.settings.notes.on_search == "on":
             look(self._footing)
+        asked = clean(query)
         # Before the snapshot: no transaction waits for a model.
-        nearest, missing = self._footing.meaning.prepare(self._footing.database, query)
-        found = self._footing.read(lambda tx, reading: search(tx, query, reading, filters, size, nearest, missing))
+        nearest, missing = self._footing.meaning.prepare(self._footing.database, asked)
+        found = self._footing.read(lambda tx, reading: search(tx, asked, reading, filters, size, nearest, missing))
         return found if tokens is None else within_tokens(found, check_limit(tokens, MAX_TOKENS))
 
     @operation(Permission.READ, Scope.USER)
@@ -95,10 +97,10 @@ class Vault:
 
         def load(tx: Tx, reading: Reading) -> tuple[list[Candidate], list[Candidate]]:
             said = load_messages(tx, existing(tx, session_id).id, budget.messages) if session_id else []
-            asked = query or (said[-1].text if said else "")
+            asked = clean(query) or (said[-1].text if said else "")
             return load_memories(tx, asked, reading, budget.memories, nearest), said
 
-        nearest = self._footing.meaning.prepare(self._footing.database, query)[0] if query else None
+        nearest = self._footing.meaning.prepare(self._footing.database, clean(query))[0] if query else None
         known, said = self._footing.read(load)
         # A mark that no stored text can know, so that none can close the fence.
         return assemble(known, said, budget, mark=secrets.token_hex(4), estimate=estimate)

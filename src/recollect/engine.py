@@ -92,7 +92,7 @@ class Recollect:
     def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
         """The vault of an owner; made when it is first asked for, unless `create` is false."""
         wanted = self._isolated(owner if isinstance(owner, Owner) else Owner.parse(owner), agent)
-        caller = self._now() if self._now else self.caller
+        caller = self._caller_now()
         if not may_see(caller, wanted):
             raise missing(wanted)
         entry = self._wiring.entry(wanted)
@@ -114,13 +114,14 @@ class Recollect:
 
     def owners(self) -> list[Owner]:
         """Whose vaults this caller may open, by name."""
+        caller = self._caller_now()
         entries = self._wiring.catalog.read(vaults.everything)
-        return [entry.owner for entry in entries if may_see(self.caller, entry.owner)]
+        return [entry.owner for entry in entries if may_see(caller, entry.owner)]
 
     def file_of(self, owner: str | Owner) -> Path | None:
         """The database file of an owner's vault, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
-        entry = self._wiring.entry(wanted) if may_see(self.caller, wanted) else None
+        entry = self._wiring.entry(wanted) if may_see(self._caller_now(), wanted) else None
         return self._wiring.home.vault_file(entry.id) if entry else None
 
     def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
@@ -163,6 +164,10 @@ class Recollect:
     ) -> None:
         """Close the home."""
         self.close()
+
+    def _caller_now(self) -> Caller:
+        """The caller with the rights of this moment: a key may have been revoked, or a grant withdrawn."""
+        return self._now() if self._now else self.caller
 
     def _isolated(self, owner: Owner, agent: str | None) -> Owner:
         apart = self._wiring.settings.isolation == "agent"

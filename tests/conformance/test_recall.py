@@ -99,6 +99,8 @@ def test_a_budget_of_tokens_cuts_the_list(vault: Vault) -> None:
     assert 0 < sum(estimate(hit.text) for hit in hits) <= 40
     assert [hit.text for hit in hits] == [hit.text for hit in vault.recall("tea")][: len(hits)]
     assert vault.recall("tea", tokens=1) == []
+    with pytest.raises(InvalidInput, match="tokens 0"):
+        vault.recall("tea", tokens=0)
 
 
 @pytest.mark.feature("G11")

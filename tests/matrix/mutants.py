@@ -64,11 +64,11 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     "anybody learns which file is whose": (
         Patch(
             _ENGINE,
-            "self._wiring.entry(wanted) if may_see(self.caller, wanted) else None",
+            "self._wiring.entry(wanted) if may_see(self._caller_now(), wanted) else None",
             "self._wiring.entry(wanted)",
         ),
     ),
-    "owners lists everybody": (Patch(_ENGINE, " if may_see(self.caller, entry.owner)]", "]"),),
+    "owners lists everybody": (Patch(_ENGINE, " if may_see(caller, entry.owner)]", "]"),),
     "acting for somebody acts as the operator": (
         Patch(
             _ENGINE,

@@ -154,6 +154,10 @@ def test_revoking_and_withdrawing_work_at_once(home: Recollect, end: str) -> Non
         carol.vault(ALICE).recall("one")
     with pytest.raises((NotFound, Denied)):
         vault.recall("one")
+    seen: list[object] = []
+    with suppress(Denied):
+        seen = [*carol.owners(), *filter(None, [carol.file_of(ALICE)])]
+    assert seen == []
 
 
 @pytest.mark.parametrize("operation", ["edit", "forget", "describe", "record_call"])

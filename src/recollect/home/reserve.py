@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recollect.home.files import PRIVATE_FILE, explain, write_all
 
-#: With 1 or 4 MiB, deleting 2,000 rows from a full disk failed; with 8 it did not.
+#: Enough for a delete in batches: the log it has to write, and the file beside it that SQLite needs.
 SIZE = 8 * 1024 * 1024
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

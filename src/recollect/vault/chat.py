@@ -106,7 +106,7 @@ class Chat:
     @_READ
     def window(self, turns: int = 30) -> list[Message]:
         """The last turns whole: from a user's message to the end, tool calls with their results."""
-        size = check_limit(turns, MAX_PAGE)
+        size = check_limit(turns, MAX_PAGE, "turns")
 
         def load(tx: Tx, _: Reading) -> list[Message]:
             start = messages.turn_start(tx, self.id, size)

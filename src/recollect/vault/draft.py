@@ -74,8 +74,8 @@ def check_aware(name: str, time: datetime | None) -> datetime | None:
     return time
 
 
-def check_limit(limit: int, most: int) -> int:
-    """A page size that can be served."""
+def check_limit(limit: int, most: int, name: str = "limit") -> int:
+    """A size that can be served, under the name by which it was given."""
     if not 1 <= limit <= most:
-        raise InvalidInput(f"limit {limit} is out of range; use 1 to {most}")
+        raise InvalidInput(f"{name} {limit} is out of range; use 1 to {most}")
     return limit

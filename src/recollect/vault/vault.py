@@ -86,13 +86,13 @@ class Vault:
         # Before the snapshot: no transaction waits for a model.
         nearest, missing = self._footing.meaning.prepare(self._footing.database, asked)
         found = self._footing.read(lambda tx, reading: search(tx, asked, reading, filters, size, nearest, missing))
-        return found if tokens is None else within_tokens(found, check_limit(tokens, MAX_TOKENS))
+        return found if tokens is None else within_tokens(found, check_limit(tokens, MAX_TOKENS, "tokens"))
 
     @operation(Permission.READ, Scope.USER)
     def context(self, query: str = "", *, session_id: str | None = None, tokens: int | None = None) -> Context:
         """A text for a model, never over its token budget: what is remembered, then the session's last turns."""
         rules = self._footing.settings.context
-        size = check_limit(rules.tokens if tokens is None else tokens, MAX_TOKENS)
+        size = check_limit(rules.tokens if tokens is None else tokens, MAX_TOKENS, "tokens")
         budget = Budget(tokens=size, messages=rules.messages, memories=rules.memories)
 
         def load(tx: Tx, reading: Reading) -> tuple[list[Candidate], list[Candidate]]:

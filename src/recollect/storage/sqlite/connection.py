@@ -56,7 +56,7 @@ def _configure(
     if key is not None:
         # An authenticated cipher: a changed byte is an error, not a wrong answer.
         connection.pragma("cipher", "chacha20")
-        # Raw, because the key is random already and a derivation would cost 40 ms at every open.
+        # Raw, because the key is random already and a derivation at every open would only cost time.
         connection.pragma("key", f"raw:{key.hex()}")
     connection.set_busy_handler(_waiter(busy_timeout))
     if connection.pragma("journal_mode") != "wal":

@@ -17,6 +17,7 @@ from recollect.vault.memories import Memories
 from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.sessions import Sessions
+from recollect.vault.transcript_sync import Transcripts
 from recollect.vault.vault import Vault
 
 
@@ -44,6 +45,7 @@ PAIRS: list[tuple[type, type]] = [
     (Lifecycle, aio.AsyncLifecycle),
     (Index, aio.AsyncIndex),
     (Notes, aio.AsyncNotes),
+    (Transcripts, aio.AsyncTranscripts),
     (People, aio.AsyncPeople),
     (Keys, aio.AsyncKeys),
     (Vault, aio.AsyncVault),
@@ -64,6 +66,7 @@ def awaited(face: type, tmp_path: Path) -> object:
         vault.lifecycle,
         vault.index,
         vault.notes,
+        vault.transcripts,
         r.people,
         r.keys,
     ]
@@ -85,6 +88,7 @@ def test_the_awaited_face_has_the_same_names_and_signatures(plain: type, face: t
         "lifecycle",
         "index",
         "notes",
+        "transcripts",
     } | {
         "caller",
         "people",

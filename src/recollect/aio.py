@@ -18,6 +18,7 @@ from recollect.vault.memories import Memories
 from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.sessions import Sessions
+from recollect.vault.transcript_sync import Transcripts
 from recollect.vault.vault import Vault
 
 P = ParamSpec("P")
@@ -131,6 +132,17 @@ class AsyncNotes:
         self.watch = threaded(service.watch)
 
 
+class AsyncTranscripts:
+    """`Transcripts`, awaited."""
+
+    def __init__(self, service: Transcripts) -> None:
+        self.follow = threaded(service.follow)
+        self.unfollow = threaded(service.unfollow)
+        self.followed = threaded(service.followed)
+        self.sync = threaded(service.sync)
+        self.watch = threaded(service.watch)
+
+
 class AsyncPeople:
     """`People`, awaited."""
 
@@ -168,6 +180,7 @@ class AsyncVault:
         self.lifecycle = AsyncLifecycle(vault.lifecycle)
         self.index = AsyncIndex(vault.index)
         self.notes = AsyncNotes(vault.notes)
+        self.transcripts = AsyncTranscripts(vault.transcripts)
         self.recall = threaded(vault.recall)
         self.context = threaded(vault.context)
         self.totals = threaded(vault.totals)

@@ -1,15 +1,20 @@
-"""An embedder without a model, for tests of programs that use Recollect."""
+"""An embedder and a language model without a model, for tests of programs that use Recollect."""
 
+import json
 import re
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import shake_256
 from threading import Lock
 
 from recollect.domain.embedder import EmbedderIdentity, Purpose
-from recollect.domain.errors import ModelError
+from recollect.domain.errors import ModelError, ModelRefused
+from recollect.domain.language_model import Finish, ModelIdentity, Piece, Prompt, Reply
+from recollect.domain.message import Json, ToolCall
+from recollect.models.costs import estimated_usage
 from recollect.models.port import Embedder, Vectors
+from recollect.models.structuring import StructuredModel
 from recollect.models.vectors import unit
 from recollect.recall import meaning
 from recollect.settings.model import EmbeddingSettings
@@ -17,6 +22,10 @@ from recollect.settings.model import EmbeddingSettings
 # By name: a type checker rightly holds a module's functions to be fixed.
 _OPENING = "open_embedder"
 _WORD = re.compile(r"\w+")
+_WITH_SPACE = re.compile(r"\S+\s*|\s+")
+
+#: What a scripted model does with one prompt: say a text, say a value as JSON, call tools, answer as given, or fail.
+Scripted = str | Mapping[str, Json] | list[Json] | tuple[ToolCall, ...] | Reply | ModelError
 
 
 class ScriptedEmbedder:
@@ -78,6 +87,90 @@ class ScriptedEmbedder:
     def _digest(self, word: str) -> bytes:
         named = f"{self.identity.model}:{word}".encode("utf-8", "surrogatepass")
         return shake_256(named).digest(self.identity.dimensions)
+
+
+class ScriptedModel:
+    """Answers from a list, each once, or by a function of the prompt; it keeps what it is asked.
+
+    Structured output is read, checked and repaired as for a real model, so a text that is no JSON shows what happens
+    then, and the second attempt is one more answer of the script. `delay_seconds` is how long each call takes.
+    """
+
+    def __init__(
+        self,
+        answers: Iterable[Scripted] | Callable[[Prompt], Scripted],
+        *,
+        name: str = "scripted",
+        delay_seconds: float = 0.0,
+    ) -> None:
+        self._script = _Script(answers, ModelIdentity(provider="scripted", model=name), delay_seconds)
+        self._model = StructuredModel(self._script)
+        self.closed = False
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Which model it says it is."""
+        return self._script.identity
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """Every prompt it was given, in order, with those for a repair."""
+        return self._script.prompts
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The next reply of the script."""
+        return self._model.complete(prompt)
+
+    def stream(self, prompt: Prompt) -> Iterator[Piece]:
+        """The same, word by word."""
+        return self._model.stream(prompt)
+
+    def close(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+
+class _Script:
+    def __init__(
+        self,
+        answers: Iterable[Scripted] | Callable[[Prompt], Scripted],
+        identity: ModelIdentity,
+        delay_seconds: float,
+    ) -> None:
+        self.identity = identity
+        self.prompts: list[Prompt] = []
+        self._answer = answers if callable(answers) else _in_order(answers)
+        self._delay_seconds = delay_seconds
+        self._lock = Lock()
+
+    def complete(self, prompt: Prompt) -> Reply:
+        with self._lock:
+            self.prompts.append(prompt)
+            answer = self._answer(prompt)
+        time.sleep(self._delay_seconds)
+        if isinstance(answer, ModelError):
+            raise answer
+        return answer if isinstance(answer, Reply) else self._reply(prompt, answer)
+
+    def stream(self, prompt: Prompt) -> Iterator[Piece]:
+        reply = self.complete(prompt)
+        yield from (Piece(text=word) for word in _WITH_SPACE.findall(reply.text))
+        yield Piece(reply=reply)
+
+    def close(self) -> None:
+        pass
+
+    def _reply(self, prompt: Prompt, answer: str | Mapping[str, Json] | list[Json] | tuple[ToolCall, ...]) -> Reply:
+        calls = answer if isinstance(answer, tuple) else ()
+        text = answer if isinstance(answer, str) else "" if calls else json.dumps(answer, ensure_ascii=False)
+        finish = Finish.TOOL_CALLS if calls else Finish.STOP
+        usage = estimated_usage(prompt, text)
+        return Reply(text=text, tool_calls=calls, usage=usage, finish=finish, by=self.identity)
+
+
+def _in_order(answers: Iterable[Scripted]) -> Callable[[Prompt], Scripted]:
+    waiting = iter(answers)
+    return lambda _: next(waiting, ModelRefused("the script has no more answers; write one for each call"))
 
 
 @contextmanager

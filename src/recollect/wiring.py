@@ -29,6 +29,8 @@ from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate
 from recollect.vault.looks import Looks
 from recollect.vault.people import ensure_tenant
+from recollect.vault.session_cache import SessionCache
+from recollect.vault.transcript_sync_port import TranscriptReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,7 @@ class Wiring:
         self._meanings: dict[str, Meaning] = {}
         self._looks: dict[str, Looks] = {}
         self._crawls = CrawlCache()
+        self._session_lists: dict[str, SessionCache] = {}
         self._embedders = Embedders(settings.embedding, means.environ)
         try:
             self.catalog: Database = self._open_catalog()
@@ -104,6 +107,8 @@ class Wiring:
             settings=self.settings,
             meaning=self._meanings.setdefault(entry.id, Meaning(self._embedders, self.settings.embedding, self.clock)),
             looks=self._looks.setdefault(entry.id, Looks(self._crawls)),
+            session_lists=self._session_lists.setdefault(entry.id, SessionCache()),
+            transcript_reader=_transcript_reader,
         )
 
     def make_vault(self, owner: Owner) -> VaultEntry:
@@ -177,6 +182,13 @@ class Wiring:
             return tenant.retention_days if tenant else {}
 
         return to_retention(self.settings.lifecycle, self.catalog.read(days))
+
+
+def _transcript_reader() -> TranscriptReader:
+    # Only now: most programs follow no transcripts, and what reads them takes a while to load.
+    from recollect.transfer.following import LineReader  # noqa: PLC0415
+
+    return LineReader()
 
 
 def to_retention(settings: LifecycleSettings, override: Mapping[str, int]) -> Retention:

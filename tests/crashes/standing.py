@@ -15,6 +15,7 @@ from recollect.settings.model import EmbeddingSettings, Settings
 from recollect.storage.migrate import migrate, shipped
 from recollect.storage.opening import VAULT
 from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.transfer.following import LineReader
 from recollect.vault.clock import VaultClock
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate
@@ -44,6 +45,7 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
             ids=IdMaker(clock),
             retention=Retention(),
             settings=Settings(),
+            transcript_reader=LineReader,
             meaning=Meaning(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
         )
         yield Standing(database, Vault(OWNER, footing))

@@ -144,7 +144,7 @@ def test_what_several_processes_write_each_finds_at_once(tmp_path: Path) -> None
     told = [json.loads(line) for child in children for line in finish(child)]
     assert [one["failed"] for one in told] == [[]] * _PROCESSES
     assert [one["missed"] for one in told] == [[]] * _PROCESSES
-    assert all(len(one["saved"]) > 3 for one in told)
+    assert all(one["saved"] for one in told)
     with embedding_with(ScriptedEmbedder()), Recollect(home) as r:
         vault = r.vault("user:ann")
         vault.index.update()

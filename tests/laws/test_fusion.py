@@ -1,4 +1,4 @@
-"""Laws of the ranking: a better reason never ranks lower, the order is whole, and nothing outside the pool appears."""
+"""Laws of the ranking: a better reason never ranks lower, the order is whole, and neighbours only draw their own."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recollect.recall.freshness import SAME, Statement, settle
-from recollect.recall.fuse import Candidate, Fused, fuse
+from recollect.recall.fuse import NEAR, Candidate, Fused, draw_near, fuse
 
 # Eighths are exact, so that two sums which are equal on paper are equal here.
 _COSINES = st.integers(-8, 8).map(lambda eighths: eighths / 8)
@@ -31,7 +31,6 @@ def _candidates(draw: st.DrawFn, least: int = 0, most: int = 12) -> list[Candida
             when=draw(st.sampled_from([0.0, 0.5, 1.0])),
             importance=draw(st.sampled_from([0.0, 0.5, 1.0])),
             distrust=draw(st.integers(0, 3)),
-            neighbours=tuple(draw(st.lists(st.sampled_from(numbers), max_size=2, unique=True))),
         )
         for number in numbers
     ]
@@ -45,32 +44,25 @@ def _order(fused: list[Fused]) -> list[int]:
     return [one.number for one in fused]
 
 
-def _pool(candidates: list[Candidate]) -> set[int]:
-    return {one.number for one in candidates}
+def _ranked(candidates: list[Candidate]) -> list[Fused]:
+    return fuse(candidates)[0]
 
 
 @given(_candidates())
 @pytest.mark.feature("G11")
 def test_the_order_is_whole_and_does_not_depend_on_the_order_of_arrival(candidates: list[Candidate]) -> None:
-    pool = _pool(candidates)
-    ranked = fuse(candidates, pool)
-    assert sorted(_order(ranked)) == sorted(pool)
+    ranked = _ranked(candidates)
+    assert sorted(_order(ranked)) == sorted(one.number for one in candidates)
     assert ranked == sorted(ranked, key=lambda one: (-one.score, -one.number))
-    assert fuse(candidates, pool) == ranked
-    assert fuse(candidates[::-1], pool) == ranked
-
-
-@given(_candidates(), st.data())
-def test_a_candidate_outside_the_pool_never_appears(candidates: list[Candidate], data: st.DataObject) -> None:
-    pool = data.draw(st.sets(st.integers(1, 1000)))
-    assert set(_order(fuse(candidates, pool))) == pool & _pool(candidates)
+    assert _ranked(candidates) == ranked
+    assert _ranked(candidates[::-1]) == ranked
 
 
 @given(st.lists(st.tuples(_COSINES, _SCORES), min_size=2, max_size=12))
 @pytest.mark.feature("G11")
 def test_who_is_nowhere_behind_and_somewhere_ahead_ranks_higher(values: list[tuple[float, float]]) -> None:
     candidates = [_plain(number, *value) for number, value in enumerate(values, 1)]
-    score = {one.number: one.score for one in fuse(candidates, _pool(candidates))}
+    score = {one.number: one.score for one in _ranked(candidates)}
     for one in candidates:
         for other in candidates:
             ahead = one.bm25 >= other.bm25 and (one.cosine or 0) >= (other.cosine or 0)
@@ -94,7 +86,7 @@ def test_the_scale_of_an_arm_does_not_matter(
         )
         for one in candidates
     ]
-    before, after = fuse(candidates, _pool(candidates)), fuse(other, _pool(other))
+    before, after = _ranked(candidates), _ranked(other)
     scores = {one.number: one.score for one in before}
     for one in after:
         assert one.score == pytest.approx(scores[one.number], abs=1e-9)
@@ -109,21 +101,20 @@ def test_a_further_reason_never_lowers_a_candidate(candidates: list[Candidate], 
     better = data.draw(
         st.sampled_from(
             [
-                replace(one, named=True),
-                replace(one, named=True, own=True),
-                replace(one, when=1.0),
-                replace(one, importance=1.0),
-                replace(one, echo=0.0),
-                replace(one, distrust=0),
-                replace(one, told=None if one.told is None else one.told + 10),
+                one._replace(named=True),
+                one._replace(named=True, own=True),
+                one._replace(when=1.0),
+                one._replace(importance=1.0),
+                one._replace(echo=0.0),
+                one._replace(distrust=0),
+                one._replace(told=None if one.told is None else one.told + 10),
             ]
         )
     )
     # Its name counts only once it is spoken of.
     assume(one.named or not one.own or better.named)
-    pool = _pool(candidates)
-    before = fuse(candidates, pool)
-    after = fuse([*candidates[:at], better, *candidates[at + 1 :]], pool)
+    before = _ranked(candidates)
+    after = _ranked([*candidates[:at], better, *candidates[at + 1 :]])
     assert _order(after).index(one.number) <= _order(before).index(one.number)
     scores = {ranked.number: ranked.score for ranked in before}
     assert next(ranked.score for ranked in after if ranked.number == one.number) >= scores[one.number]
@@ -131,25 +122,35 @@ def test_a_further_reason_never_lowers_a_candidate(candidates: list[Candidate], 
 
 @given(_candidates())
 def test_the_reasons_are_what_was_added(candidates: list[Candidate]) -> None:
-    plain = [_plain(one.number, one.cosine, one.bm25) for one in candidates]
-    base = {one.number: one.score for one in fuse(plain, _pool(plain))}
-    for one in fuse(candidates, _pool(candidates)):
+    plain = [_plain(one.number, one.cosine, one.bm25)._replace(turn=one.turn) for one in candidates]
+    base = {one.number: one.score for one in _ranked(plain)}
+    for one in _ranked(candidates):
         assert all(value for _, value in one.added)
         assert one.score == pytest.approx(base[one.number] + sum(value for _, value in one.added))
 
 
-def test_a_neighbour_outside_the_pool_does_not_drown_the_rest() -> None:
-    pool = {1, 2, 3}
-    inside = [replace(_plain(number, None, 0.1), neighbours=(9,)) for number in pool]
-    assert all(abs(one.score) < 100 for one in fuse([*inside, _plain(9, None, 0.0)], pool))
+@given(_candidates(), st.data())
+def test_a_turn_gains_from_its_neighbours_what_the_arms_think_of_them(
+    candidates: list[Candidate], data: st.DataObject
+) -> None:
+    ranked, scale = fuse(candidates)
+    base = {one.number: one.base for one in ranked} | {2000: scale.base(None, 0.0, turn=True)}
+    beside = {one.number: data.draw(st.lists(st.sampled_from([*base, 3000]), max_size=2)) for one in ranked}
+    drawn = draw_near(ranked, beside, base)
+    assert drawn == sorted(drawn, key=lambda one: (-one.score, -one.number))
+    before = {one.number: one for one in ranked}
+    for one in drawn:
+        gain = NEAR * sum(base.get(number, 0.0) for number in beside[one.number])
+        assert one.score == pytest.approx(before[one.number].score + gain)
+        assert dict(one.added).get("near", 0.0) == pytest.approx(gain)
 
 
 def test_nothing_and_one_are_fine() -> None:
-    assert fuse([], set()) == []
-    assert fuse([], {1, 2}) == []
-    assert _order(fuse([_plain(7, None, 0.0)], {7})) == [7]
-    assert fuse([_plain(7, 0.5, 3.0)], {7})[0].score == 0
-    assert _order(fuse([_plain(1, 0.5, 3.0), _plain(2, 0.5, 3.0)], {1, 2})) == [2, 1]
+    assert _ranked([]) == []
+    assert _order(_ranked([_plain(7, None, 0.0)])) == [7]
+    assert _ranked([_plain(7, 0.5, 3.0)])[0].score == 0
+    assert _order(_ranked([_plain(1, 0.5, 3.0), _plain(2, 0.5, 3.0)])) == [2, 1]
+    assert draw_near([], {}, {}) == []
 
 
 _TERMS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
@@ -159,7 +160,7 @@ _TERMS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
 def _statements(draw: st.DrawFn) -> list[Statement]:
     asked = draw(st.frozensets(st.sampled_from("abcd"), max_size=3))
     numbers = draw(st.lists(st.integers(1, 100), max_size=10, unique=True))
-    return [Statement(number, terms, terms & asked) for number in numbers for terms in [draw(_TERMS)]]
+    return [Statement(number, number, terms, terms & asked) for number in numbers for terms in [draw(_TERMS)]]
 
 
 def _compete(one: Statement, other: Statement) -> bool:
@@ -198,12 +199,18 @@ def test_a_lone_pair_is_settled_newest_first(statements: list[Statement]) -> Non
 
 
 def test_statements_that_answer_with_other_words_do_not_compete() -> None:
-    one = Statement(1, frozenset("abcde"), frozenset("a"))
-    other = Statement(2, frozenset("bcdef"), frozenset("b"))
+    one = Statement(1, 1, frozenset("abcde"), frozenset("a"))
+    other = Statement(2, 2, frozenset("bcdef"), frozenset("b"))
     assert settle([one, other]) == [1, 2]
-    assert settle([one, replace(one, number=2)]) == [2, 1]
+    assert settle([one, replace(one, number=2, created=2)]) == [2, 1]
     # Nor do those that answer with none of them, however alike.
-    assert settle([replace(one, asked=frozenset()), replace(one, number=2, asked=frozenset())]) == [1, 2]
+    assert settle([replace(one, asked=frozenset()), replace(one, number=2, created=2, asked=frozenset())]) == [1, 2]
+
+
+def test_newer_is_what_was_said_later_and_not_what_was_brought_in_later() -> None:
+    said_first = Statement(2, 10, frozenset("abc"), frozenset("a"))
+    said_last = Statement(1, 20, frozenset("abx"), frozenset("a"))
+    assert settle([said_first, said_last]) == [1, 2]
 
 
 def _settled_again(statements: list[Statement]) -> tuple[list[int], list[int]]:

@@ -26,10 +26,12 @@ def values_of(setting: Setting) -> st.SearchStrategy[Value]:
     spec = setting.spec
     if spec.one_of:
         return st.sampled_from(spec.one_of)
-    if setting.key == "embedding.base_url":
+    if setting.key.endswith(".base_url"):
         return st.just("") | st.builds("https://{}".format, names)
     if setting.key == "key_file":
         return st.just("") | st.builds("/{}".format, st.text("ab\"'\\#=[] é𝄞/~$", max_size=12))
+    if setting.key == "recall.sources":
+        return st.sampled_from(["notes", "sessions,memories", "memories, sessions, notes"])
     if isinstance(setting.default, str):
         return st.just("") | names
     assert spec.least is not None

@@ -93,6 +93,7 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("index.verify", lambda v: v.index.verify())
     yield read("notes.folders", lambda v: v.notes.folders())
     yield read("notes.page", lambda v: v.notes.page())
+    yield read("transcripts.followed", lambda v: v.transcripts.followed())
     yield read("vault.recall", lambda v: v.recall(COMMON, source="notes"))
     # No word of it is known: found on the last rung, as a piece of a text.
     yield read("vault.recall", lambda v: v.recall(COMMON[1:-1], limit=1000), oracle.RECALLED)
@@ -165,6 +166,16 @@ def _upkeep() -> Iterator[Attempt]:
     yield Attempt(name="notes.remove", permission="write", run=lambda v: _tried(lambda: v.notes.remove("/dev/null")))
     yield Attempt(name="notes.sync", permission="write", run=lambda v: v.notes.sync())
     yield Attempt(name="notes.watch", permission="write", run=lambda v: v.notes.watch(_stopped()))
+    yield Attempt(
+        name="transcripts.follow", permission="admin", run=lambda v: _tried(lambda: v.transcripts.follow("/dev/null"))
+    )
+    yield Attempt(
+        name="transcripts.unfollow",
+        permission="write",
+        run=lambda v: _tried(lambda: v.transcripts.unfollow("/dev/null")),
+    )
+    yield Attempt(name="transcripts.sync", permission="write", run=lambda v: v.transcripts.sync())
+    yield Attempt(name="transcripts.watch", permission="write", run=lambda v: v.transcripts.watch(_stopped()))
     yield Attempt(name="vault.rebuild_index", permission="write", run=lambda v: v.rebuild_index())
     yield Attempt(name="lifecycle.accept_clock", permission="write", run=lambda v: v.lifecycle.accept_clock())
     yield Attempt(name="lifecycle.run", permission="write", run=lambda v: v.lifecycle.run())

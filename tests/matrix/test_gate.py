@@ -21,6 +21,7 @@ from recollect.vault.memories import Memories
 from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.sessions import Sessions
+from recollect.vault.transcript_sync import Transcripts
 from recollect.vault.vault import Vault
 from tests.matrix.checks import needs
 from tests.matrix.homes import START, Turning, open_home
@@ -28,7 +29,7 @@ from tests.matrix.operations import attempts
 from tests.matrix.services import declared, public_methods, public_properties, reached
 from tests.matrix.world import Held
 
-OF_A_VAULT = {Vault, Memories, Sessions, Chat, Events, Lifecycle, Index, Notes}
+OF_A_VAULT = {Vault, Memories, Sessions, Chat, Events, Lifecycle, Index, Notes, Transcripts}
 OF_THE_HOME = {People, Keys}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {"vault", "owners", "file_of", "login", "close", "home", "loaded"}
@@ -94,6 +95,7 @@ def _nobodys(dave: Recollect) -> dict[type, object]:
         vault.lifecycle,
         vault.index,
         vault.notes,
+        vault.transcripts,
         chat,
         dave.people,
         dave.keys,

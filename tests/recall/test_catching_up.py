@@ -1,20 +1,22 @@
 """What was just written is found by meaning at the next question; no write waits for the model."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
-from itertools import cycle
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from recollect.domain.embedder import Purpose
 from recollect.domain.hit import Rung
+from recollect.recall import catching_up
 from recollect.recall.matrix import to_bytes
 from recollect.recall.meaning import STEP
+from recollect.recall.passages import text_hash
+from recollect.storage.port import Tx
 from tests.crashes.programs import run
 from tests.matrix.homes import Turning
-from tests.recall.homes import change, opened, rows, scripted
+from tests.recall.homes import beside, change, opened, rows, scripted
 
 
 @pytest.mark.feature("G11")
@@ -76,50 +78,70 @@ def test_nothing_is_embedded_twice(place: Path) -> None:
 
 
 @pytest.mark.feature("G11")
-def test_a_slow_embedder_is_not_waited_for_beyond_one_step(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder = scripted()
-    patience = 1.0
-    # Time that passes only while the model works, so that the machine's own pace does not matter.
-    now = 0.0
-    lock = threading.Lock()
+def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.recall.meaning.PATIENCE_SECONDS", 0.02)
+    embedder, over = scripted(), threading.Event()
 
-    def work(_texts: object, _purpose: Purpose) -> None:
-        nonlocal now
-        if threading.current_thread() is threading.main_thread():
-            with lock:
-                now += 0.4
+    def work(_texts: object, purpose: Purpose) -> None:
+        if purpose is Purpose.PASSAGE:
+            over.wait(30)
 
     embedder.fail = work
-    monkeypatch.setattr("recollect.recall.meaning.time", SimpleNamespace(monotonic=lambda: now))
     with opened(place, embedder) as vault:
-        for number in range(20 * STEP):
+        for number in range(4 * STEP):
             vault.memories.save(f"number {number} of many")
         found = vault.recall("many number 7")
-        # Three steps of the model pass the second; the last call is the question's own.
-        assert now == pytest.approx(patience + 0.6)
+        assert not over.is_set()
         assert found.rung is Rung.HYBRID
-        assert "have no vector yet and were compared by words alone" in (found.degraded or "")
+        assert found.degraded == f"about {4 * STEP} pieces have no vector yet and were compared by words alone"
         assert "number 7 of many" in [hit.text for hit in found]
-        monkeypatch.undo()
+        over.set()
         vault.index.update()
         assert vault.recall("many number 7").degraded is None
 
 
 @pytest.mark.feature("G11")
 def test_the_rest_is_embedded_behind_the_answers(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder = scripted()
-    # One step in every question: it begins in time, and then the second is over.
-    monkeypatch.setattr("recollect.recall.meaning.time", SimpleNamespace(monotonic=cycle([0.0, 0.5, 2.0]).__next__))
+    embedder, over = scripted(), threading.Event()
+    monkeypatch.setattr("recollect.recall.meaning.PATIENCE_SECONDS", 0.0)
+
+    def work(_texts: object, purpose: Purpose) -> None:
+        if purpose is Purpose.PASSAGE:
+            over.wait(30)
+
+    embedder.fail = work
     with opened(place, embedder) as vault:
         for number in range(10 * STEP):
             vault.memories.save(f"number {number} of many")
-        assert "have no vector yet" in (vault.recall("number").degraded or "")
+        assert " vector yet" in (vault.recall("number").degraded or "")
+        over.set()
         # Nobody asks again; the file is watched from beside.
         for _ in range(1000):
             if len(rows(place, "SELECT 1 FROM vectors")) == 10 * STEP:
                 break
             threading.Event().wait(0.01)
         assert len(rows(place, "SELECT 1 FROM vectors")) == 10 * STEP
+
+
+@pytest.mark.feature("G17")
+def test_a_question_does_not_wait_for_who_has_the_pen(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.recall.meaning.PATIENCE_SECONDS", 0.02)
+    with opened(place, scripted()) as vault:
+        vault.memories.save("my car is red")
+        vault.index.update()
+        vault.memories.save("the doctor called")
+        with beside(place) as other:
+
+            def ask(_: Tx) -> tuple[list[str], Rung, str | None]:
+                # A whole transaction of somebody else's goes on around it.
+                found = vault.recall("automobile")
+                return [hit.text for hit in found], found.rung, found.degraded
+
+            texts, rung, why = other.write(ask)
+        assert (texts[0], rung) == ("my car is red", Rung.HYBRID)
+        assert why == "about 1 pieces have no vector yet and were compared by words alone"
+        monkeypatch.undo()
+        assert vault.recall("physician")[0].text == "the doctor called"
 
 
 @pytest.mark.feature("G6")
@@ -140,6 +162,29 @@ def test_a_vector_is_kept_by_model_and_text_and_the_oldest_go(place: Path, clock
     with opened(place, other, clock=clock) as vault:
         vault.index.update()
     assert len(other.passages) == 5
+
+
+@pytest.mark.feature("G6")
+def test_after_a_full_reindex_the_cache_is_bounded_and_the_older_models_are_out(place: Path, clock: Turning) -> None:
+    few = {"embedding.cache_entries": 50}
+    for name, kept in (("first", [40]), ("second", [10, 40]), ("third", [10, 40])):
+        with opened(place, scripted(name), clock=clock, settings=few) as vault:
+            for number in range(40):
+                vault.memories.save(f"number {number}")
+            vault.index.update()
+        clock.turn(timedelta(minutes=1))
+        counts = rows(place, "SELECT count(*) FROM embedding_cache GROUP BY model ORDER BY max(used_at)")
+        assert [count for (count,) in counts] == kept
+
+
+@pytest.mark.feature("G6")
+@pytest.mark.parametrize("part", ["provider", "model", "provider_key", "digest", "form", "dimensions"])
+def test_the_key_of_the_cache_has_every_part_of_the_identity_and_the_text(part: str) -> None:
+    identity = scripted().identity
+    other = replace(identity, **{part: 7 if part == "dimensions" else "another"})
+    assert catching_up.model_key(other) != catching_up.model_key(identity)
+    assert catching_up.model_key(replace(identity)) == catching_up.model_key(identity)
+    assert text_hash("one") != text_hash("two")
 
 
 def test_without_a_cache_nothing_is_kept_in_it(place: Path) -> None:

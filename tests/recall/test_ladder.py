@@ -142,19 +142,19 @@ def test_a_generation_that_is_half_built_answers_as_far_as_it_goes(place: Path) 
             vault.memories.save(f"car number {number} stands here")
         embedder.fail = _Limit(1)
         found = vault.recall("automobile")
-        assert (found.rung, found.degraded) == (Rung.TEXT, "enough for today")
+        assert (found.rung, found.degraded) == (Rung.HYBRID, "enough for today")
         assert len(rows(place, "SELECT 1 FROM vectors")) == 16
         assert len(vault.recall("number", limit=100)) == 40
 
 
 class _Limit:
-    """Fails from a certain call on."""
+    """Fails for passages from a certain call on."""
 
     def __init__(self, calls: int) -> None:
         self._left = calls
 
-    def __call__(self, _texts: Sequence[str], _purpose: Purpose) -> ModelError | None:
-        self._left -= 1
+    def __call__(self, _texts: Sequence[str], purpose: Purpose) -> ModelError | None:
+        self._left -= purpose is Purpose.PASSAGE
         return ModelUnavailable("enough for today") if self._left < 0 else None
 
 

@@ -13,6 +13,74 @@ from recollect.settings.load import Loaded, load
 from recollect.settings.model import Settings
 from recollect.settings.origins import SettingsScope
 
+BUILT_IN: dict[str, object] = {
+    "isolation": "user",
+    "encryption": "auto",
+    "key_file": "",
+    "default_user": "",
+    "storage": {
+        "busy_timeout_seconds": 10.0,
+        "open_vaults": 256,
+        "readers": 4,
+        "cache_kib": 8192,
+        "reserve_mib": 8,
+    },
+    "lifecycle": {"active_days": 90, "archive_days": 60, "grace_days": 7, "clock_leap_days": 45},
+    "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},
+    "recall": {"limit": 10, "max": 1000, "sources": "memories, sessions, notes"},
+    "embedding": {
+        "provider": "auto",
+        "model": "",
+        "base_url": "",
+        "plain_http": "loopback",
+        "key_variable": "",
+        "dimensions": 0,
+        "timeout_seconds": 10.0,
+        "batch": 32,
+        "concurrency": 2,
+        "threads": 1,
+        "cache_entries": 50_000,
+        "query_cache_entries": 1000,
+    },
+    "language_model": {
+        "provider": "none",
+        "model": "",
+        "base_url": "",
+        "plain_http": "loopback",
+        "key_variable": "",
+        "timeout_seconds": 60.0,
+        "retries": 4,
+        "concurrency": 4,
+        "threads": 1,
+        "window_tokens": 4096,
+        "max_output_tokens": 1024,
+        "calls_per_day": 0,
+        "tokens_per_day": 0,
+        "money_per_day": 0.0,
+        "currency": "USD",
+        "input_price": -1.0,
+        "output_price": -1.0,
+    },
+    "notes": {
+        "on_search": "on",
+        "on_session_start": "on",
+        "watch": "on",
+        "interval_minutes": 0,
+        "debounce_seconds": 5.0,
+        "max_kib": 1024,
+    },
+    "transcripts": {
+        "on_search": "on",
+        "on_session_start": "on",
+        "watch": "on",
+        "interval_minutes": 0,
+        "debounce_seconds": 5.0,
+        "delta_bytes": 100_000,
+        "delta_messages": 50,
+    },
+    "context": {"tokens": 4000, "messages": 20, "memories": 50},
+}
+
 
 class Place:
     """A home, a system folder and a project on a disk of their own."""
@@ -50,44 +118,7 @@ def test_with_no_file_at_all_everything_is_built_in(place: Place, tmp_path: Path
 
 
 def test_the_built_in_values_are_the_documented_ones() -> None:
-    assert asdict(Settings()) == {
-        "isolation": "user",
-        "encryption": "auto",
-        "key_file": "",
-        "default_user": "",
-        "storage": {
-            "busy_timeout_seconds": 10.0,
-            "open_vaults": 256,
-            "readers": 4,
-            "cache_kib": 8192,
-            "reserve_mib": 8,
-        },
-        "lifecycle": {"active_days": 90, "archive_days": 60, "grace_days": 7, "clock_leap_days": 45},
-        "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500},
-        "recall": {"limit": 10, "max": 1000},
-        "embedding": {
-            "provider": "auto",
-            "model": "",
-            "base_url": "",
-            "plain_http": "loopback",
-            "key_variable": "",
-            "dimensions": 0,
-            "timeout_seconds": 10.0,
-            "batch": 32,
-            "concurrency": 2,
-            "threads": 1,
-            "cache_entries": 50_000,
-            "query_cache_entries": 1000,
-        },
-        "notes": {
-            "on_search": "on",
-            "on_session_start": "on",
-            "interval_minutes": 0,
-            "debounce_seconds": 5.0,
-            "max_kib": 1024,
-        },
-        "context": {"tokens": 4000, "messages": 20, "memories": 50},
-    }
+    assert asdict(Settings()) == BUILT_IN
 
 
 @pytest.mark.feature("C1")

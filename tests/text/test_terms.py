@@ -8,7 +8,7 @@ from collections.abc import Callable
 import apsw
 import pytest
 
-from recollect.text.terms import MAX_TERMS, QueryTerm, index_terms, match_expression, query_terms
+from recollect.text.terms import MAX_TERMS, QueryTerm, index_terms, match_expression, phrases, query_terms
 from tests.text.full_text import FullText
 
 FOUND = [
@@ -155,6 +155,10 @@ def test_no_term_makes_no_expression() -> None:
 
 def test_a_quote_in_a_term_cannot_leave_its_phrase() -> None:
     assert match_expression([QueryTerm('a" OR "b', "a")]) == '"a"" OR ""b"'
+
+
+def test_each_term_is_one_phrase() -> None:
+    assert phrases(query_terms("e-Mail 語")) == ['"e mail"', '"email"', '"mail"', '"語" *']
 
 
 def test_no_character_is_lost_between_us_and_the_tokenizer() -> None:

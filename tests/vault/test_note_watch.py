@@ -1,6 +1,7 @@
 """Notes that come by themselves: before a search, at a new session, and while somebody watches."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,43 @@ def test_a_watcher_follows_changes(place: Path, folder: Path, clock: Turning) ->
         finally:
             stop.set()
             watcher.join()
+
+
+class Polls(threading.Event):
+    """A stop that lets a watcher look so often without waiting, and does something before the first look."""
+
+    def __init__(self, count: int, first: Callable[[], object]) -> None:
+        super().__init__()
+        self._left = count
+        self._first = first
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._first()
+        self._first = int
+        self._left -= 1
+        return self._left < 0
+
+
+@pytest.mark.feature("G20")
+@pytest.mark.parametrize(("watch", "syncs"), [("on", 2), ("off", 1)])
+def test_changes_are_followed_only_when_they_are_watched(
+    place: Path, folder: Path, clock: Turning, watch: str, syncs: int
+) -> None:
+    with open_home(place, clock, settings={"notes.debounce_seconds": 0, "notes.watch": watch}) as home:
+        told: list[SyncReport] = []
+        home.vault("user:alice").notes.watch(Polls(5, lambda: write(folder / "a.md", "alpha")), told.append)
+    assert len(told) == syncs
+
+
+@pytest.mark.feature("G20")
+@pytest.mark.parametrize("event", ["on_search", "on_session_start"])
+def test_nobody_looks_when_it_is_turned_off(place: Path, folder: Path, clock: Turning, event: str) -> None:
+    write(folder / "a.md", "alpha")
+    for value, notes in (("off", 0), ("on", 1)):
+        with open_home(place, clock, settings={f"notes.{event}": value}) as home:
+            vault = home.vault("user:alice")
+            if event == "on_search":
+                vault.recall("alpha")
+            else:
+                vault.sessions.open(channel=value)
+            assert len(vault.notes.page()) == notes

@@ -1,8 +1,8 @@
 """Memories and turns into one text inside a budget; recalled text is fenced and labelled as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from recollect.domain.context import Budget, Candidate, Context, LedgerLine, PartKind
+from recollect.domain.context import Budget, Candidate, Context, Ledger, LeftOut, PartCost, PartKind
 
 Estimate = Callable[[str], int]
 
@@ -18,38 +18,48 @@ def assemble(
     The newest messages have the first claim on the budget: without them the model does not know what was asked.
     """
     fixed = estimate(_render([], [], mark))
-    said, said_ledger, left = _take(list(reversed(messages)), budget.messages, budget.tokens - fixed, mark, estimate)
-    known, known_ledger, _ = _take(memories, budget.memories, left, mark, estimate)
+    said, said_out, left = _take(list(reversed(messages)), budget.messages, budget.tokens - fixed, mark, estimate)
+    known, known_out, _ = _take(memories, budget.memories, left, mark, estimate)
     said.reverse()
     text = _render(known, said, mark)
     while estimate(text) > budget.tokens and (known or said):
         # The estimate of a whole may pass the sum of its parts by a rounding; the budget is kept all the same.
         dropped = (known or said).pop(-1 if known else 0)
-        ledgers = known_ledger if dropped.kind is PartKind.MEMORY else said_ledger
-        at = next(i for i, line in enumerate(ledgers) if line.id == dropped.id)
-        ledgers[at] = LedgerLine(kind=dropped.kind, id=dropped.id, tokens=ledgers[at].tokens, left_out=_NO_ROOM)
+        (known_out if dropped.kind is PartKind.MEMORY else said_out).setdefault(_NO_ROOM, []).append(dropped.id)
         text = _render(known, said, mark)
     if estimate(text) > budget.tokens:
         text = ""
-    return Context(text=text, tokens=estimate(text), budget=budget, ledger=(*known_ledger, *reversed(said_ledger)))
+    of_known = estimate(_render(known, [], mark))
+    costs = (
+        PartCost(kind=PartKind.MEMORY, tokens=of_known, ids=tuple(one.id for one in known)),
+        PartCost(kind=PartKind.MESSAGE, tokens=estimate(text) - of_known, ids=tuple(one.id for one in said)),
+    )
+    left_out = (*_groups(PartKind.MEMORY, known_out), *_groups(PartKind.MESSAGE, said_out))
+    ledger = Ledger(parts=costs, left_out=left_out, budget=budget, counter="estimate", exact=False)
+    return Context(text=text, ledger=ledger)
+
+
+def _groups(kind: PartKind, out: Mapping[str, Sequence[str]]) -> list[LeftOut]:
+    return [LeftOut(kind=kind, count=len(ids), ids=tuple(ids), why=why) for why, ids in out.items()]
 
 
 def _take(
     candidates: Sequence[Candidate], most: int, tokens: int, mark: str, estimate: Estimate
-) -> tuple[list[Candidate], list[LedgerLine], int]:
+) -> tuple[list[Candidate], dict[str, list[str]], int]:
     taken: list[Candidate] = []
-    ledger: list[LedgerLine] = []
+    out: dict[str, list[str]] = {}
     stopped = False
     for candidate in candidates:
         cost = estimate(_line(candidate, mark)) + 1
         reason = _TOO_MANY if len(taken) >= most else _NO_ROOM if cost > tokens or stopped else None
         # A gap in a conversation misleads: the first message that does not fit ends it.
         stopped = stopped or (reason is not None and candidate.kind is PartKind.MESSAGE)
-        ledger.append(LedgerLine(kind=candidate.kind, id=candidate.id, tokens=cost, left_out=reason))
         if reason is None:
             taken.append(candidate)
             tokens -= cost
-    return taken, ledger, tokens
+        else:
+            out.setdefault(reason, []).append(candidate.id)
+    return taken, out, tokens
 
 
 def _render(memories: Sequence[Candidate], messages: Sequence[Candidate], mark: str) -> str:
@@ -66,7 +76,7 @@ def _render(memories: Sequence[Candidate], messages: Sequence[Candidate], mark: 
 
 
 def _line(candidate: Candidate, mark: str) -> str:
-    text = candidate.text.replace(mark, "")
+    text = candidate.text.replace(mark, "…")
     if candidate.kind is PartKind.MESSAGE:
         return f"{candidate.speaker}: {text}"
     return f"- ({candidate.id}, {candidate.trust}) {text}"

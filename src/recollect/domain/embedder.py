@@ -3,6 +3,7 @@
 import json
 from dataclasses import astuple, dataclass
 from enum import StrEnum
+from typing import cast
 
 
 class Purpose(StrEnum):
@@ -30,3 +31,34 @@ class EmbedderIdentity:
     def text_key(self) -> str:
         """All of it as one text, equal for equal identities only; it may be stored and compared later."""
         return json.dumps(astuple(self), separators=(",", ":"))
+
+    @classmethod
+    def from_text_key(cls, text: str) -> "EmbedderIdentity | None":
+        """The identity that a text was made of; None where it is none, or has parts that this version does not know."""
+        try:
+            parts: object = json.loads(text)
+        except ValueError:
+            return None
+        if not isinstance(parts, list):
+            return None
+        named = dict(zip(cls.__slots__, cast("list[object]", parts), strict=False))
+        match named:
+            case {
+                "provider": str(provider),
+                "model": str(model),
+                "digest": str(digest),
+                "dimensions": int(dimensions),
+                "form": str(form),
+                "provider_key": str(provider_key),
+            }:
+                found = cls(
+                    provider=provider,
+                    model=model,
+                    digest=digest,
+                    dimensions=dimensions,
+                    form=form,
+                    provider_key=provider_key,
+                )
+                return found if found.text_key() == text else None
+            case _:
+                return None

@@ -16,7 +16,9 @@ RecollectError
 │   ├── ModelMissing        its package or its files are not installed
 │   ├── ModelTimeout        it did not answer in time
 │   ├── ModelUnavailable    it cannot be reached, or is too busy
-│   └── ModelRefused        it will not serve this request, however often it is asked
+│   ├── ModelRefused        it will not serve this request, however often it is asked
+│   ├── ModelGarbled        its answer does not have the form that was asked for
+│   └── BudgetSpent         a limit on calls, tokens or money is reached for today
 └── StorageError            the database said no
     ├── Busy                others wrote for longer than the timeout
     ├── DiskFull            no room; nothing was written
@@ -99,7 +101,19 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRefused(ModelError):
-    """It will not serve this request, however often it is asked."""
+    """It will not serve this request, however often it is asked; a server's refusal has its HTTP status."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ModelGarbled(ModelError):
+    """Its answer does not have the form that was asked for."""
+
+
+class BudgetSpent(ModelError):
+    """A limit on calls, tokens or money is reached for today."""
 
 
 class StorageError(RecollectError):

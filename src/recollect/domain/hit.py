@@ -68,6 +68,16 @@ class Reasons:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """What was said just before or after a hit, by whom; of a long text the part that is nearest to it."""
+
+    message_id: str
+    position: int
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One piece of text that answers a query."""
 
@@ -80,6 +90,9 @@ class Hit:
     author: str
     created_at: datetime
     reasons: Reasons
+    #: Of a turn of a conversation: the turns beside it, as far as the filters leave them.
+    before: Neighbour | None = None
+    after: Neighbour | None = None
 
 
 class Recalled(list[Hit]):

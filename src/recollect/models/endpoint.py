@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from recollect.domain.errors import SettingsError
 
 _PORTS = {"https": 443, "http": 80}
-_NOT_AN_ADDRESS = "embedding.base_url is not an address; write one such as https://host/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +18,8 @@ class Endpoint:
     host: str
     port: int
     path: str
+    #: The section of the settings that names it, for an error.
+    section: str = "embedding"
 
     @property
     def name(self) -> str:
@@ -31,24 +32,25 @@ class Endpoint:
         return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 
-def endpoint(url: str, *, plain_http: bool) -> Endpoint:
+def endpoint(url: str, *, plain_http: bool, section: str = "embedding") -> Endpoint:
     """The address, refused where it would carry texts in the open or holds more than an address."""
+    not_an_address = f"{section}.base_url is not an address; write one such as https://host/v1"
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise SettingsError(_NOT_AN_ADDRESS) from error
+        raise SettingsError(not_an_address) from error
     if parts.scheme not in _PORTS or not parts.hostname or not url.isascii() or len(url.split()) != 1:
-        raise SettingsError(_NOT_AN_ADDRESS)
+        raise SettingsError(not_an_address)
     if parts.username or parts.password or parts.query or parts.fragment:
         # It is not shown: what does not belong into an address may well be a secret.
-        raise SettingsError("embedding.base_url holds more than an address; put a key into a variable instead")
+        raise SettingsError(f"{section}.base_url holds more than an address; put a key into a variable instead")
     if parts.scheme == "http" and not plain_http and not _is_loopback(parts.hostname):
         raise SettingsError(
-            f"embedding.base_url would send texts to {parts.hostname} in the open; "
-            "use https, or set embedding.plain_http to anywhere"
+            f"{section}.base_url would send texts to {parts.hostname} in the open; "
+            f"use https, or set {section}.plain_http to anywhere"
         )
-    return Endpoint(parts.scheme, parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
+    return Endpoint(parts.scheme, parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"), section)
 
 
 def _is_loopback(host: str) -> bool:

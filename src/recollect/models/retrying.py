@@ -4,7 +4,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from recollect.domain.embedder import EmbedderIdentity, Purpose
 from recollect.domain.errors import ModelTimeout, ModelUnavailable
@@ -12,6 +12,8 @@ from recollect.models.port import Embedder
 
 if TYPE_CHECKING:
     from recollect.models.port import Vectors
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,21 +59,25 @@ class RetryingEmbedder:
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":
         """One row for each text, in order."""
-        patience, pauses = self._patience[purpose], self._pauses
-        ends = pauses.clock() + patience.total_seconds
-        for attempt in range(1, patience.attempts):
-            try:
-                return self.inner.embed(texts, purpose)
-            except (ModelTimeout, ModelUnavailable) as error:
-                wait = pause(patience, attempt, error, pauses.chance())
-                if pauses.clock() + wait >= ends:
-                    raise
-            pauses.sleep(wait)
-        return self.inner.embed(texts, purpose)
+        return persist(lambda: self.inner.embed(texts, purpose), self._patience[purpose], self._pauses)
 
     def close(self) -> None:
         """Close the inner one."""
         self.inner.close()
+
+
+def persist(call: Callable[[], T], patience: Patience, pauses: Pauses) -> T:
+    """What the call returns at last, or the error of its last attempt."""
+    ends = pauses.clock() + patience.total_seconds
+    for attempt in range(1, patience.attempts):
+        try:
+            return call()
+        except (ModelTimeout, ModelUnavailable) as error:
+            wait = pause(patience, attempt, error, pauses.chance())
+            if pauses.clock() + wait >= ends:
+                raise
+        pauses.sleep(wait)
+    return call()
 
 
 def pause(patience: Patience, attempt: int, error: ModelTimeout | ModelUnavailable, chance: float) -> float:

@@ -8,30 +8,34 @@ _TOO_LATE = frozenset({408, 504})
 _TOO_BUSY = frozenset({425, 429})
 
 
-def problem(status: int, headers: Mapping[str, str], name: str, key_variable: str) -> ModelError:
+def problem(
+    status: int, headers: Mapping[str, str], name: str, key_variable: str, section: str = "embedding"
+) -> ModelError:
     """What a status means for the caller; `name` is the endpoint. What the server wrote is never repeated."""
     if status in _TOO_LATE:
-        return ModelTimeout(f"{name} did not have the vectors in time ({status}); try again later")
+        return ModelTimeout(f"{name} did not have the answer in time ({status}); try again later")
     if status in _TOO_BUSY or status >= 500:
         wait = retry_after(headers)
         return ModelUnavailable(
             f"{name} is too busy or out of order ({status}); try again later", retry_after_seconds=wait
         )
-    return ModelRefused(_refusal(status, name, key_variable))
+    return ModelRefused(_refusal(status, name, key_variable, section), status=status)
 
 
-def _refusal(status: int, name: str, key_variable: str) -> str:
+def _refusal(status: int, name: str, key_variable: str, section: str) -> str:
     match status:
         case 401 | 403 if key_variable:
             return f"{name} did not accept the key ({status}); check the variable {key_variable}"
         case 401 | 403:
-            return f"{name} wants a key ({status}); name its variable in embedding.key_variable"
+            return f"{name} wants a key ({status}); name its variable in {section}.key_variable"
         case 404:
-            return f"{name} knows no such model or path (404); check embedding.model and embedding.base_url"
+            return f"{name} knows no such model or path (404); check {section}.model and {section}.base_url"
         case _ if 300 <= status < 400:
-            return f"{name} points to another address ({status}), which is not followed; correct embedding.base_url"
-        case _:
+            return f"{name} points to another address ({status}), which is not followed; correct {section}.base_url"
+        case _ if section == "embedding":
             return f"{name} refused the request ({status}); check embedding.model and embedding.dimensions"
+        case _:
+            return f"{name} refused the request ({status}); check {section}.model, or shorten what is asked"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -2,14 +2,16 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from recollect.domain.errors import ModelRefused, ModelTimeout, ModelUnavailable
 from recollect.models.endpoint import Endpoint
-from recollect.models.exchange import MAX_ANSWER_BYTES, Answer, Request, exchange
+from recollect.models.exchange import MAX_ANSWER_BYTES, Answer, Request, exchange, header_names, pieces, send
 from recollect.models.statuses import problem
 
 if TYPE_CHECKING:
@@ -61,16 +63,33 @@ class Wire:
         self._idle: list[HTTPConnection] = []
         self._lock = Lock()
 
-    def post(self, path: str, body: object) -> object:
-        """The parsed answer to `body`, or a ModelError."""
-        name = self.endpoint.name
-        answer = self._answer(self._request(path, body))
-        if not 200 <= answer.status < 300:
-            raise problem(answer.status, answer.headers, name, self._access.key_variable)
+    def post(self, path: str, body: object, headers: Mapping[str, str] = MappingProxyType({})) -> object:
+        """The parsed answer to `body`, or a ModelError; the headers are for this one request."""
+        answer = self._answer(self._request(path, body, headers))
+        self._check(answer.status, answer.headers)
         try:
             return json.loads(answer.body)
         except (ValueError, RecursionError) as error:
-            raise ModelRefused(f"{name} did not answer in JSON; check embedding.base_url") from error
+            raise ModelRefused(f"{self.endpoint.name} did not answer in JSON; check {self._address}") from error
+
+    def stream(
+        self, path: str, body: object, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> Generator[bytes, None, None]:
+        """The answer to `body` piece by piece, each of which may take as long as a whole answer otherwise.
+
+        The connection is the stream's own: one that is not read to its end cannot be used again.
+        """
+        request = self._request(path, body, {**headers, "Accept": "text/event-stream"})
+        unhurried = replace(request, ends=self._timeout, clock=lambda: 0.0)
+        with self._explained():
+            connection = self._connect(self.endpoint, request.left())
+            try:
+                socket = send(connection, request)
+                with connection.getresponse() as response:
+                    self._check(response.status, header_names(response))
+                    yield from pieces(response, socket, unhurried)
+            finally:
+                connection.close()
 
     def close(self) -> None:
         """Close the connections that are not in use."""
@@ -79,29 +98,49 @@ class Wire:
         for connection in idle:
             connection.close()
 
-    def _request(self, path: str, body: object) -> Request:
+    def _request(self, path: str, body: object, headers: Mapping[str, str]) -> Request:
         return Request(
             path=self.endpoint.path + path,
             body=json.dumps(body, separators=(",", ":")).encode(),
-            headers={"Content-Type": "application/json", "Accept": "application/json", **self._access.headers},
+            headers={
+                "Content-Type": "application/json",
+                "Accept": "application/json",
+                **headers,
+                **self._access.headers,
+            },
             ends=self._clock() + self._timeout,
             clock=self._clock,
             max_answer_bytes=self._max_answer_bytes,
+            section=self.endpoint.section,
         )
 
+    @property
+    def _address(self) -> str:
+        return f"{self.endpoint.section}.base_url"
+
+    def _check(self, status: int, headers: Mapping[str, str]) -> None:
+        if not 200 <= status < 300:
+            raise problem(status, headers, self.endpoint.name, self._access.key_variable, self.endpoint.section)
+
     def _answer(self, request: Request) -> Answer:
+        with self._explained():
+            return self._again(request) or self._use(self._connect(self.endpoint, request.left()), request)
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        """Whatever goes wrong with the connection inside the block becomes one of our errors."""
         from http.client import HTTPException  # noqa: PLC0415 - see connect
         from ssl import SSLCertVerificationError  # noqa: PLC0415 - see connect
 
         name = self.endpoint.name
         try:
-            return self._again(request) or self._use(self._connect(self.endpoint, request.left()), request)
+            yield
         except SSLCertVerificationError as error:
-            raise ModelRefused(f"{name} shows no certificate that is trusted here; check embedding.base_url") from error
+            raise ModelRefused(f"{name} shows no certificate that is trusted here; check {self._address}") from error
         except TimeoutError as error:
             raise ModelTimeout(f"{name} did not answer within {self._timeout:g} s; try again later") from error
         except (OSError, HTTPException) as error:
-            raise ModelUnavailable(f"{name} cannot be reached; check the network and embedding.base_url") from error
+            raise ModelUnavailable(f"{name} cannot be reached; check the network and {self._address}") from error
 
     def _again(self, request: Request) -> Answer | None:
         """The answer over a connection that was kept; None where there is none that still works."""

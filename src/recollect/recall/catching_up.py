@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.embedder import EmbedderIdentity, Purpose
@@ -19,11 +19,21 @@ from recollect.recall.passages import (
     told,
 )
 from recollect.storage.port import Database, Tx
-from recollect.storage.tables import chunks, embedding_cache, generations, messages, meta, vectors
+from recollect.storage.tables import chunks, embedding_cache, generations, messages, vectors
 from recollect.storage.tables.generations import Generation, GenerationState
 
 #: The name under which a vault notes the model that somebody went back from.
 LEFT = "index_left"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one step did."""
+
+    #: How many pieces it went through; 0 when nothing is left.
+    count: int
+    #: Whether somebody else had been through them before it came to the end.
+    contended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,43 +61,52 @@ def model_key(identity: EmbedderIdentity) -> bytes:
     return text_hash(identity.text_key())
 
 
-def current(tx: Tx, identity: EmbedderIdentity, now: datetime) -> Generation:
-    """The generation to embed into: the current one of this model, or a new one beside it."""
+def begin(tx: Tx, identity: EmbedderIdentity, now: datetime) -> Generation:
+    """The generation that a model embeds into: the current one if it is its own, or one beside it."""
     wanted = identity.text_key()
-    standing = generations.find(tx, GenerationState.CURRENT)
+    by_state = {one.state: one for one in generations.everything(tx)}
+    standing = by_state.get(GenerationState.CURRENT)
     if standing is None:
         return generations.add(tx, wanted, GenerationState.CURRENT, now)
     if standing.identity == wanted:
         return standing
-    building = generations.find(tx, GenerationState.BUILDING)
-    if building and building.identity != wanted:
+    building = by_state.get(GenerationState.BUILDING)
+    if building and building.identity == wanted:
+        return building
+    if building:
         # The model was changed again before that one was ready.
         generations.drop(tx, building.id)
-        building = None
-    return building or generations.add(tx, wanted, GenerationState.BUILDING, now)
+    previous = by_state.get(GenerationState.PREVIOUS)
+    if previous and previous.identity == wanted:
+        # Back to the model before: what it embedded stands, and only what was written since is missing.
+        generations.move(tx, previous.id, GenerationState.BUILDING, now)
+        return replace(previous, state=GenerationState.BUILDING)
+    return generations.add(tx, wanted, GenerationState.BUILDING, now)
 
 
-def step(database: Database, embedder: Embedder, *, limit: int, cache_entries: int, now: datetime) -> int:
-    """Embed the next chunks; how many, or 0 when there is nothing left to do. No transaction waits for the model."""
-    if database.read(lambda tx: meta.find(tx, LEFT)) == embedder.identity.text_key():
-        # Somebody went back from this model; only they may ask for it again.
-        return 0
-    batch = database.read(lambda tx: _load(tx, embedder.identity, limit))
-    if batch is None:
-        begun = database.write(lambda tx: current(tx, embedder.identity, now))
-        batch = database.read(lambda tx: _fill(tx, begun, embedder.identity, limit))
-    if not batch.passages:
-        if batch.generation.state is GenerationState.BUILDING:
-            database.write(lambda tx: _swap(tx, batch.generation, now))
-        return 0
-    fresh = _embed(embedder, batch)
-    database.write(lambda tx: _store(tx, batch, fresh, model_key(embedder.identity), cache_entries, now))
-    return len(batch.passages)
+def step(database: Database, embedder: Embedder, *, limit: int, cache_entries: int, now: datetime) -> Step:
+    """Embed the next chunks of this model's generation, if it has one. No transaction waits for the model."""
+    while batch := database.read(lambda tx: _load(tx, embedder.identity, limit)):
+        if batch.passages:
+            return _work(database, embedder, batch, cache_entries, now)
+        if batch.generation.state is not GenerationState.BUILDING:
+            break
+        generation = batch.generation
+        if database.write(lambda tx: _swap(tx, generation, limit, now)):  # noqa: B023 - it is run at once
+            break
+    return Step(0)
 
 
 def lag(tx: Tx, generation: Generation) -> int:
     """How many numbers a generation is behind; an upper bound on the chunks without a vector."""
     return max(0, chunks.last(tx) - generation.done)
+
+
+def _work(database: Database, embedder: Embedder, batch: Batch, cache_entries: int, now: datetime) -> Step:
+    fresh = _embed(embedder, batch)
+    model = model_key(embedder.identity)
+    first = database.write(lambda tx: _store(tx, batch, fresh, model, cache_entries, now))
+    return Step(len(batch.passages), contended=not first)
 
 
 def _load(tx: Tx, identity: EmbedderIdentity, limit: int) -> Batch | None:
@@ -131,10 +150,11 @@ def _embed(embedder: Embedder, batch: Batch) -> dict[bytes, bytes]:
     return dict(zip(missing, to_bytes(rows), strict=True))
 
 
-def _store(tx: Tx, batch: Batch, fresh: dict[bytes, bytes], model: bytes, cache_entries: int, now: datetime) -> None:
+def _store(tx: Tx, batch: Batch, fresh: dict[bytes, bytes], model: bytes, cache_entries: int, now: datetime) -> bool:
+    """Keep what was embedded; whether nobody else had come that far before."""
     if all(one.id != batch.generation.id for one in generations.everything(tx)):
         # Another process dropped it, for another model.
-        return
+        return True
     standing = {row[0] for row in chunks.after(tx, batch.generation.done, len(batch.passages) * 2)}
     found = {**batch.known, **fresh}
     # A chunk that was taken out while the model worked must not come back as a vector.
@@ -148,20 +168,25 @@ def _store(tx: Tx, batch: Batch, fresh: dict[bytes, bytes], model: bytes, cache_
         embedding_cache.touch(tx, batch.known, model, now)
         embedding_cache.save(tx, {key: data for key, data in fresh.items() if key in kept}, model, now)
         embedding_cache.evict(tx, cache_entries)
-    generations.advance(tx, batch.generation.id, batch.passages[-1].chunk)
+    return generations.advance(tx, batch.generation.id, batch.passages[-1].chunk)
 
 
-def _swap(tx: Tx, generation: Generation, now: datetime) -> None:
-    """Put a generation that has everything in the place of the current one: one pointer, one transaction."""
-    standing = generations.find(tx, generation.state)
-    if generation.state is not GenerationState.BUILDING or standing is None or standing.id != generation.id:
-        return
-    if lag(tx, standing):
-        return
+def _swap(tx: Tx, generation: Generation, limit: int, now: datetime) -> bool:
+    """Put a generation that has everything in the place of the current one: one pointer, one transaction.
+
+    False when there is more to embed first. What others wrote in this moment may be missing: it is embedded like
+    any other write, and to wait for it could last as long as they write.
+    """
+    standing = generations.find(tx, GenerationState.BUILDING)
+    if standing is None or standing.id != generation.id:
+        return True
+    if lag(tx, standing) > limit:
+        return False
     previous = generations.find(tx, GenerationState.PREVIOUS)
     if previous:
         generations.drop(tx, previous.id)
-    current_one = generations.find(tx, GenerationState.CURRENT)
-    if current_one:
-        generations.move(tx, current_one.id, GenerationState.PREVIOUS, now)
-    generations.move(tx, generation.id, GenerationState.CURRENT, now)
+    current = generations.find(tx, GenerationState.CURRENT)
+    if current:
+        generations.move(tx, current.id, GenerationState.PREVIOUS, now)
+    generations.move(tx, standing.id, GenerationState.CURRENT, now)
+    return True

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 HEAD = 20
-SAME = 0.45
+SAME = 0.5
 #: Who asks how it was before is not served by how it is now.
 _PAST = re.compile(
     r"\b(first|original(ly)?|initial(ly)?|used to|previous(ly)?|former(ly)?|before|earliest|old(est)?)\b", re.IGNORECASE
@@ -19,9 +19,10 @@ _PAST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One candidate as a statement: its terms, and which of them the question asked for."""
+    """One candidate as a statement: when it was made, its terms, and which of them the question asked for."""
 
     number: int
+    created: int
     terms: frozenset[str]
     asked: frozenset[str]
 
@@ -41,8 +42,8 @@ def settle(statements: Sequence[Statement]) -> list[int]:
         seats = [place] + [
             other for other in range(place + 1, len(statements)) if free[other] and _compete(one, statements[other])
         ]
-        newest_first = sorted((statements[seat].number for seat in seats), reverse=True)
-        for seat, number in zip(seats, newest_first, strict=True):
+        newest_first = sorted(((statements[seat].created, statements[seat].number) for seat in seats), reverse=True)
+        for seat, (_, number) in zip(seats, newest_first, strict=True):
             order[seat] = number
             free[seat] = False
     return order

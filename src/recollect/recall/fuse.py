@@ -5,32 +5,35 @@ have nothing else in common. What is added after them is in the same unit. Each 
 conversation:
 
 who    a question that names somebody is mostly answered by what they said, the more so when they speak of themselves
-near   an answer and the question before it share what they are about: a turn gains from its neighbours by others
 told   a turn that tells something answers more than one that asks, or says yes
 echo   a turn that repeats what was said just before adds less than the one that said it first
 when   a question that names a time is answered by what was said then or soon after
+near   an answer and the question before it share what they are about: a turn gains from its neighbours by others
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
+#: What is written has its subject in words; talk often has it in the turn before.
 LEXICAL = 0.6
+LEXICAL_WRITTEN = 0.75
 WHO = 1.0
 SELF = 0.5
-NEAR = 0.25
-TOLD = 2.0
+NEAR = 0.2
+TOLD = 3.0
 TOLD_WORDS = 10
+#: With so many words that tell, a turn is as good as a memory.
+TOLD_ENOUGH = 20
 ECHO = 2.0
 WHEN = 1.5
 #: Small, so that they settle what is otherwise even.
 IMPORTANCE = 0.4
-_ROUNDING = 1e-9
 TRUST = 0.3
+_ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What is known of one chunk when a question is asked."""
 
     number: int
@@ -49,55 +52,82 @@ class Candidate:
     importance: float = 0.5
     #: Steps below the owner's own word.
     distrust: int = 0
-    #: Adjacent turns by other speakers, by number.
-    neighbours: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
-    """A candidate's score and what each further reason added to it."""
+class Fused(NamedTuple):
+    """A candidate's score: what the arms say together, and what each further reason added to it."""
 
     number: int
     score: float
+    base: float
     added: tuple[tuple[str, float], ...]
 
 
-def fuse(candidates: Sequence[Candidate], pool: set[int]) -> list[Fused]:
-    """Every candidate with its score, best first; ties to the newer. The scale is that of the pool."""
-    by_cosine = _scaled({one.number: one.cosine for one in candidates if one.cosine is not None}, pool)
-    by_text = _scaled({one.number: one.bm25 for one in candidates}, pool)
-    base = {one.number: by_cosine.get(one.number, 0.0) + LEXICAL * by_text[one.number] for one in candidates}
+class Scale(NamedTuple):
+    """What turns both arms' scores into standard deviations of one pool."""
+
+    cosine: tuple[float, float]
+    bm25: tuple[float, float]
+
+    def base(self, cosine: float | None, bm25: float, *, turn: bool) -> float:
+        """What the two arms say together of a turn of a conversation, or of something written."""
+        middle, unit = self.cosine
+        near = 0.0 if cosine is None else (cosine - middle) * unit
+        middle, unit = self.bm25
+        return near + (LEXICAL if turn else LEXICAL_WRITTEN) * (bm25 - middle) * unit
+
+
+def fuse(candidates: Sequence[Candidate]) -> tuple[list[Fused], Scale]:
+    """Every candidate with its score, best first, ties to the newer; and the scale they were measured on."""
+    scale = Scale(
+        _scale([one.cosine for one in candidates if one.cosine is not None]), _scale([one.bm25 for one in candidates])
+    )
     fused: list[Fused] = []
     for one in candidates:
-        if one.number not in pool:
-            continue
-        added = tuple((name, value) for name, value in _reasons(one, base) if value)
-        fused.append(Fused(one.number, base[one.number] + sum(value for _, value in added), added))
+        base = scale.base(one.cosine, one.bm25, turn=one.turn)
+        added = _reasons(one)
+        fused.append(Fused(one.number, base + sum([value for _, value in added]), base, tuple(added)))
+    return _ordered(fused), scale
+
+
+def draw_near(ranked: Sequence[Fused], beside: Mapping[int, Iterable[int]], base: Mapping[int, float]) -> list[Fused]:
+    """The same with what each turn gains from its neighbours; `base` says what the arms think of those."""
+    moved: list[Fused] = []
+    for one in ranked:
+        near = NEAR * sum([base[number] for number in beside.get(one.number, ()) if number in base])
+        moved.append(one._replace(score=one.score + near, added=(*one.added, ("near", near))) if near else one)
+    return _ordered(moved)
+
+
+def _ordered(fused: list[Fused]) -> list[Fused]:
     return sorted(fused, key=lambda one: (-one.score, -one.number))
 
 
-def _reasons(one: Candidate, base: dict[int, float]) -> list[tuple[str, float]]:
-    near = sum(base[number] for number in one.neighbours if number in base)
-    return [
-        ("who", (WHO + SELF * one.own) if one.named else 0.0),
-        ("near", NEAR * near),
-        # As a loss, so that a memory or a document, which has no such words, is not behind a turn for it.
-        ("told", -TOLD * TOLD_WORDS / (one.told + TOLD_WORDS) if one.turn and one.told is not None else 0.0),
-        ("echo", -ECHO * one.echo),
-        ("when", WHEN * one.when),
-        ("importance", IMPORTANCE * (one.importance - 0.5)),
-        ("trust", -TRUST * one.distrust),
-    ]
+def _reasons(one: Candidate) -> list[tuple[str, float]]:
+    """What each reason adds, without those that add nothing."""
+    added: list[tuple[str, float]] = []
+    if one.named:
+        added.append(("who", WHO + SELF * one.own))
+    if one.turn and one.told is not None:
+        # Measured from an ordinary turn, since a memory or a document gains and loses nothing here.
+        enough = TOLD_WORDS / (TOLD_ENOUGH + TOLD_WORDS)
+        added.append(("told", TOLD * (enough - TOLD_WORDS / (one.told + TOLD_WORDS))))
+    if one.echo:
+        added.append(("echo", -ECHO * one.echo))
+    if one.when:
+        added.append(("when", WHEN * one.when))
+    if one.importance != 0.5:
+        added.append(("importance", IMPORTANCE * (one.importance - 0.5)))
+    if one.distrust:
+        added.append(("trust", -TRUST * one.distrust))
+    return added
 
 
-def _scaled(values: dict[int, float], pool: set[int]) -> dict[int, float]:
-    """Standard deviations from the mean of the pool."""
-    inside = [value for number, value in values.items() if number in pool]
-    if not inside:
-        return dict.fromkeys(values, 0.0)
-    mean = math.fsum(inside) / len(inside)
-    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in inside) / len(inside))
+def _scale(values: list[float]) -> tuple[float, float]:
+    """The middle of the values, and one over their spread."""
+    if not values:
+        return 0.0, 0.0
+    mean = math.fsum(values) / len(values)
+    spread = math.sqrt(math.fsum([(value - mean) ** 2 for value in values]) / len(values))
     # Equal scores differ by rounding; to measure anything in that would be noise.
-    if spread <= _ROUNDING * max(1.0, abs(mean)):
-        return dict.fromkeys(values, 0.0)
-    return {number: (value - mean) / spread for number, value in values.items()}
+    return mean, 1 / spread if spread > _ROUNDING * max(1.0, abs(mean)) else 0.0

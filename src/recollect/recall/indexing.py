@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def index_memory(tx: Tx, number: int, memory: Memory) -> None:
     """Make an active memory findable, by its content and by the words of its key; any other state is not."""
     if memory.state is State.ACTIVE:
-        chunk_rows.add(tx, SourceKind.MEMORIES, number, _memory_pieces(memory))
+        chunk_rows.add(tx, SourceKind.MEMORIES, number, memory_pieces(memory))
 
 
 def reindex_memory(tx: Tx, number: int, memory: Memory) -> None:
@@ -30,8 +30,7 @@ def reindex_memory(tx: Tx, number: int, memory: Memory) -> None:
 
 def index_message(tx: Tx, number: int, message: Message) -> None:
     """Make a message findable by its words."""
-    pieces = ((chunk, index_terms(chunk.text)) for chunk in chunks(message.text))
-    chunk_rows.add(tx, SourceKind.SESSIONS, number, pieces)
+    chunk_rows.add(tx, SourceKind.SESSIONS, number, message_pieces(message))
 
 
 def index_note(tx: Tx, number: int, path: str, text: str) -> None:
@@ -71,7 +70,13 @@ def _note_terms(chunk: "NoteChunk", path: str) -> str:
     return index_terms(" ".join((chunk.text, *above, name.replace("_", " "))))
 
 
-def _memory_pieces(memory: Memory) -> Iterator[tuple[Chunk, str]]:
+def message_pieces(message: Message) -> Iterator[tuple[Chunk, str]]:
+    """A message in pieces, each with the terms it is found by."""
+    return ((chunk, index_terms(chunk.text)) for chunk in chunks(message.text))
+
+
+def memory_pieces(memory: Memory) -> Iterator[tuple[Chunk, str]]:
+    """A memory in pieces, each with the terms it is found by."""
     key_words = f" {memory.key.replace('_', ' ')}" if memory.key else ""
     for chunk in chunks(memory.content):
         yield chunk, index_terms(chunk.text + key_words)

@@ -1,10 +1,13 @@
-"""A generation's vectors in memory, one contiguous block of signed bytes, searched exactly."""
+"""A generation's vectors in memory: contiguous signed bytes to scan, and two bits below each to settle the order."""
 
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-from recollect.storage.port import Tx
+from recollect.recall import coarse, coarse_lists
+from recollect.recall.coarse_lists import Lists, looked_up
+from recollect.storage.port import Row, Tx
 from recollect.storage.tables import vectors
 from recollect.storage.tables.generations import Generation
 
@@ -14,61 +17,171 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
     Scores = NDArray[np.float32]
+    Bytes = NDArray[np.int8]
 
+#: So many vectors are scanned for a question; where there are more, those of the lists nearest to it.
+SCANNED: Final = 250_000
 #: Rows that were taken out elsewhere and may stay here before everything is loaded anew.
 _STALE_SHARE = 10
 _LEAST_ROOM = 1024
+#: Rows fetched at once, so few that they do not count beside the matrix.
+_PAGE = 512
 _SCALE = 127
+#: Scores from which the line above which to look is guessed.
+_LINE = 4096
+#: Of what the scan puts first, so many times what is asked for is compared exactly, and at least so many.
+_POOL, _LEAST_POOL = 4, 64
+#: Up to this part of all rows a filter's own are gathered; beyond it, all are scanned.
+_GATHERED = 32
+#: Four components without a rest.
+_NO_REST = b"\xaa"
 
 
 def to_bytes(rows: "NDArray[np.float32]") -> list[bytes]:
-    """Each vector as signed bytes, scaled so that its largest component is 127; a cosine needs no scale."""
+    """Each vector in ten bits a component: first the signed bytes, then two bits below each, four in a byte."""
     import numpy as np  # noqa: PLC0415 - heavy, and only where there are vectors
 
+    # Scaled so that the largest component is 127; a cosine needs no scale.
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    scaled = np.divide(rows * _SCALE, largest, out=np.zeros_like(rows), where=largest > 0)
-    return [row.tobytes() for row in np.rint(scaled).astype(np.int8)]
+    scaled = np.divide(rows * (4 * _SCALE), largest, out=np.zeros_like(rows), where=largest > 0)
+    fine = np.rint(scaled).astype(np.int16)
+    high = (fine + 2) >> 2
+    rest = np.pad(fine - 4 * high + 2, ((0, 0), (0, -rows.shape[1] % 4)), constant_values=2).astype(np.uint8)
+    low = rest[:, 0::4] | rest[:, 1::4] << 2 | rest[:, 2::4] << 4 | rest[:, 3::4] << 6
+    return [row.tobytes() for row in np.hstack([high.astype(np.int8).view(np.uint8), low])]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The rows as they are at one moment."""
+
+    rows: "Bytes"
+    low: "NDArray[np.uint8]"
+    #: One by the length of each row of signed bytes; 0 where nothing is.
+    inverse: "Scores"
+    numbers: "Numbers"
+    lists: Lists | None
+
+    def places(self, numbers: "Numbers") -> "Numbers":
+        """Where each chunk lies; -1 for one that has no vector."""
+        import numpy as np  # noqa: PLC0415
+
+        if self.lists is None:
+            return looked_up(self.numbers, None, numbers)
+        grouped = self.lists.grouped
+        loose = looked_up(self.numbers[grouped:], None, numbers)
+        return np.where(loose >= 0, loose + grouped, self.lists.place(numbers))
+
+    def vectors(self, places: "Numbers") -> "NDArray[np.float32]":
+        """The vectors at some places, of any length, with every bit there is of them."""
+        import numpy as np  # noqa: PLC0415
+
+        rest = _rests().take(self.low[places]).view(np.int8)[:, : self.rows.shape[1]]
+        # In whole numbers first, which is the quickest way to put the bits together.
+        fine = self.rows[places].astype(np.int16)
+        fine *= 4
+        fine += rest
+        return fine.astype(np.float32)
+
+    def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
+        """How near the rows of some spans are to signed bytes, as a score that orders them as their cosine would."""
+        import numpy as np  # noqa: PLC0415
+
+        found = [_dots(asked, self.rows[start:stop]) for start, stop in spans]
+        for scores, (start, stop) in zip(found, spans, strict=True):
+            scores *= self.inverse[start:stop]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near every chunk is to a query, by cosine."""
+    """How near chunks are to a query: one scan tells which ones may be, and those are compared exactly."""
 
-    numbers: "Numbers"
-    cosines: "Scores"
+    block: Block
+    query: "NDArray[np.float32]"
+    #: What was scanned for, where, and what came of it.
+    asked: "Bytes"
+    spans: list[tuple[int, int]]
+    scores: "Scores"
+
+    def moved(self, query: "NDArray[np.float32]") -> "Nearness":
+        """The same for a query so near to this one that another scan would find hardly anything else."""
+        return replace(self, query=_unit(query))
 
     def best(self, most: int, allowed: "set[int] | None" = None) -> list[int]:
         """The numbers of the nearest chunks, nearest first, ties to the newer."""
         import numpy as np  # noqa: PLC0415
 
-        cosines = self.cosines
-        if allowed is not None:
-            mask = np.isin(self.numbers, np.fromiter(allowed, np.int64, len(allowed)))
-            cosines = np.where(mask, cosines, np.float32(-2))
-        head = np.argpartition(-cosines, most)[:most] if len(cosines) > most else np.arange(len(cosines))
-        order = head[np.lexsort((-self.numbers[head], -cosines[head]))]
-        return [int(self.numbers[at]) for at in order if cosines[at] > -1.5]
+        pool = max(_POOL * most, _LEAST_POOL)
+        places = self._found(pool) if allowed is None else self._found_among(allowed, pool)
+        numbers = self.block.numbers[places]
+        # A place that was kept for a row which turned out to be damaged has no number.
+        places, numbers = places[numbers > 0], numbers[numbers > 0]
+        cosines = self._cosines(places)
+        return numbers[np.lexsort((-numbers, -cosines))[:most]].tolist()
 
     def of(self, chunks: list[int]) -> list[float | None]:
         """The cosine of each chunk; None for one that has no vector yet."""
         import numpy as np  # noqa: PLC0415
 
-        if not len(self.numbers):
-            return [None] * len(chunks)
-        at = np.minimum(np.searchsorted(self.numbers, chunks), len(self.numbers) - 1)
-        found = self.numbers[at] == chunks
-        return [float(self.cosines[place]) if here else None for place, here in zip(at, found, strict=True)]
+        places = self.block.places(np.array(chunks, np.int64))
+        there = places >= 0
+        cosines = iter(self._cosines(places[there]).tolist())
+        return [next(cosines) if here else None for here in there.tolist()]
+
+    def mean(self, chunks: list[int]) -> "NDArray[np.float32] | None":
+        """The middle of some vectors, each of length 1."""
+        import numpy as np  # noqa: PLC0415
+
+        places = self.block.places(np.array(chunks, np.int64))
+        places = places[places >= 0]
+        found = self.block.vectors(places)
+        return (found / _lengths(found)[:, None]).mean(axis=0) if len(places) else None
+
+    def _cosines(self, places: "Numbers") -> "Scores":
+        import numpy as np  # noqa: PLC0415
+
+        found = self.block.vectors(places)
+        # Not by @, which would wake a second thread for a tenth of a millisecond's work.
+        return np.einsum("ij,j->i", found, self.query) / _lengths(found)
+
+    def _found(self, most: int) -> "Numbers":
+        """The places of what the scan puts first."""
+        import numpy as np  # noqa: PLC0415
+
+        head = _head(self.scores, most)
+        sizes = np.array([stop - start for start, stop in self.spans], np.int64).cumsum()
+        span = np.searchsorted(sizes, head, side="right")
+        return head - sizes[span] + np.array([stop for _, stop in self.spans], np.int64)[span]
+
+    def _found_among(self, allowed: set[int], most: int) -> "Numbers":
+        """The places of the first among some chunks; here lists are no help, since they may hold none of them."""
+        import numpy as np  # noqa: PLC0415
+
+        block = self.block
+        places = block.places(np.fromiter(allowed, np.int64, len(allowed)))
+        places = np.sort(places[places >= 0])
+        if block.lists is None:
+            scores = self.scores[places]
+        elif len(places) * _GATHERED <= len(block.rows):
+            scores = _dots(self.asked, block.rows[places]) * block.inverse[places]
+        else:
+            scores = block.scan(self.asked, [(0, len(block.rows))])[places]
+        return places[_head(scores, most)]
 
 
 class Matrix:
     """The vectors of one generation, kept current with what other processes write."""
 
-    def __init__(self, generation: int, dimensions: int) -> None:
+    def __init__(self, generation: int, dimensions: int, *, scanned: int = SCANNED) -> None:
         self.generation = generation
-        self._dimensions = dimensions
+        self.dimensions = dimensions
+        self._scanned = scanned
         self._lock = threading.Lock()
         #: How many loaded rows are known to have been taken out since; which ones is not.
         self.stale = 0
+        #: Whether there are so many vectors that `coarse.step` has something to do.
+        self.wants_lists = False
         self._clear()
 
     def __len__(self) -> int:
@@ -76,91 +189,158 @@ class Matrix:
         return self._count
 
     def refresh(self, tx: Tx, generation: Generation) -> None:
-        """Load what was written since the last time, or everything when much was taken out."""
+        """Load what was written since the last time, or everything when much was taken out or came into lists."""
         with self._lock:
             if (generation.removed - self._removed) * _STALE_SHARE > max(self._count, _LEAST_ROOM):
                 self._clear()
-            if self._count == 0:
-                self._removed = generation.removed
+            self._load(tx, generation)
+            if self._regroup(tx, generation):
+                self._clear()
+                self._lists = coarse_lists.load(tx, self.generation, self.dimensions)
+                self._load(tx, generation)
             self.stale = generation.removed - self._removed
-            if self._last < generation.done or self._count == 0:
-                self._append(vectors.after(tx, self.generation, self._last))
 
-    def near(self, query: "NDArray[np.float32]") -> Nearness:
-        """The cosine of every vector to a query."""
+    def near(self, query: "NDArray[np.float32]", scanned: int | None = None) -> Nearness:
+        """What is needed to tell which vectors are nearest to a query."""
         import numpy as np  # noqa: PLC0415
 
         with self._lock:
-            count, rows, norms, numbers = self._count, self._rows, self._norms, self._numbers
-        if count == 0:
-            return Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        asked = np.frombuffer(to_bytes(query.reshape(1, -1))[0], np.int8)
-        length = float(np.linalg.norm(asked.astype(np.float32))) or 1.0
-        dots = _dots(asked, rows[:count])
-        return Nearness(numbers[:count], (dots / (norms[:count] * np.float32(length))).astype(np.float32))
-
-    def mean(self, chunks: list[int]) -> "NDArray[np.float32] | None":
-        """The middle of some vectors, each of length 1."""
-        import numpy as np  # noqa: PLC0415
-
-        with self._lock:
-            at = np.searchsorted(self._numbers[: self._count], chunks)
-            at = at[at < self._count]
-            if not len(at):
-                return None
-            rows = self._rows[at].astype(np.float32) / self._norms[at][:, None]
-        return rows.mean(axis=0)
+            count, lists = self._count, self._lists
+            block = Block(self._rows[:count], self._low[:count], self._inverse[:count], self._numbers[:count], lists)
+        query = _unit(query)
+        asked = np.frombuffer(to_bytes(query.reshape(1, -1))[0], np.int8)[: self.dimensions]
+        spans = [(0, count)]
+        if lists is not None:
+            spans = [*lists.spans(query, scanned or self._scanned), (lists.grouped, count)]
+        return Nearness(block, query, asked, spans, block.scan(asked, spans))
 
     def _clear(self) -> None:
         import numpy as np  # noqa: PLC0415
 
         self._count, self._last, self._removed = 0, 0, 0
-        self._rows = np.zeros((0, self._dimensions), np.int8)
-        self._norms = np.ones(0, np.float32)
+        self._lists: Lists | None = None
+        self._rows = np.zeros((0, self.dimensions), np.int8)
+        self._low = np.zeros((0, -(-self.dimensions // 4)), np.uint8)
+        self._inverse = np.zeros(0, np.float32)
         self._numbers = np.zeros(0, np.int64)
 
-    def _append(self, rows: list[Any]) -> None:
+    def _regroup(self, tx: Tx, generation: Generation) -> bool:
+        """Whether to lay the rows out by lists: once nearly all have one, and again when many came since."""
+        self.wants_lists = False
+        if self._count <= self._scanned:
+            return False
+        standing = coarse.standing(tx, generation, self._count)
+        self.wants_lists = standing.wanting
+        loose = self._count - (self._lists.grouped if self._lists else 0)
+        return standing.usable and loose * 4 > self._count
+
+    def _load(self, tx: Tx, generation: Generation) -> None:
+        """Fetch what follows the last row, a page at a time."""
+        if self._count == 0:
+            self._removed = generation.removed
+        elif self._last >= generation.done:
+            return
+        # There are at most so many; memory that is never written to is never taken.
+        self._make_room(max(0, generation.done - self._last))
+        if self._last == 0 and self._lists:
+            self._count = self._lists.grouped
+        while page := vectors.after(tx, self.generation, self._last, _PAGE):
+            self._append(page)
+            self._last = page[-1][0]
+
+    def _append(self, page: list[Row]) -> None:
         import numpy as np  # noqa: PLC0415
 
-        # A row of another length is damaged: it is passed over, and its chunk is found by its words.
-        good = [(number, data) for number, data in rows if len(data) == self._dimensions]
-        if rows:
-            self._last = rows[-1][0]
-        if not good:
+        wide, short = self.dimensions + self._low.shape[1], self.dimensions
+        # A row of another length is damaged: it is passed over, and its chunk is found by its words. One of signed
+        # bytes alone was written before there was a rest.
+        data = [
+            row if len(row) == wide else row + _NO_REST * (wide - short) for _, row in page if len(row) in {wide, short}
+        ]
+        if not data:
             return
-        block = np.frombuffer(b"".join(data for _, data in good), np.int8).reshape(-1, self._dimensions)
-        numbers = np.array([number for number, _ in good], np.int64)
-        self._make_room(len(good))
-        end = self._count + len(good)
-        self._rows[self._count : end] = block
-        self._norms[self._count : end] = np.maximum(np.linalg.norm(block.astype(np.float32), axis=1), 1)
-        self._numbers[self._count : end] = numbers
-        self._count = end
+        numbers = np.array([number for number, row in page if len(row) in {wide, short}], np.int64)
+        both = np.frombuffer(b"".join(data), np.int8).reshape(-1, wide)
+        rows = both[:, :short]
+        self._make_room(len(data))
+        places = self._new_places(numbers)
+        self._rows[places], self._low[places] = rows, both[:, short:].view(np.uint8)
+        self._inverse[places], self._numbers[places] = 1 / _lengths(rows.astype(np.float32)), numbers
+
+    def _new_places(self, numbers: "Numbers") -> "Numbers | slice":
+        """Where new rows go: to their list, or behind everything."""
+        import numpy as np  # noqa: PLC0415
+
+        if self._lists is None:
+            self._count += len(numbers)
+            return slice(self._count - len(numbers), self._count)
+        places = self._lists.place(numbers)
+        loose = np.flatnonzero(places < 0)
+        places[loose] = np.arange(self._count, self._count + len(loose))
+        self._count += len(loose)
+        return places
 
     def _make_room(self, more: int) -> None:
         import numpy as np  # noqa: PLC0415
 
-        need = self._count + more
+        need, count = self._count + more, self._count
         if need <= len(self._numbers):
             return
         # An eighth to spare: writes come in ones, and memory must stay near what the vectors take.
         room = max(_LEAST_ROOM, need + need // 8)
-        rows, norms, numbers = self._rows, self._norms, self._numbers
-        self._rows = np.zeros((room, self._dimensions), np.int8)
-        self._norms, self._numbers = np.ones(room, np.float32), np.zeros(room, np.int64)
-        self._rows[: self._count] = rows[: self._count]
-        self._norms[: self._count] = norms[: self._count]
-        self._numbers[: self._count] = numbers[: self._count]
+        for name in ("_rows", "_low", "_inverse", "_numbers"):
+            old = getattr(self, name)
+            new = np.zeros((room, *old.shape[1:]), old.dtype)
+            new[:count] = old[:count]
+            setattr(self, name, new)
 
 
-def _dots(query: "NDArray[np.int8]", rows: "NDArray[np.int8]") -> "NDArray[np.float32]":
+def _head(scores: "Scores", most: int) -> "NDArray[np.int64]":
+    """The places of the highest scores, so many or all there are, in no order."""
+    import numpy as np  # noqa: PLC0415
+
+    if len(scores) <= most:
+        return np.arange(len(scores))
+    # A few thousand tell about where the line runs; to sort them all would take as long as the scan.
+    sample = scores[:: max(1, len(scores) // _LINE)]
+    above = min(len(sample), 2 * most * len(sample) // len(scores) + 8)
+    found = np.flatnonzero(scores >= np.partition(sample, len(sample) - above)[len(sample) - above])
+    if len(found) < most:
+        found = np.arange(len(scores))
+    return found[np.argpartition(scores[found], len(found) - most)[-most:]] if len(found) > most else found
+
+
+def _lengths(rows: "NDArray[np.float32]") -> "Scores":
+    import numpy as np  # noqa: PLC0415
+
+    return np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1)
+
+
+def _unit(query: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    import numpy as np  # noqa: PLC0415
+
+    return (query / (float(np.linalg.norm(query)) or 1.0)).astype(np.float32)
+
+
+@cache
+def _rests() -> "NDArray[np.uint32]":
+    """For each byte of low bits the four rests, as signed bytes side by side."""
+    import numpy as np  # noqa: PLC0415
+
+    packed = np.arange(256)[:, None] >> np.array([0, 2, 4, 6])
+    return ((packed & 3) - 2).astype(np.int8).view(np.uint32)[:, 0]
+
+
+def _dots(query: "Bytes", rows: "Bytes") -> "Scores":
     """The dot product of a query with every row: by SIMD where there is a package for it, else by numpy in blocks."""
     import numpy as np  # noqa: PLC0415
 
+    if not len(rows):
+        return np.zeros(0, np.float32)
     try:
         import numkong  # noqa: PLC0415 - optional
     except ImportError:
         wide = query.astype(np.float32)
         blocks = (rows[start : start + 4096].astype(np.float32) @ wide for start in range(0, len(rows), 4096))
         return np.concatenate(list(blocks))
-    return np.asarray(numkong.cdist(query.reshape(1, -1), rows, "dot"))[0].astype(np.float32)
+    return np.asarray(numkong.cdist(query.reshape(1, -1), rows, "dot", out_dtype="float32"))[0]

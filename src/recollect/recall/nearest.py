@@ -20,9 +20,10 @@ class Nearest:
         #: How many of the rows below were taken out since; which ones is not known.
         self.stale = matrix.stale
         first = matrix.near(question)
-        middle = matrix.mean(first.best(_FIRST)) if len(matrix) > _FIRST else None
+        middle = first.mean(first.best(_FIRST)) if len(matrix) > _FIRST else None
+        # So short a move changes the order among the nearest, not which ones they are: one scan does for both.
         self._nearness: Nearness = (
-            first if middle is None else matrix.near((question + PULL * middle).astype(question.dtype))
+            first if middle is None else first.moved((question + PULL * middle).astype(question.dtype))
         )
 
     def best(self, most: int, within: set[int] | None) -> list[int]:

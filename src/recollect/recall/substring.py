@@ -1,9 +1,10 @@
 """The last rung: a key or a piece of a text exactly as it was typed, when no word of it is known."""
 
 from recollect.domain.hit import Hit, Reasons, Rung
-from recollect.policy.clock import Reading
-from recollect.recall.evidence import FILTERED, ROWS, Filters, load, texts
-from recollect.storage.port import Tx
+from recollect.recall.evidence import load
+from recollect.recall.filters import FILTERED, ROWS
+from recollect.recall.hits import details, to_hit
+from recollect.storage.port import Params, Tx
 
 _SHORTEST = 2
 #: Rows looked at, the newest first: the last resort must not read a whole life.
@@ -18,23 +19,14 @@ _FIND = f"""
 """  # noqa: S608  (constants of this file)
 
 
-def find_substring(tx: Tx, query: str, reading: Reading, filters: Filters, limit: int) -> list[Hit]:
+def find_substring(tx: Tx, query: str, params: Params, limit: int) -> list[Hit]:
     """The newest texts that hold the query as it stands."""
     piece = query.strip()
     if len(piece) < _SHORTEST:
         return []
-    params = {**filters.params(reading), "piece": piece, "limit": limit, "most": _MOST_ROWS}
-    numbers = [row[0] for row in tx.rows(_FIND, params)]
-    known, words = load(tx, numbers, reading, filters), texts(tx, numbers)
+    numbers = [row[0] for row in tx.rows(_FIND, {**params, "piece": piece, "limit": limit, "most": _MOST_ROWS})]
+    known, found = load(tx, numbers, params), details(tx, numbers)
     return [
-        Hit(
-            text=words[number][0],
-            score=1 / (place + 1),
-            source=known[number].source_of(words[number]),
-            trust=known[number].trust,
-            author=known[number].author,
-            created_at=known[number].created_at,
-            reasons=Reasons(rung=Rung.SUBSTRING),
-        )
+        to_hit(known[number], found[number], 1 / (place + 1), Reasons(rung=Rung.SUBSTRING))
         for place, number in enumerate(numbers)
     ]

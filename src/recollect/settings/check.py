@@ -1,5 +1,6 @@
 """One file, or the environment, against the model: its values, and every problem in one sentence each."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -14,6 +15,9 @@ from recollect.settings.spec import Value
 Tree = Mapping[str, object]
 
 _LONGEST_SHOWN = 60
+#: The sections of models, which somebody may want to give a key; and what it would be called.
+_WITH_KEYS = ("embedding", "language_model")
+_SECRET = re.compile("api_?key|secret|passw|credential|bearer|auth|^key$|(^|api_?|access_?)token$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,12 @@ def leaves(tree: Tree) -> Iterator[tuple[tuple[str, ...], object]]:
 def _unknown(key: str) -> str:
     if key in sections():
         return f"{key} is a section; write [{key}] on a line of its own, with its settings below"
+    section, _, name = key.rpartition(".")
+    if section in _WITH_KEYS and _SECRET.search(name):
+        # Whoever can read the file could use it.
+        return (
+            f"{key} does not belong into a settings file; put the key into a variable named by {section}.key_variable"
+        )
     return f"{_show(key)} is not a setting; the nearest is {nearest(key, known())!r}"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from recollect.domain.errors import InvalidInput
+from recollect.domain.hit import SourceKind
 from recollect.domain.names import check_name
 from recollect.settings.spec import choice, number, text
 
@@ -17,6 +18,19 @@ def _is_user(name: str) -> bool:
     try:
         return not name or bool(check_name(name, "user"))
     except InvalidInput:
+        return False
+
+
+def split_sources(text: str) -> tuple[SourceKind, ...]:
+    """The sources that a list with commas names, each once, in the order of their kinds."""
+    named = {SourceKind(part.strip()) for part in text.split(",")}
+    return tuple(kind for kind in SourceKind if kind in named)
+
+
+def _is_sources(text: str) -> bool:
+    try:
+        return bool(split_sources(text))
+    except ValueError:
         return False
 
 
@@ -58,6 +72,9 @@ class SessionSettings:
     )
     hook_max_age_hours: int = number(48, 0, 87_600, "Hours until a hook session is pruned; 0 is never.")
     hook_max_count: int = number(500, 0, 1_000_000, "How many hook sessions are kept; 0 is all.")
+    cache_seconds: float = number(
+        45.0, 0.0, 86_400, "How long a list of sessions is kept in memory while nothing changes; 0 keeps none."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +83,12 @@ class RecallSettings:
 
     limit: int = number(10, 1, 1000, "How many hits are returned when nobody says.", project=True)
     max: int = number(1000, 1, 100_000, "The most hits a caller may ask for.")
+    sources: str = text(
+        "memories, sessions, notes",
+        _is_sources,
+        "some of memories, sessions and notes, with commas between",
+        "What is searched when nobody says where.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,14 +120,79 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageModelSettings:
+    """Which model reads and writes, how it is called, and what it may cost."""
+
+    provider: str = choice(
+        "none",
+        (
+            "openai",
+            "gemini",
+            "anthropic",
+            "openrouter",
+            "ollama",
+            "vllm",
+            "llamacpp",
+            "lmstudio",
+            "local",
+            "scripted",
+        ),
+        "Who answers: `none` leaves everything to rules; `openai` is any endpoint that speaks its protocol; "
+        "`local` runs a model in this process; `scripted` follows fixed rules, to try things out.",
+    )
+    model: str = text("", _is_any, "text", "The model by its provider's name; for `local` the path of a GGUF file.")
+    base_url: str = text(
+        "", _is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+    )
+    plain_http: Literal["loopback", "anywhere"] = choice(
+        "loopback", ("anywhere",), "Where prompts may go without TLS: to this machine alone, or anywhere."
+    )
+    # Not checked here: a key written by mistake would be shown in the error.
+    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    timeout_seconds: float = number(60.0, 0.1, 3600, "How long one call may take; for a stream, each piece of it.")
+    retries: int = number(4, 0, 20, "How often a call that failed for want of time or room is made again.")
+    concurrency: int = number(4, 1, 64, "How many calls run at once.")
+    threads: int = number(1, 1, 64, "How many threads the local model computes with.")
+    window_tokens: int = number(4096, 256, 1_000_000, "How much the local model reads and writes in one call.")
+    max_output_tokens: int = number(1024, 1, 1_000_000, "The most tokens of a reply when nobody says.")
+    calls_per_day: int = number(0, 0, 1_000_000_000, "The most calls a day (UTC); 0 is no limit.")
+    tokens_per_day: int = number(0, 0, 1_000_000_000_000, "The most tokens a day, read and written; 0 is no limit.")
+    money_per_day: float = number(0.0, 0, 1_000_000_000, "The most money a day, by the prices below; 0 is no limit.")
+    currency: str = text("USD", _is_any, "text", "What prices and money are in; it is shown and not converted.")
+    # Below 0 is what nobody would write, and 0 is a price.
+    input_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens read; -1 is not known.")
+    output_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens written; -1 is not known.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotesSettings:
     """When folders of Markdown notes are looked at, and what is read of them."""
 
     on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall looks for changed notes first.")
     on_session_start: Literal["on", "off"] = choice("on", ("off",), "Whether a new session looks for changed notes.")
+    watch: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a watcher follows changes, or looks at intervals only."
+    )
     interval_minutes: int = number(0, 0, 10_080, "Minutes between two looks of a watcher at everything; 0 is never.")
     debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds of rest between a change, or a look, and the next look.")
     max_kib: int = number(1024, 1, 102_400, "The largest note that is read, in KiB.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptSettings:
+    """When the transcripts that are followed are read on."""
+
+    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall reads on in grown transcripts first.")
+    on_session_start: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a new session reads on in grown transcripts."
+    )
+    watch: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a watcher follows growth, or looks at intervals only."
+    )
+    interval_minutes: int = number(0, 0, 10_080, "Minutes between two looks of a watcher at everything; 0 is never.")
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds of rest after a change, or a look, until the next look.")
+    delta_bytes: int = number(100_000, 0, 1_000_000_000, "New bytes that are read at once; 0 waits for a rest.")
+    delta_messages: int = number(50, 0, 1_000_000, "New messages that are read at once; 0 waits for a rest.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,5 +225,7 @@ class Settings:
     sessions: SessionSettings = field(default_factory=SessionSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
+    transcripts: TranscriptSettings = field(default_factory=TranscriptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)

@@ -1,6 +1,6 @@
 """What the rest of Recollect asks of a database: transactions, rows, and a full-text index."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -26,6 +26,14 @@ class TextIndex(Protocol):
         """A query for the `number` and `score` of every chunk that matches :expression."""
         ...
 
+    def narrow(self, phrases: Sequence[str]) -> Sequence[str]:
+        """Expressions for `matching` that together find the best matches of any phrase, in a time that is bounded."""
+        ...
+
+    def best(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """The numbers and scores of the best matches of any phrase, best first, in a time that is bounded."""
+        ...
+
     def scrub(self) -> None:
         """Leave no term of a removed chunk in the index's own pages."""
         ...
@@ -41,6 +49,11 @@ class Tx(Protocol):
     @property
     def text(self) -> TextIndex:
         """The full-text index, in this transaction."""
+        ...
+
+    @property
+    def state(self) -> Hashable:
+        """Equal in two reads only when nothing was committed between them; unequal values say nothing."""
         ...
 
     def rows(self, sql: str, params: Params) -> list[Row]:

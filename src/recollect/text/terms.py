@@ -7,6 +7,7 @@ and drops accents. Nothing reaches it that it would cut differently here and the
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from recollect.text.narrowing import any_of
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.words import Piece, analyse, is_unspaced, located_pieces, pairs, plain, spellings
 
@@ -93,9 +94,14 @@ def _stands_alone(part: str) -> bool:
     return len(part) >= _SHORTEST_NUMBER or (len(part) > 1 and part.isalpha())
 
 
+def phrases(terms: Iterable[QueryTerm]) -> list[str]:
+    """Each term as a phrase of an FTS5 MATCH expression."""
+    return [_quoted(term.term) for term in terms]
+
+
 def match_expression(terms: Iterable[QueryTerm]) -> str | None:
     """An FTS5 MATCH expression for any of the terms, or None when there is none to look for."""
-    return " OR ".join(_quoted(term.term) for term in terms) or None
+    return any_of(phrases(terms)) or None
 
 
 def _quoted(term: str) -> str:

@@ -1,7 +1,8 @@
-"""Tokens: how many of them a model will count, roughly and rather too many than too few.
+"""Tokens: how many of them a model will count; exactly where its vocabulary is at hand, else rather too many.
 
-Every character has a weight in eighths of a token, so that the estimate of a whole is the sum of its parts (rounded
-up once). The weights follow what byte-pair vocabularies of 100,000 to 250,000 entries need on average:
+`counter` is for what must keep a budget. `estimate` is the quick middle of the road, for totals and statistics: every
+character has a weight in eighths of a token, so that the estimate of a whole is the sum of its parts (rounded up once).
+The weights follow what byte-pair vocabularies of 100,000 to 250,000 entries need on average:
 
 - English prose takes 4 to 4.5 characters a token, so an ASCII letter or space weighs a quarter;
 - code takes about 3, the difference being punctuation and digits, so these weigh a half: a digit is a token of its
@@ -10,6 +11,19 @@ up once). The weights follow what byte-pair vocabularies of 100,000 to 250,000 e
 - characters of three bytes (Han, kana, Hangul, Thai, Devanagari) take one to one and a quarter tokens each;
 - characters of four bytes (emoji, rare Han) take two to three tokens each.
 """
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.text.ceilings import ceiling
+from recollect.text.encodings import encoding
+
+# The newer names first: `gpt-4o` begins with `gpt-4`.
+_ENCODING_OF = (
+    (re.compile(r"(?:chatgpt-)?(?:gpt-4o|gpt-4\.[15]|gpt-5|gpt-oss|o[134])(?![0-9a-z])"), "o200k_base"),
+    (re.compile(r"gpt-(?:4|3\.?5)(?![0-9a-z])|text-embedding-(?:3|ada-002)"), "cl100k_base"),
+)
 
 _EIGHTHS = 8
 _LETTER, _MARK, _TWO_BYTES, _THREE_BYTES, _FOUR_BYTES = 2, 4, 4, 10, 24
@@ -36,3 +50,28 @@ def estimate(text: str) -> int:
     # Deleting one kind of byte and measuring what is left counts it at the speed of memory.
     eighths = sum((len(data) - len(data.translate(None, kind))) * weight for kind, weight in kinds)
     return -(-eighths // _EIGHTHS)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """One way to count tokens, and whether it is the model's own."""
+
+    #: The encoding, such as `o200k_base`, or `ceiling`.
+    name: str
+    exact: bool
+    count: Callable[[str], int]
+
+
+def counter(model: str | None) -> Counter:
+    """How to count for a model: with its own vocabulary where that is known and installed, else never too few."""
+    name = _encoding_of(model) if model else None
+    count = encoding(name) if name else None
+    if name is None or count is None:
+        return Counter("ceiling", exact=False, count=ceiling)
+    return Counter(name, exact=True, count=count)
+
+
+def _encoding_of(model: str) -> str | None:
+    # A name may come with its provider, as in `openai:gpt-4o` or `openrouter/openai/gpt-4o`, or with a tuning's prefix.
+    bare = re.split(r"[:/]", model.lower().removeprefix("ft:"))
+    return next((name for part in bare for pattern, name in _ENCODING_OF if pattern.match(part)), None)

@@ -102,6 +102,18 @@ def stream(lines: Iterable[bytes]) -> Iterator[Session | Message | Damage]:
         yield Damage(number + 1, "the end line is missing: the transcript was cut short")
 
 
+def read_line(line: bytes) -> Session | Message | None:
+    """What one line of a growing transcript holds, by itself; None for an empty line or an end line."""
+    stripped = line.rstrip(b"\r\n").removeprefix(_BOM)
+    if not stripped:
+        return None
+    try:
+        value = _open_line(stripped)
+        return None if "end" in value else _Reader().accept(value)
+    except _Fault as fault:
+        raise InvalidInput(str(fault)) from None
+
+
 def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
     """The lines of a file, none of them longer than a reader needs to refuse it: what exceeds `MAX_LINE` is skipped."""
     while line := file.readline(MAX_LINE + 1):

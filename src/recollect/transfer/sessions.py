@@ -41,7 +41,7 @@ def import_transcript(vault: Vault, lines: Iterable[bytes], *, strict: bool = Fa
         raise InvalidInput(f"line {first.line} is damaged: {first.reason}; nothing was brought in")
     if found.session is None and not found.messages:
         raise InvalidInput("this is no transcript: it has neither a session nor a message that can be read")
-    session = found.session or _stand_in(found.messages)
+    session = found.session or stand_in(found.messages)
     adopted = vault.sessions.adopt(session, found.messages)
     return ImportReport(session=adopted.session, added=adopted.added, known=adopted.known, damage=found.damage)
 
@@ -54,7 +54,7 @@ def export_record(vault: Vault, session_id: str) -> str:
 
 def import_record(vault: Vault, data: bytes) -> ImportReport:
     """Bring in a conversation record; bringing it in again adds only what is new in it."""
-    session, messages = _named(*gemini.read_record(data, IdMaker()))
+    session, messages = named(*gemini.read_record(data, IdMaker()))
     adopted = vault.sessions.adopt(session, messages)
     return ImportReport(session=adopted.session, added=adopted.added, known=adopted.known)
 
@@ -66,13 +66,13 @@ def _whole(chat: Chat) -> Iterator[Message]:
         position = batch[-1].position
 
 
-def _stand_in(messages: tuple[Message, ...]) -> Session:
+def stand_in(messages: tuple[Message, ...]) -> Session:
     """A session for messages whose header line is lost."""
     times = [message.created_at for message in messages]
     return Session(id=messages[0].session_id, key=SessionKey(), created_at=min(times), updated_at=max(times))
 
 
-def _named(session: Session, messages: tuple[Message, ...]) -> tuple[Session, tuple[Message, ...]]:
+def named(session: Session, messages: tuple[Message, ...]) -> tuple[Session, tuple[Message, ...]]:
     """Ids that follow from the agent's own, so that the same conversation is the same one next time."""
     theirs = str(session.extra.get("native_id", ""))
     named = replace(session, id=derived_id("ses", session.created_at, f"gemini\x1f{theirs}"))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from recollect.recall import recutting
 from recollect.recall.indexing import index_memory, index_message, index_note
 from recollect.storage.port import Tx
 from recollect.storage.tables import chunks, memories, messages, notes
@@ -37,4 +38,5 @@ def rebuild(tx: Tx) -> int:
         index_message(tx, number, message)
     for number, path, text in notes.everything(tx):
         index_note(tx, number, path, text)
+    recutting.note_done(tx)
     return chunks.count(tx)

@@ -6,7 +6,7 @@ from recollect.domain.memory import Memory, State
 from recollect.domain.message import Message
 from recollect.policy.clock import Reading
 from recollect.policy.lifecycle import state_at
-from recollect.recall.evidence import Filters
+from recollect.recall.filters import Filters
 from recollect.recall.nearest import Nearest
 from recollect.recall.search import search
 from recollect.storage.port import Tx
@@ -17,7 +17,7 @@ def load_memories(tx: Tx, query: str, reading: Reading, most: int, nearest: Near
     """What a query recalls, best first, then the most important of the rest."""
     if most == 0:
         return []
-    hits = search(tx, query, reading, Filters(source=SourceKind.MEMORIES), most, nearest, None)
+    hits = search(tx, query, reading, Filters(sources=(SourceKind.MEMORIES,)), most, nearest, None)
     found = [_from_hit(hit) for hit in hits]
     known = {candidate.id for candidate in found}
     rest = memories.page(

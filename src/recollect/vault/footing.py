@@ -16,6 +16,8 @@ from recollect.vault.clock import VaultClock
 from recollect.vault.crawl_cache import CrawlCache
 from recollect.vault.gate import Gate
 from recollect.vault.looks import Looks
+from recollect.vault.session_cache import SessionCache
+from recollect.vault.transcript_sync_port import TranscriptReader
 
 T = TypeVar("T")
 
@@ -32,7 +34,11 @@ class Footing:
     settings: Settings
     #: Search by meaning, as far as there is an embedder.
     meaning: Meaning
-    #: When the notes were last looked at.
+    #: Who reads the transcripts that are followed; loaded when there is one.
+    transcript_reader: Callable[[], TranscriptReader]
+    #: Lists of sessions that are still good.
+    session_lists: SessionCache = field(default_factory=SessionCache)
+    #: When the notes and transcripts were last looked at.
     looks: Looks = field(default_factory=lambda: Looks(CrawlCache()))
 
     @property

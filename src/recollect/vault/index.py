@@ -7,7 +7,7 @@ from datetime import datetime
 from recollect.domain.caller import Permission, Scope
 from recollect.domain.errors import ModelMissing, NotFound
 from recollect.policy.clock import Reading
-from recollect.recall import catching_up
+from recollect.recall import catching_up, recutting
 from recollect.storage.port import Tx
 from recollect.storage.tables import chunks, generations, meta, vectors
 from recollect.storage.tables.generations import Generation, GenerationState
@@ -37,9 +37,13 @@ class IndexStatus:
     """How much of a vault can be found, and how."""
 
     pieces: int
+    #: Whether the pieces are another version's, and are cut again at the next question or update.
+    recutting: bool
     generations: tuple[GenerationStatus, ...]
     #: None when there is an embedder; else why there is none.
     without_meaning: str | None
+    #: What ended this process's last try to build a generation behind the answers, if anything did.
+    trouble: str | None
 
 
 class Index:
@@ -61,20 +65,31 @@ class Index:
 
         def load(tx: Tx, _: Reading) -> IndexStatus:
             found = tuple(_status(tx, one) for one in generations.everything(tx))
-            return IndexStatus(pieces=chunks.count(tx), generations=found, without_meaning=without)
+            return IndexStatus(
+                pieces=chunks.count(tx),
+                recutting=recutting.is_due(tx),
+                generations=found,
+                without_meaning=without,
+                trouble=self._footing.meaning.trouble,
+            )
 
         return self._footing.read(load)
 
     @operation(Permission.WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
         """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
-        embedder, why = self._footing.meaning.embedder()
+        meaning, database = self._footing.meaning, self._footing.database
+        embedder, why = meaning.embedder()
         if embedder is None:
             raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
+        while meaning.recut(database):
+            # Pieces of another version: what is embedded must be cut as it will be searched.
+            pass
         # Who asks for it means it, also after going back from this model.
-        self._footing.database.write(lambda tx: meta.save(tx, catching_up.LEFT, ""))
+        database.write(lambda tx: meta.save(tx, catching_up.LEFT, ""))
+        meaning.begin(database, embedder)
         done = 0
-        while count := self._footing.meaning.step(self._footing.database, embedder, _STEP):
+        while count := meaning.step(database, embedder, _STEP).count:
             done += count
             if progress:
                 progress(count)

@@ -1,15 +1,32 @@
-"""A brief look at the notes before a search, and when a session begins."""
+"""A brief look at the notes and transcripts before a search, and when a session begins."""
 
 import time
 from contextlib import suppress
 
 from recollect.domain.errors import StorageError
 from recollect.domain.note import SyncReport
-from recollect.storage.tables import notes
+from recollect.domain.transcript import TranscriptReport
+from recollect.storage.tables import notes, transcripts
 from recollect.vault.footing import Footing
 
-#: What a search may wait for changed notes; then it answers from what is there.
+#: What a search may wait for changed files of either kind; then it answers from what is there.
 PATIENCE_SECONDS = 0.2
+
+
+def look_before_search(footing: Footing) -> None:
+    """Bring in what changed, as far as the settings want that before a search."""
+    if footing.settings.notes.on_search == "on":
+        look(footing)
+    if footing.settings.transcripts.on_search == "on":
+        look_at_transcripts(footing)
+
+
+def look_at_session_start(footing: Footing) -> None:
+    """Bring in what changed, as far as the settings want that when a session begins."""
+    if footing.settings.notes.on_session_start == "on":
+        look(footing)
+    if footing.settings.transcripts.on_session_start == "on":
+        look_at_transcripts(footing)
 
 
 def look(footing: Footing) -> SyncReport | None:
@@ -24,4 +41,18 @@ def look(footing: Footing) -> SyncReport | None:
     # A disk that takes no writes must not make the answer fail.
     with suppress(StorageError):
         return sync(footing, deadline=time.monotonic() + PATIENCE_SECONDS, cache=footing.looks.crawls)
+    return None
+
+
+def look_at_transcripts(footing: Footing) -> TranscriptReport | None:
+    """Read on in grown transcripts, under the same rules."""
+    if not footing.looks.is_due(footing.settings.transcripts.debounce_seconds, "transcripts"):
+        return None
+    if not footing.read(lambda tx, _: transcripts.roots(tx)):
+        return None
+    # Only now, for the same reason.
+    from recollect.vault.transcript_sync_run import sync  # noqa: PLC0415
+
+    with suppress(StorageError):
+        return sync(footing, deadline=time.monotonic() + PATIENCE_SECONDS)
     return None

@@ -24,7 +24,8 @@ def watch(footing: Footing, stop: threading.Event, progress: Callable[[SyncRepor
     progress(_synced(footing))
     last = changed = time.monotonic()
     while not stop.wait(poll):
-        now, current = time.monotonic(), _signature(footing)
+        now = time.monotonic()
+        current = _signature(footing) if rules.watch == "on" else synced
         if current != seen:
             seen, changed = current, now
         rested = seen != synced and now - changed >= rules.debounce_seconds

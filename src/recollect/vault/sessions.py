@@ -17,8 +17,9 @@ from recollect.vault.draft import MAX_PAGE, check_limit
 from recollect.vault.erasing import finish_erasing, mark_remains
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
-from recollect.vault.looking import look
+from recollect.vault.looking import look_at_session_start
 from recollect.vault.transcript import append, existing, prune_hooks, remove_session
+from recollect.vault.transcript_sync_keep import known_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,13 @@ class Sessions:
             return sessions.find_open(tx, place) or self._begin(tx, place, reading)
 
         known = self._footing.read(lambda tx, _: sessions.find_open(tx, place))
-        if known is None and self._footing.settings.notes.on_session_start == "on":
-            look(self._footing)
-        return Chat(self._footing, known or self._footing.write(change))
+        if known is None:
+            look_at_session_start(self._footing)
+        opened = known or self._footing.write(change)
+        if place.kind is SessionKind.HOOK:
+            # Some may have been pruned.
+            self._footing.session_lists.clear()
+        return Chat(self._footing, opened)
 
     @operation(Permission.READ, Scope.SESSION)
     def get(self, session_id: str) -> Chat:
@@ -79,7 +84,18 @@ class Sessions:
     def page(self, *, before: str | None = None, key_prefix: str | None = None, limit: int = 50) -> list[Session]:
         """The newest sessions before an id, all or those whose key begins with a text."""
         size = check_limit(limit, MAX_PAGE)
-        return self._footing.read(lambda tx, _: sessions.page(tx, before=before, prefix=key_prefix, limit=size))
+        seconds = self._footing.settings.sessions.cache_seconds
+
+        def load(tx: Tx, _: Reading) -> list[Session]:
+            asked = (before, key_prefix, size)
+            return self._footing.session_lists.find(
+                asked,
+                tx.state if seconds else None,
+                seconds,
+                lambda: sessions.page(tx, before=before, prefix=key_prefix, limit=size),
+            )
+
+        return self._footing.read(load)
 
     @operation(Permission.WRITE, Scope.SESSION)
     def delete(self, session_id: str) -> bool:
@@ -91,6 +107,7 @@ class Sessions:
             mark_remains(tx)
 
         self._footing.write(change, frees=True)
+        self._footing.session_lists.clear()
         return finish_erasing(self._footing)
 
     @operation(Permission.WRITE, Scope.USER)
@@ -103,7 +120,7 @@ class Sessions:
             if known is None:
                 self._insert(tx, session, said, reading)
                 return Adopted(existing(tx, session.id), len(said), 0)
-            new = [message for message in said if not _is_known(tx, message)]
+            new = [message for message in said if known_message(tx, message) is None]
             placed = [append(tx, replace(message, session_id=session.id), reading.now) for message in new]
             added = sum(1 for before, after in zip(new, placed, strict=True) if before.id == after.id)
             if added:
@@ -151,10 +168,3 @@ class Sessions:
             return SessionKey(SessionKind.GROUP, agent=agent, channel=channel, name=group, topic=topic)
         shared = self._footing.settings.sessions.direct == "main"
         return SessionKey(agent=agent, channel=MAIN if shared else channel, topic=topic)
-
-
-def _is_known(tx: Tx, message: Message) -> bool:
-    """By the id its agent gave it, which outlives a rewritten transcript, else by ours."""
-    if message.native_id is not None and messages.find_native(tx, message.session_id, message.native_id):
-        return True
-    return messages.find(tx, message.id) is not None

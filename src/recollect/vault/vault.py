@@ -6,12 +6,13 @@ from datetime import datetime
 from recollect.context.assemble import assemble
 from recollect.domain.caller import Permission, Scope
 from recollect.domain.context import Budget, Candidate, Context
-from recollect.domain.errors import InvalidInput
 from recollect.domain.hit import Recalled, SourceKind
 from recollect.domain.owner import Owner
 from recollect.policy.clock import Reading
-from recollect.recall.evidence import Filters
-from recollect.recall.search import search, within_tokens
+from recollect.recall.budget import within_tokens
+from recollect.recall.filters import Filters, to_source, to_trust
+from recollect.recall.search import search
+from recollect.settings.model import split_sources
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, sessions
 from recollect.text.cleaning import clean
@@ -24,12 +25,13 @@ from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
 from recollect.vault.index import Index
 from recollect.vault.lifecycle import Lifecycle
-from recollect.vault.looking import look
+from recollect.vault.looking import look_before_search
 from recollect.vault.memories import Memories
 from recollect.vault.notes import Notes
 from recollect.vault.sessions import Sessions
 from recollect.vault.totals import Totals
 from recollect.vault.transcript import existing
+from recollect.vault.transcript_sync import Transcripts
 
 MAX_TOKENS = 10_000_000
 
@@ -45,6 +47,7 @@ class Vault:
         self.lifecycle = Lifecycle(footing)
         self.index = Index(footing)
         self.notes = Notes(footing)
+        self.transcripts = Transcripts(footing)
         self._footing = footing
 
     @property
@@ -63,6 +66,9 @@ class Vault:
         session_id: str | None = None,
         kind: str | None = None,
         speaker: str | None = None,
+        agent: str | None = None,
+        channel: str | None = None,
+        trust: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Recalled:
@@ -72,16 +78,19 @@ class Vault:
         """
         rules = self._footing.settings.recall
         size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
+        usual = split_sources(rules.sources) if source is session_id is kind is speaker is None else ()
         filters = Filters(
-            source=None if source is None else _source(source),
+            sources=(to_source(source),) if source is not None else usual if 0 < len(usual) < len(SourceKind) else None,
             session_id=session_id,
             kind=None if kind is None else checked_kind(kind),
             speaker=speaker,
+            agent=agent,
+            channel=channel,
+            trust=None if trust is None else to_trust(trust),
             since=check_aware("since", since),
             until=check_aware("until", until),
         )
-        if self._footing.settings.notes.on_search == "on":
-            look(self._footing)
+        look_before_search(self._footing)
         asked = clean(query)
         # Before the snapshot: no transaction waits for a model.
         nearest, missing = self._footing.meaning.prepare(self._footing.database, asked)
@@ -129,10 +138,3 @@ class Vault:
     def rebuild_index(self) -> int:
         """Make the index again from the rows; how many pieces it has."""
         return self._footing.write(lambda tx, _: rebuild(tx))
-
-
-def _source(text: str) -> SourceKind:
-    try:
-        return SourceKind(text)
-    except ValueError:
-        raise InvalidInput(f"source {text!r} is unknown; use one of {', '.join(SourceKind)}") from None

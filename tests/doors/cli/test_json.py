@@ -57,6 +57,9 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     for verb, words in (("add", [str(tmp_path / "notes")]), ("sync", []), ("list", [])):
         yield f"notes {verb}", ["notes", verb, *words, "--json"]
     yield "notes remove", ["notes", "remove", str(tmp_path / "notes"), "--json"]
+    for verb, words in (("follow", [str(tmp_path / "notes")]), ("sync", []), ("list", [])):
+        yield f"transcripts {verb}", ["transcripts", verb, *words, "--json"]
+    yield "transcripts unfollow", ["transcripts", "unfollow", str(tmp_path / "notes"), "--json"]
     yield "bench recall", ["bench", "recall", str(write_set(tmp_path / "set")), "--json"]
     for verb in ("update", "status", "rebuild", "verify"):
         yield f"index {verb}", ["index", verb, "--json"]

@@ -22,6 +22,7 @@ SETTINGS = ("show", "get", "set", "unset", "migrate", "path")
 MEANT = frozenset(
     {
         *("remember TEXT", "remember --key", "recall QUERY", "recall --session", "recall --speaker"),
+        *("recall --agent", "recall --channel"),
         "settings set VALUE",
         *("memories list --before", "sessions list --before", "sessions list --key", "sessions export --output"),
         *(f"sessions add {place}" for place in ("[ID] ROLE TEXT", "--channel", "--agent", "--group", "--topic")),

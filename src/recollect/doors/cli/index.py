@@ -88,11 +88,12 @@ def _told(found: "IndexStatus") -> list[tuple[str, object]]:
     meaning = "on" if found.without_meaning is None else f"off: {found.without_meaning}"
     none_yet = "none yet; make them with: recollect index update" if found.without_meaning is None else "none"
     return [
-        ("pieces", found.pieces),
+        ("pieces", f"{found.pieces}, to be cut again for this version" if found.recutting else found.pieces),
         ("by meaning", meaning),
         ("model", spelled_model(current.identity) if current else None),
         ("vectors", _extent(current) if current else none_yet),
         ("being made", f"{_extent(building)}, by {spelled_model(building.identity)}" if building else None),
+        ("stopped by", found.trouble),
         ("before", f"{spelled_model(previous.identity)}; recollect index rollback goes back" if previous else None),
     ]
 

@@ -13,6 +13,7 @@ from recollect.doors.cli import (
     bench,
     encryption,
     events,
+    following,
     grants,
     index,
     init,
@@ -66,6 +67,8 @@ def _build() -> typer.Typer:
         bench,
     ):
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
+    # Its own name is taken by the transcripts that go out and come in by hand.
+    app.add_typer(following.app, name="transcripts")
     for one in (events, upgrade):
         one.add_to(app)
     return app

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from recollect.domain.hit import Hit, Source
+from recollect.domain.hit import Hit, Neighbour, Source
 from recollect.doors.cli.asking import text_or_stdin
 from recollect.doors.cli.explaining import explained
 from recollect.doors.cli.flags import Run, command
@@ -29,8 +29,14 @@ def recall(
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only memories of this kind.")] = None,
     speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this speaker said.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this agent was told.")] = None,
+    channel: Annotated[str | None, typer.Option(metavar="NAME", help="Only what was said on this channel.")] = None,
+    trust: Annotated[
+        str | None, typer.Option(help="Only what is trusted so much: owner, assistant, tool, imported or unknown.")
+    ] = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before then.")] = None,
+    around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
 ) -> None:
     """Find what was remembered and said, best first, with its source, its author, its time and its trust."""
@@ -46,26 +52,34 @@ def recall(
             session_id=session,
             kind=kind,
             speaker=speaker,
+            agent=agent,
+            channel=channel,
+            trust=trust,
             since=begin,
             until=end,
         )
     document = {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded}
     shown = enumerate(hits, start=1)
-    answer(run, document, (line for place, hit in shown for line in _lines(place, hit, explain=explain)))
+    answer(run, document, (line for place, hit in shown for line in _lines(place, hit, around=around, explain=explain)))
     if hits.degraded is not None:
         note(f"degraded: {hits.degraded}")
     if not hits:
         note("nothing was found; try other words, or fewer filters")
 
 
-def _lines(place: int, hit: Hit, *, explain: bool) -> list[str]:
+def _lines(place: int, hit: Hit, *, around: bool, explain: bool) -> list[str]:
     number = f"{place}. "
     indent = " " * len(number)
     first, *others = visible(hit.text).splitlines() or [""]
     told = f"by {hit.author or 'unknown'} · {moment(hit.created_at)} · trust: {hit.trust} · score {hit.score:.3g}"
     reasons = explained(hit.reasons) if explain else []
-    below = [*others, citation(hit.source), one_line(told), *reasons]
+    beside = [_beside(name, one) for name, one in (("before", hit.before), ("after", hit.after)) if around and one]
+    below = [*others, *beside, citation(hit.source), one_line(told), *reasons]
     return [number + first, *(indent + line for line in below)]
+
+
+def _beside(name: str, neighbour: Neighbour) -> str:
+    return one_line(f"{name}, {neighbour.author}: {visible(neighbour.text)}")
 
 
 def citation(source: Source) -> str:

@@ -1,7 +1,7 @@
 """One SQLite file as a database: a writer, a few readers, and the erasing of what deletes leave behind."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -39,6 +39,11 @@ class SqliteTx:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self.text = SqliteTextIndex(connection)
+
+    @property
+    def state(self) -> Hashable:
+        """SQLite's count of what other connections committed, which is good for this connection alone."""
+        return self._connection, self._connection.pragma("data_version")
 
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement and fetch what it returns."""

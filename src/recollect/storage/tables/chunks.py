@@ -21,6 +21,7 @@ _ADD_NOTE = """
     RETURNING number
 """
 _OF = "SELECT number FROM chunks WHERE source = :source AND source_number = :source_number ORDER BY number"
+_SPANS = "SELECT start, stop FROM chunks WHERE source = :source AND source_number = :source_number ORDER BY number"
 _REMOVE = "DELETE FROM chunks WHERE source = :source AND source_number = :source_number RETURNING number"
 _CLEAR = "DELETE FROM chunks RETURNING number"
 _COUNT = "SELECT count(*) FROM chunks"
@@ -74,6 +75,11 @@ def set_terms(tx: Tx, source: SourceKind, number: int, terms: Iterable[str]) -> 
     standing = [row[0] for row in tx.rows(_OF, {"source": source.value, "source_number": number})]
     tx.text.remove(standing)
     tx.text.add(zip(standing, terms, strict=True))
+
+
+def spans(tx: Tx, source: SourceKind, number: int) -> list[Row]:
+    """From where to where the pieces of one row reach, in order."""
+    return tx.rows(_SPANS, {"source": source.value, "source_number": number})
 
 
 def remove(tx: Tx, source: SourceKind, number: int) -> None:

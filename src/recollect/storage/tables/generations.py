@@ -59,9 +59,9 @@ def everything(tx: Tx) -> list[Generation]:
     return [_from_row(row) for row in tx.rows(_ALL, {})]
 
 
-def advance(tx: Tx, generation: int, done: int) -> None:
-    """Note up to which chunk a generation has come."""
-    tx.run(_ADVANCE, {"id": generation, "done": done})
+def advance(tx: Tx, generation: int, done: int) -> bool:
+    """Note up to which chunk a generation has come; False when it had come that far before."""
+    return tx.run(_ADVANCE, {"id": generation, "done": done}) == 1
 
 
 def count_removed(tx: Tx, generation: int, count: int) -> None:

@@ -59,6 +59,7 @@ _DUE = f"SELECT {_COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at LI
 _CROSSED = "SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now LIMIT 1"
 _DELETE = "DELETE FROM memories WHERE id = :id AND state = :state"
 _ALL = f"SELECT {_COLUMNS} FROM memories ORDER BY number"  # noqa: S608
+_FOLLOWING = f"SELECT {_COLUMNS} FROM memories WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
 _NUMBER = "SELECT number FROM memories WHERE id = :id"
 _COUNTS = "SELECT state, count(*) FROM memories GROUP BY state"
 
@@ -125,6 +126,11 @@ def any_due_between(tx: Tx, since: datetime, now: datetime) -> bool:
 def everything(tx: Tx) -> Iterable[tuple[int, Memory]]:
     """Every memory with its row number, in the order of writing."""
     return ((row[0], _from_row(row)) for row in tx.rows(_ALL, {}))
+
+
+def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Memory]]:
+    """The memories after a row number, whatever their state, with their row numbers."""
+    return [(row[0], _from_row(row)) for row in tx.rows(_FOLLOWING, {"number": number, "limit": limit})]
 
 
 def delete(tx: Tx, memory: Memory) -> bool:

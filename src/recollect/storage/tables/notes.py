@@ -19,6 +19,7 @@ _OF_FOLDER = f"SELECT {_COLUMNS} FROM notes WHERE folder = :folder ORDER BY path
 _FIND = f"SELECT {_COLUMNS} FROM notes WHERE folder = :folder AND path = :path"  # noqa: S608
 _TEXT = "SELECT text FROM notes WHERE number = :number"
 _TEXTS = "SELECT number, path, text FROM notes ORDER BY number"
+_FOLLOWING = "SELECT number, path, text FROM notes WHERE number > :number ORDER BY number LIMIT :limit"
 _INSERT = """
     INSERT INTO notes (folder, path, hash, mtime, size, text, synced_at)
     VALUES (:folder, :path, :hash, :mtime, :size, :text, :at)
@@ -76,6 +77,11 @@ def text(tx: Tx, number: int) -> str:
 def everything(tx: Tx) -> Iterable[Row]:
     """The number, path and text of every note."""
     return tx.rows(_TEXTS, {})
+
+
+def following(tx: Tx, number: int, limit: int) -> list[Row]:
+    """Number, path and text of the notes after a row number."""
+    return tx.rows(_FOLLOWING, {"number": number, "limit": limit})
 
 
 def insert(tx: Tx, note: Note, text: str) -> int:

@@ -8,7 +8,10 @@ from recollect.storage.tables import generations
 _ADD = """
     INSERT INTO vectors (generation, chunk, data) VALUES (:generation, :chunk, :data) ON CONFLICT DO NOTHING
 """
-_AFTER = "SELECT chunk, data FROM vectors WHERE generation = :generation AND chunk > :after ORDER BY chunk"
+_AFTER = """
+    SELECT chunk, data FROM vectors WHERE generation = :generation AND chunk > :after ORDER BY chunk LIMIT :limit
+"""
+_LAST = "SELECT max(chunk) FROM vectors WHERE generation = :generation"
 _REMOVE = "DELETE FROM vectors WHERE generation = :generation AND chunk = :chunk"
 _COUNT = "SELECT count(*) FROM vectors WHERE generation = :generation"
 
@@ -19,9 +22,14 @@ def add(tx: Tx, generation: int, entries: Iterable[tuple[int, bytes]]) -> None:
         tx.run(_ADD, {"generation": generation, "chunk": chunk, "data": data})
 
 
-def after(tx: Tx, generation: int, chunk: int) -> list[Row]:
-    """The chunk numbers and vectors that follow a number, in order."""
-    return tx.rows(_AFTER, {"generation": generation, "after": chunk})
+def after(tx: Tx, generation: int, chunk: int, limit: int = -1) -> list[Row]:
+    """The chunk numbers and vectors that follow a number, in order; all of them without a limit."""
+    return tx.rows(_AFTER, {"generation": generation, "after": chunk, "limit": limit})
+
+
+def last(tx: Tx, generation: int) -> int:
+    """The highest chunk number that has a vector, or 0."""
+    return tx.rows(_LAST, {"generation": generation})[0][0] or 0
 
 
 def remove(tx: Tx, chunks: Iterable[int]) -> None:

@@ -1,0 +1,48 @@
+"""One process of a search benchmark: what the first search takes, or what memory searching takes. Run by bench.search.
+
+python -m bench.search_cold HOME QUESTIONS first|memory
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+_QUESTIONS = 5
+
+
+def _run(home: Path, known: Path, what: str) -> dict[str, float]:
+    import numpy as np  # noqa: PLC0415 - no embedder does without it, and what loading it takes is not the search's
+
+    with np.load(known) as saved:
+        table = dict(zip(saved["texts"].tolist(), saved["rows"], strict=True))
+    began = time.perf_counter(), time.process_time()
+    from bench.search_vault import OWNER, TableEmbedder  # noqa: PLC0415 - timed: it imports Recollect
+    from recollect import Recollect  # noqa: PLC0415
+    from recollect.testing import embedding_with  # noqa: PLC0415
+
+    with embedding_with(TableEmbedder(table)), Recollect(home) as r:
+        questions = list(table)
+        if what == "memory":
+            # What the code itself takes is not counted: only what grows with the vault.
+            r.vault("user:nobody").recall(questions[0])
+        before = _resident()
+        for question in questions[: 1 if what == "first" else _QUESTIONS]:
+            r.vault(OWNER).recall(question)
+        after = _resident()
+        wall, processor = time.perf_counter() - began[0], time.process_time() - began[1]
+    return {"wall": wall * 1000, "processor": processor * 1000, "bytes": after - before}
+
+
+def _resident() -> int:
+    """Bytes of memory in use; where the system does not tell, the most there ever were."""
+    now = Path("/proc/self/statm")
+    if now.exists():
+        return int(now.read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+if __name__ == "__main__":
+    print(json.dumps(_run(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])))

@@ -1,0 +1,102 @@
+"""One large vault for a search benchmark, written through the storage functions in large transactions."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.search_data import DIMENSIONS, Cloud, Talk
+from recollect import Recollect
+from recollect.domain.embedder import EmbedderIdentity, Purpose
+from recollect.domain.message import Message, Role, trust_of_role
+from recollect.domain.session import Session, SessionKey
+from recollect.recall.indexing import index_message
+from recollect.recall.matrix import to_bytes
+from recollect.storage.port import Tx
+from recollect.storage.tables import chunks, generations, messages, sessions, vectors
+from recollect.storage.tables.generations import GenerationState
+from recollect.text.tokens import estimate
+from tests.crashes.homes import only_vault
+
+if TYPE_CHECKING:
+    from bench.search_data import Vectors
+
+OWNER = "user:ann"
+_TURNS = 20
+_AT = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+class TableEmbedder:
+    """Knows the vectors of a few questions by heart, so that no model runs."""
+
+    max_tokens = 512
+
+    def __init__(self, known: "Mapping[str, Vectors]") -> None:
+        self.identity = EmbedderIdentity(
+            provider="table", model="clusters", digest="", dimensions=DIMENSIONS, form="plain", provider_key=""
+        )
+        self._known = known
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":  # noqa: ARG002 - it has questions only
+        """One row for each text, in order."""
+        import numpy as np  # noqa: PLC0415 - the list of benchmarks must not need it
+
+        return np.stack([self._known[text] for text in texts])
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def fill(home: Path, cloud: Cloud, talk: Talk) -> list[str]:
+    """Make a vault with one turn for each vector; the texts, in order."""
+    with Recollect(home) as r:
+        # Opened by the product, so that it is one in every respect.
+        r.vault(OWNER)
+    said: list[str] = []
+    numbers = count()
+    with only_vault(home) as database:
+        generation = database.write(
+            lambda tx: generations.add(tx, TableEmbedder({}).identity.text_key(), GenerationState.CURRENT, _AT)
+        )
+        for block in cloud.blocks():
+            texts = [talk.turn() for _ in range(len(block))]
+            rows = to_bytes(block)
+            database.write(lambda tx, texts=texts, rows=rows: _write(tx, generation.id, texts, rows, numbers))
+            said += texts
+        database.erase_remains()
+    return said
+
+
+def _write(tx: Tx, generation: int, texts: Sequence[str], rows: Sequence[bytes], numbers: "count[int]") -> None:
+    before = chunks.last(tx)
+    for start in range(0, len(texts), _TURNS):
+        _converse(tx, texts[start : start + _TURNS], next(numbers))
+    last = chunks.last(tx)
+    # Each text is short enough to be one piece.
+    assert last - before == len(texts)
+    vectors.add(tx, generation, zip(range(before + 1, last + 1), rows, strict=True))
+    for number in range(before + 1, last + 1):
+        chunks.judge(tx, number, told=8, own=number % 2 == 0, echo=0.0)
+    generations.advance(tx, generation, last)
+
+
+def _converse(tx: Tx, texts: Sequence[str], number: int) -> None:
+    """One session with these turns."""
+    key = SessionKey(channel="bench", topic=str(number))
+    session = Session(id=f"ses_{number:026}", key=key, created_at=_AT, updated_at=_AT)
+    sessions.insert(tx, session)
+    for place, text in enumerate(texts):
+        role = (Role.USER, Role.ASSISTANT)[place % 2]
+        message = Message(
+            id=f"msg_{number:022}{place:04}",
+            session_id=session.id,
+            position=place + 1,
+            role=role,
+            content=text,
+            created_at=_AT,
+            token_estimate=estimate(text),
+            trust=trust_of_role(role),
+        )
+        index_message(tx, messages.insert(tx, message), message)
+    sessions.grow(tx, session.id, messages=len(texts), tokens=0, at=_AT)

@@ -1,0 +1,92 @@
+"""The times that a question names, on the calendar or by an event, and how well a text fits them."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from recollect.recall.filters import FILTERED, ROWS
+from recollect.storage.port import Params, Tx
+from recollect.storage.times import moment
+from recollect.text.terms import match_expression, query_terms
+
+if TYPE_CHECKING:
+    from recollect.text.dates import TimeRange
+
+#: An event is found by its words and dated by when it was spoken of, so its word counts for less.
+_BY_EVENT = 0.5
+_BESIDE_EVENT = timedelta(days=3)
+_ALWAYS = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+_EVENT = f"""
+    SELECT coalesce(memories.created_at, messages.created_at, notes.mtime)
+      FROM found {ROWS.format(numbers="found.number")}
+     WHERE {FILTERED}
+     ORDER BY found.score DESC, found.number DESC LIMIT 1
+"""  # noqa: S608  (constants of these files)
+
+
+_RELATIVE = re.compile(r"\b(ago|last|past|previous|recent|this|next|yesterday|today|tomorrow)\b", re.IGNORECASE)
+
+
+class Named(NamedTuple):
+    """One time that a question names, and how much that is worth."""
+
+    time: "TimeRange"
+    weight: float
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it has a beginning and an end."""
+        return self.time.start > _ALWAYS[0] and self.time.end < _ALWAYS[1]
+
+
+def named_times(tx: Tx, question: str, now: datetime, params: Params) -> list[Named]:
+    """Every time that a question names."""
+    # The words of seven languages for time, which only a question needs.
+    from recollect.text.dates import time_ranges  # noqa: PLC0415
+    from recollect.text.event_references import event_references  # noqa: PLC0415
+
+    named = [Named(found, 1.0) for found in time_ranges(question, now.date())]
+    for event in event_references(question):
+        at = _time_of(tx, event.words, params)
+        if at:
+            named.append(Named(_around(at, event.direction, event.words, event.span), _BY_EVENT))
+    return named
+
+
+def without_relative_times(question: str, named: list[Named]) -> str:
+    """A question without the words that date it from today: whoever spoke of "last week" meant another one."""
+    for one in sorted(named, key=lambda one: one.time.span, reverse=True):
+        if one.weight == 1.0 and _RELATIVE.search(one.time.words):
+            start, end = one.time.span
+            question = f"{question[:start]} {question[end:]}"
+    return question
+
+
+def fit(named: list[Named], created: int) -> float:
+    """How well a moment, in microseconds, fits the times that a question names, from 0 to 1."""
+    if not named:
+        return 0.0
+    from recollect.text.dates import overlap  # noqa: PLC0415 - as above
+
+    at = moment(created)
+    return max(one.weight * overlap(one.time, at) for one in named)
+
+
+def _time_of(tx: Tx, words: str, params: Params) -> datetime | None:
+    """When the event with these words was spoken of, by the best match that may be served."""
+    expression = match_expression(query_terms(words))
+    if expression is None:
+        return None
+    rows = tx.rows(f"WITH found AS ({tx.text.matching}) {_EVENT}", {**params, "expression": expression})
+    return moment(rows[0][0]) if rows else None
+
+
+def _around(at: datetime, direction: str, words: str, span: tuple[int, int]) -> "TimeRange":
+    from recollect.text.dates import TimeRange  # noqa: PLC0415 - as above
+
+    first, last = _ALWAYS
+    start, end = {
+        "before": (first, at),
+        "after": (at, last),
+    }.get(direction, (at - _BESIDE_EVENT, at + _BESIDE_EVENT))
+    return TimeRange(start, end, words, span, "day", "in")

@@ -9,14 +9,24 @@ import pytest
 
 from recollect import Recollect, aio
 from recollect.vault.chat import Chat
+from recollect.vault.checkpoints import Checkpoints
+from recollect.vault.consolidation import Consolidation
+from recollect.vault.contacts import Contacts
 from recollect.vault.events import Events
+from recollect.vault.global_notes import GlobalNotesFile
 from recollect.vault.index import Index
 from recollect.vault.keys import Keys
+from recollect.vault.learnings import Learnings
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
 from recollect.vault.notes import Notes
 from recollect.vault.people import People
+from recollect.vault.profile import Profiles
+from recollect.vault.purge import Purge
+from recollect.vault.receipts import Receipts
+from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
+from recollect.vault.summaries import Summaries
 from recollect.vault.transcript_sync import Transcripts
 from recollect.vault.vault import Vault
 
@@ -41,11 +51,21 @@ PAIRS: list[tuple[type, type]] = [
     (Memories, aio.AsyncMemories),
     (Sessions, aio.AsyncSessions),
     (Chat, aio.AsyncChat),
+    (Summaries, aio.AsyncSummaries),
+    (Checkpoints, aio.AsyncCheckpoints),
+    (Profiles, aio.AsyncProfiles),
     (Events, aio.AsyncEvents),
     (Lifecycle, aio.AsyncLifecycle),
     (Index, aio.AsyncIndex),
     (Notes, aio.AsyncNotes),
+    (Learnings, aio.AsyncLearnings),
+    (GlobalNotesFile, aio.AsyncGlobalNotes),
     (Transcripts, aio.AsyncTranscripts),
+    (Consolidation, aio.AsyncConsolidation),
+    (Review, aio.AsyncReview),
+    (Purge, aio.AsyncPurge),
+    (Receipts, aio.AsyncReceipts),
+    (Contacts, aio.AsyncContacts),
     (People, aio.AsyncPeople),
     (Keys, aio.AsyncKeys),
     (Vault, aio.AsyncVault),
@@ -62,11 +82,21 @@ def awaited(face: type, tmp_path: Path) -> object:
         parts["chat"],
         vault.memories,
         vault.sessions,
+        vault.summaries,
+        vault.checkpoints,
+        vault.profile,
         vault.events,
         vault.lifecycle,
         vault.index,
         vault.notes,
+        vault.learnings,
+        vault.global_notes,
         vault.transcripts,
+        vault.consolidation,
+        vault.review,
+        vault.purge,
+        r.receipts,
+        vault.contacts,
         r.people,
         r.keys,
     ]
@@ -84,11 +114,19 @@ def test_the_awaited_face_has_the_same_names_and_signatures(plain: type, face: t
         "owner",
         "memories",
         "sessions",
+        "summaries",
+        "checkpoints",
+        "profile",
         "events",
         "lifecycle",
         "index",
         "notes",
+        "learnings",
+        "global_notes",
         "transcripts",
+        "consolidation",
+        "review",
+        "contacts",
     } | {
         "caller",
         "people",

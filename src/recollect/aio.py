@@ -10,14 +10,24 @@ from typing import ParamSpec, TypeVar
 from recollect.domain.ids import Clock, system_clock
 from recollect.engine import Recollect
 from recollect.vault.chat import Chat
+from recollect.vault.checkpoints import Checkpoints
+from recollect.vault.consolidation import Consolidation
+from recollect.vault.contacts import Contacts
 from recollect.vault.events import Events
+from recollect.vault.global_notes import GlobalNotesFile
 from recollect.vault.index import Index
 from recollect.vault.keys import Keys
+from recollect.vault.learnings import Learnings
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
 from recollect.vault.notes import Notes
 from recollect.vault.people import People
+from recollect.vault.profile import Profiles
+from recollect.vault.purge import Purge
+from recollect.vault.receipts import Receipts
+from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
+from recollect.vault.summaries import Summaries
 from recollect.vault.transcript_sync import Transcripts
 from recollect.vault.vault import Vault
 
@@ -93,6 +103,32 @@ class AsyncSessions:
         self.adopt = threaded(service.adopt)
 
 
+class AsyncSummaries:
+    """`Summaries`, awaited."""
+
+    def __init__(self, service: Summaries) -> None:
+        self.find = threaded(service.find)
+        self.update = threaded(service.update)
+
+
+class AsyncCheckpoints:
+    """`Checkpoints`, awaited."""
+
+    def __init__(self, service: Checkpoints) -> None:
+        self.save = threaded(service.save)
+        self.all = threaded(service.all)
+        self.resume = threaded_as(AsyncChat, service.resume)
+        self.fork = threaded_as(AsyncChat, service.fork)
+        self.delete = threaded(service.delete)
+
+
+class AsyncProfiles:
+    """`Profiles`, awaited."""
+
+    def __init__(self, service: Profiles) -> None:
+        self.get = threaded(service.get)
+
+
 class AsyncEvents:
     """`Events`, awaited."""
 
@@ -132,6 +168,25 @@ class AsyncNotes:
         self.watch = threaded(service.watch)
 
 
+class AsyncLearnings:
+    """`Learnings`, awaited."""
+
+    def __init__(self, service: Learnings) -> None:
+        self.add = threaded(service.add)
+        self.page = threaded(service.page)
+        self.remove = threaded(service.remove)
+        self.file = threaded(service.file)
+        self.sync = threaded(service.sync)
+
+
+class AsyncGlobalNotes:
+    """`GlobalNotesFile`, awaited."""
+
+    def __init__(self, service: GlobalNotesFile) -> None:
+        self.read = threaded(service.read)
+        self.save = threaded(service.save)
+
+
 class AsyncTranscripts:
     """`Transcripts`, awaited."""
 
@@ -141,6 +196,66 @@ class AsyncTranscripts:
         self.followed = threaded(service.followed)
         self.sync = threaded(service.sync)
         self.watch = threaded(service.watch)
+
+
+class AsyncConsolidation:
+    """`Consolidation`, awaited."""
+
+    def __init__(self, service: Consolidation) -> None:
+        self.run = threaded(service.run)
+        self.preview = threaded(service.preview)
+        self.reset = threaded(service.reset)
+        self.unread = threaded(service.unread)
+        self.note_idle = threaded(service.note_idle)
+        self.work = threaded(service.work)
+        self.end_idle = threaded(service.end_idle)
+        self.jobs = threaded(service.jobs)
+        self.runs = threaded(service.runs)
+        self.revert = threaded(service.revert)
+
+
+class AsyncReview:
+    """`Review`, awaited."""
+
+    def __init__(self, service: Review) -> None:
+        self.page = threaded(service.page)
+        self.get = threaded(service.get)
+        self.diff = threaded(service.diff)
+        self.approve = threaded(service.approve)
+        self.reject = threaded(service.reject)
+        self.analyse = threaded(service.analyse)
+        self.grow = threaded(service.grow)
+        self.propose = threaded(service.propose)
+
+
+class AsyncContacts:
+    """`Contacts`, awaited."""
+
+    def __init__(self, service: Contacts) -> None:
+        self.resolve = threaded(service.resolve)
+        self.all = threaded(service.all)
+
+
+class AsyncPurge:
+    """`Purge`, awaited."""
+
+    def __init__(self, service: Purge) -> None:
+        self.preview = threaded(service.preview)
+        self.run = threaded(service.run)
+        self.finish = threaded(service.finish)
+        self.receipts = threaded(service.receipts)
+
+
+class AsyncReceipts:
+    """`Receipts`, awaited."""
+
+    def __init__(self, service: Receipts) -> None:
+        self.all = threaded(service.all)
+        self.get = threaded(service.get)
+        self.key = threaded(service.key)
+        self.verify = threaded(service.verify)
+        self.read = threaded(service.read)
+        self.finish = threaded(service.finish)
 
 
 class AsyncPeople:
@@ -153,6 +268,10 @@ class AsyncPeople:
         self.link = threaded(service.link)
         self.unlink = threaded(service.unlink)
         self.find = threaded(service.find)
+        self.merge_preview = threaded(service.merge_preview)
+        self.merge = threaded(service.merge)
+        self.unmerge = threaded(service.unmerge)
+        self.merges = threaded(service.merges)
         self.tenants = threaded(service.tenants)
         self.save_tenant = threaded(service.save_tenant)
 
@@ -176,11 +295,20 @@ class AsyncVault:
         self.owner = vault.owner
         self.memories = AsyncMemories(vault.memories)
         self.sessions = AsyncSessions(vault.sessions)
+        self.summaries = AsyncSummaries(vault.summaries)
+        self.checkpoints = AsyncCheckpoints(vault.checkpoints)
+        self.profile = AsyncProfiles(vault.profile)
         self.events = AsyncEvents(vault.events)
         self.lifecycle = AsyncLifecycle(vault.lifecycle)
         self.index = AsyncIndex(vault.index)
         self.notes = AsyncNotes(vault.notes)
+        self.learnings = AsyncLearnings(vault.learnings)
+        self.global_notes = AsyncGlobalNotes(vault.global_notes)
         self.transcripts = AsyncTranscripts(vault.transcripts)
+        self.consolidation = AsyncConsolidation(vault.consolidation)
+        self.review = AsyncReview(vault.review)
+        self.purge = AsyncPurge(vault.purge)
+        self.contacts = AsyncContacts(vault.contacts)
         self.recall = threaded(vault.recall)
         self.context = threaded(vault.context)
         self.totals = threaded(vault.totals)
@@ -230,6 +358,7 @@ class AsyncRecollect:
         self.loaded = engine.loaded
         self.people = AsyncPeople(engine.people)
         self.keys = AsyncKeys(engine.keys)
+        self.receipts = AsyncReceipts(engine.receipts)
         self.vault = threaded_as(AsyncVault, engine.vault)
         self.chat = threaded_as(AsyncChat, engine.chat)
         self.owners = threaded(engine.owners)
@@ -238,4 +367,5 @@ class AsyncRecollect:
         self.login = threaded_as(AsyncRecollect.of, engine.login)
         self.acting_for = threaded_as(AsyncRecollect.of, engine.acting_for)
         self.encryption = threaded(engine.encryption)
+        self.grounds = threaded(engine.grounds)
         self.close = threaded(engine.close)

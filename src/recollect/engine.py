@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from recollect.domain.caller import OPERATOR, Caller, Permission, Scope
 from recollect.domain.errors import Denied, NotFound
@@ -15,12 +16,16 @@ from recollect.policy.access import decide, may_see
 from recollect.settings.load import Loaded, load
 from recollect.storage.keystore import KeyStore
 from recollect.storage.tables import vaults
+from recollect.upkeep.backup_grounds import Grounds
 from recollect.vault.chat import Chat
 from recollect.vault.gate import Gate
 from recollect.vault.keys import Keys, caller_for, caller_of
 from recollect.vault.people import People
 from recollect.vault.vault import Vault
 from recollect.wiring import Means, Wiring, missing
+
+if TYPE_CHECKING:
+    from recollect.vault.receipts import Receipts
 
 API_KEY_VARIABLE = "RECOLLECT_API_KEY"
 
@@ -53,6 +58,7 @@ class Recollect:
         try:
             # An empty key is a wrong key: a variable that was not filled must not make an operator.
             secret = variables.get(API_KEY_VARIABLE) if api_key is None else api_key
+            self._wiring.settle()
             self._become(OPERATOR if secret is None else self._caller_of(secret), self._look_up(secret))
         except BaseException:
             self.close()
@@ -100,7 +106,7 @@ class Recollect:
             if not create or not decide(caller, wanted, Permission.WRITE, Scope.USER).allowed:
                 raise missing(wanted)
             entry = self._wiring.make_vault(wanted)
-        return Vault(wanted, self._wiring.footing(entry, caller, self._now))
+        return Vault(wanted, self._wiring.footing(entry, caller, self._now), self._wiring.ground(entry.id))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""
@@ -146,10 +152,32 @@ class Recollect:
         """The settings in force, and where each came from."""
         return self._wiring.loaded
 
+    @property
+    def receipts(self) -> "Receipts":
+        """What was erased in this home, signed."""
+        # Only now: few programs look at receipts.
+        from recollect.vault.receipts import Receipts  # noqa: PLC0415
+
+        gate = Gate(self.caller, None, look_up=self._now)
+        return Receipts(self._wiring.catalog, gate, self._wiring.ground(""))
+
     def encryption(self) -> KeyStore:
         """The key store: who holds the key, and the recovery code."""
         self._operator_only("manage keys")
         return self._wiring.keys
+
+    def grounds(self) -> Grounds:
+        """What backup, restore, verification and repair of the whole home stand on."""
+        self._operator_only("take care of the whole home")
+        wiring = self._wiring
+        return Grounds(
+            home=wiring.home,
+            settings=wiring.settings,
+            keys=wiring.keys,
+            catalog=wiring.catalog,
+            clock=wiring.clock,
+            ids=wiring.ids,
+        )
 
     def close(self) -> None:
         """Close every file; calling it again does nothing."""

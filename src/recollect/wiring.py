@@ -1,12 +1,15 @@
 """The open parts of one home, shared by every caller: settings, keys, catalog and vaults."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from threading import Lock as ThreadLock
+from typing import TYPE_CHECKING
 
 from recollect.domain.caller import Caller
-from recollect.domain.errors import NotFound
+from recollect.domain.errors import Damaged, HomeError, NotFound, StorageError, WrongKey
 from recollect.domain.ids import Clock, IdMaker
 from recollect.domain.owner import Owner
 from recollect.domain.person import DEFAULT_TENANT, Person
@@ -15,12 +18,15 @@ from recollect.home.paths import Home, prepare
 from recollect.home.reserve import Reserve
 from recollect.policy.lifecycle import Retention
 from recollect.recall.meaning import Embedders, Meaning
+from recollect.recall.rerank import Rerankers
 from recollect.settings.load import Loaded, load
 from recollect.settings.model import LifecycleSettings
 from recollect.storage.keystore import KeyStore
 from recollect.storage.opening import CATALOG, VAULT, Opener
 from recollect.storage.pool import PooledDatabase, VaultPool
 from recollect.storage.port import Database, Tx
+from recollect.storage.sqlite.alone import is_alone
+from recollect.storage.sqlite.database import SqliteDatabase, checkpoint
 from recollect.storage.tables import people, vaults
 from recollect.storage.tables.vaults import VaultEntry
 from recollect.vault.clock import VaultClock
@@ -29,8 +35,13 @@ from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate
 from recollect.vault.looks import Looks
 from recollect.vault.people import ensure_tenant
+from recollect.vault.purge_ground import Ground
+from recollect.vault.purge_needles import Needles
 from recollect.vault.session_cache import SessionCache
-from recollect.vault.transcript_sync_port import TranscriptReader
+
+if TYPE_CHECKING:
+    from recollect.models.language import LanguageModel
+    from recollect.vault.transcript_sync_port import TranscriptReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +84,15 @@ class Wiring:
         self._meanings: dict[str, Meaning] = {}
         self._looks: dict[str, Looks] = {}
         self._crawls = CrawlCache()
+        self._needles: dict[str, Needles] = {}
         self._session_lists: dict[str, SessionCache] = {}
         self._embedders = Embedders(settings.embedding, means.environ)
+        self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ, self._embedders)
+        self._environ = means.environ
+        self._language: list[LanguageModel | None] = []
+        self._language_lock = ThreadLock()
         try:
-            self.catalog: Database = self._open_catalog()
+            self.catalog: SqliteDatabase = self._open_catalog()
         except BaseException:
             self.keys.close()
             raise
@@ -86,7 +102,10 @@ class Wiring:
         for meaning in self._meanings.values():
             meaning.close()
         self._pool.close()
+        self._rerankers.close()
         self._embedders.close()
+        for model in filter(None, self._language):
+            model.close()
         self.catalog.close()
         self.keys.close()
 
@@ -98,8 +117,18 @@ class Wiring:
         """What the services of one vault stand on, for one caller."""
         leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
         clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
-        return Footing(
-            database=PooledDatabase(self._pool, entry.id, lambda: self._open_vault(entry)),
+
+        def opening() -> Database:
+            database = self._open_vault(entry)
+            try:
+                self._settle(replace(made, database=database), self.ground(entry.id))
+            except BaseException:
+                database.close()
+                raise
+            return database
+
+        made = Footing(
+            database=PooledDatabase(self._pool, entry.id, opening),
             gate=Gate(caller, entry.owner, look_up=look_up),
             clock=clock,
             ids=self.ids,
@@ -109,7 +138,53 @@ class Wiring:
             looks=self._looks.setdefault(entry.id, Looks(self._crawls)),
             session_lists=self._session_lists.setdefault(entry.id, SessionCache()),
             transcript_reader=_transcript_reader,
+            rerankers=self._rerankers,
+            owners=self.home.root / "owners",
+            language_model=self._language_model,
         )
+        return made
+
+    def ground(self, vault_id: str) -> Ground:
+        """What a purge of one vault stands on beside it."""
+        return Ground(
+            home=self.home,
+            catalog=self.catalog,
+            keys=self.keys,
+            clock=self.clock,
+            release=self._release,
+            settle_catalog=lambda: self.catalog.on_connection(checkpoint),
+            needles=self._needles,
+            vault_id=vault_id,
+        )
+
+    def settle(self) -> None:
+        """Finish what is left of people who were on their way out when a process ended."""
+        ground = self.ground("")
+        if ground.has_ledger():
+            # As below.
+            from recollect.vault.purge_settling import settle_home  # noqa: PLC0415
+
+            # A disk that takes no writes must not keep anybody from reading: what is left waits.
+            with suppress(StorageError, HomeError, OSError):
+                settle_home(ground)
+
+    def _settle(self, footing: Footing, ground: Ground) -> None:
+        """Where anything was ever erased, what is open of it goes on before a vault is served."""
+        if ground.has_ledger():
+            # Only now: most homes have erased nothing, and what erases takes a while to load.
+            from recollect.vault.purge_settling import settle_vault  # noqa: PLC0415
+
+            settle_vault(footing, ground)
+
+    def _release(self, vault_id: str) -> bool:
+        """Close a vault here; True when nobody else has it open either."""
+        self._pool.discard(vault_id)
+        key = self.keys.key(vault_id) if self.keys.has_key(vault_id) else None
+        try:
+            return is_alone(self.home.vault_file(vault_id), key)
+        except (Damaged, WrongKey):
+            # Its key went in an attempt before this one: nobody can read it.
+            return True
 
     def make_vault(self, owner: Owner) -> VaultEntry:
         """A new vault for an owner: key, file, and last the catalog's line, which makes it real."""
@@ -160,7 +235,7 @@ class Wiring:
     def _open_vault(self, entry: VaultEntry) -> Database:
         return self._opener.open_vault(entry.id, entry.owner, self._vault_key(entry))
 
-    def _open_catalog(self) -> Database:
+    def _open_catalog(self) -> SqliteDatabase:
         if self.home.catalog_file.exists() and self.home.catalog_file.stat().st_size:
             return self._opener.open_catalog(self._catalog_key())
         with Lock(self.home.locks / "home.lock"):
@@ -173,6 +248,25 @@ class Wiring:
     def _catalog_key(self) -> bytes | None:
         return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
 
+    def _language_model(self) -> "LanguageModel | None":
+        """The one language model of the home, had when it is first asked for."""
+        # Only now: most programs ask none, and the clients of providers take a while to load.
+        from recollect.home.credentials.store import Credentials  # noqa: PLC0415
+        from recollect.models.language_registry import open_language_model  # noqa: PLC0415
+
+        with self._language_lock:
+            if not self._language:
+                self._language.append(
+                    open_language_model(
+                        self.settings.language_model,
+                        self._environ,
+                        home=self.home,
+                        clock=self.clock,
+                        secret=Credentials(self.home, self.keys, environ=self._environ, clock=self.clock).secret,
+                    )
+                )
+            return self._language[0]
+
     def _retention(self, owner: Owner) -> Retention:
         """The settings' periods, with the tenant's in front."""
 
@@ -184,7 +278,7 @@ class Wiring:
         return to_retention(self.settings.lifecycle, self.catalog.read(days))
 
 
-def _transcript_reader() -> TranscriptReader:
+def _transcript_reader() -> "TranscriptReader":
     # Only now: most programs follow no transcripts, and what reads them takes a while to load.
     from recollect.transfer.following import LineReader  # noqa: PLC0415
 

@@ -150,9 +150,15 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     ),
     "a context forgets the state": (
         Patch(
-            "vault/context.py",
-            "return valid and not memory.superseded_by and state_at(memory, reading) is State.ACTIVE",
-            "return valid",
+            "storage/tables/profiles.py",
+            "WHERE state = 'active' AND superseded_by IS NULL AND kind =",
+            "WHERE kind =",
+        ),
+        # The profile looks once more.
+        Patch(
+            "distil/reconciling.py",
+            "return [one for one in known if one.state is State.ACTIVE and one.superseded_by is None]",
+            "return list(known)",
         ),
     ),
     "archived can be changed": (Patch(_MEMORIES, "if memory.state is State.ARCHIVED:", "if False:"),),

@@ -8,6 +8,7 @@ from recollect.domain.errors import InvalidInput, ModelMissing, NotFound
 from recollect.domain.message import ToolCall
 from recollect.domain.session import Session, SessionKey
 from recollect.vault.draft import Draft
+from recollect.vault.purge_request import PurgeRequest
 from recollect.vault.transcript import Said
 from recollect.vault.vault import Vault
 from tests.matrix import oracle
@@ -15,6 +16,8 @@ from tests.matrix.world import COMMON, NOW, THEN, Held
 
 NOTHING: frozenset[str] = frozenset()
 Run = Callable[[Vault], object]
+#: Given, so that two contexts of the same state are the same.
+MARK = "a1b2c3d4e5f60718"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +85,13 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("vault.recall", lambda v: v.recall(COMMON, limit=1000), oracle.RECALLED)
     yield read("vault.recall", lambda v: v.recall(COMMON, source="memories"), oracle.RECALLED - {"talk0", "talk1"})
     yield _read("vault.recall", lambda v: v.recall(COMMON, session_id=first), frozenset({"talk0"}), "one session")
-    yield read("vault.context", lambda v: v.context(), oracle.AS_CONTEXT)
-    yield read("vault.context", lambda v: v.context(COMMON), oracle.AS_CONTEXT)
-    shown = oracle.AS_CONTEXT | {"talk0"}
-    yield _read("vault.context", lambda v: v.context(session_id=first), shown, "one session")
+    yield read("vault.context", lambda v: v.context(mark=MARK), oracle.AS_CONTEXT)
+    yield read("vault.context", lambda v: v.context(COMMON, mark=MARK), oracle.RECALLED)
+    yield read("profiles.get", lambda v: v.profile.get(), oracle.AS_CONTEXT)
+    yield read("checkpoints.all", lambda v: v.checkpoints.all())
+    # What was said last in the session is the question, and finds what is like it anywhere.
+    shown = oracle.RECALLED
+    yield _read("vault.context", lambda v: v.context(session_id=first, mark=MARK), shown, "one session")
     yield read("vault.clock", lambda v: v.clock())
     yield read("vault.totals", lambda v: v.totals())
     yield read("vault.check", lambda v: v.check())
@@ -93,7 +99,20 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("index.verify", lambda v: v.index.verify())
     yield read("notes.folders", lambda v: v.notes.folders())
     yield read("notes.page", lambda v: v.notes.page())
+    yield read("learnings.page", lambda v: v.learnings.page())
+    yield read("learnings.file", lambda v: v.learnings.file())
+    yield read("globalnotesfile.read", lambda v: v.global_notes.read())
     yield read("transcripts.followed", lambda v: v.transcripts.followed())
+    yield read("consolidation.unread", lambda v: v.consolidation.unread())
+    yield read("consolidation.jobs", lambda v: v.consolidation.jobs())
+    yield read("consolidation.runs", lambda v: v.consolidation.runs())
+    yield read("contacts.all", lambda v: v.contacts.all())
+    yield read("contacts.resolve", lambda v: v.contacts.resolve("mother"))
+    yield read("purge.receipts", lambda v: v.purge.receipts())
+    yield read("review.page", lambda v: v.review.page())
+    yield read("review.analyse", lambda v: v.review.analyse())
+    yield read("review.get", lambda v: _tried(lambda: v.review.get("prp_none")))
+    yield read("review.diff", lambda v: _tried(lambda: v.review.diff("prp_none")))
     yield read("vault.recall", lambda v: v.recall(COMMON, source="notes"))
     # No word of it is known: found on the last rung, as a piece of a text.
     yield read("vault.recall", lambda v: v.recall(COMMON[1:-1], limit=1000), oracle.RECALLED)
@@ -107,6 +126,7 @@ def _session_reads(held: Held) -> Iterator[Attempt]:
         shows = frozenset({f"talk{number}"})
         calls: dict[str, tuple[Run, frozenset[str]]] = {
             "sessions.get": (lambda v, i=id_: v.sessions.get(i), NOTHING),
+            "summaries.find": (lambda v, i=id_: v.summaries.find(i), NOTHING),
             "chat.info": (lambda v, i=id_: v.sessions.get(i).info(), shows),
             "chat.messages": (lambda v, i=id_: v.sessions.get(i).messages(), shows),
             "chat.after": (lambda v, i=id_: v.sessions.get(session_id=i).after(), shows),
@@ -143,6 +163,7 @@ def _session_writes(held: Held) -> Iterator[Attempt]:
     }
     for name, run in whole.items():
         yield Attempt(name=name, permission="write", run=run)
+    yield _write_by_id("checkpoints.fork", lambda v: v.checkpoints.fork(held.sessions[0], 1))
     for number, id_ in enumerate(held.sessions):
         message = held.messages[2 * number]
         calls: dict[str, Run] = {
@@ -151,13 +172,25 @@ def _session_writes(held: Held) -> Iterator[Attempt]:
             "chat.record_call": lambda v, i=id_, m=message: v.sessions.get(i).record_call(m, call),
             "chat.describe": lambda v, i=id_: v.sessions.get(i).describe(title="renamed"),
             "chat.end": lambda v, i=id_: v.sessions.get(i).end(),
+            "summaries.update": lambda v, i=id_: v.summaries.update(i),
+            "checkpoints.save": lambda v, i=id_: v.checkpoints.save(i, "here"),
             "sessions.delete": lambda v, i=id_: v.sessions.delete(i),
         }
         for name, run in calls.items():
             yield Attempt(name=name, permission="write", run=run, session=number, by_id=True)
 
 
+def _write_by_id(name: str, run: Run) -> Attempt:
+    return Attempt(name=name, permission="write", run=run, by_id=True)
+
+
 def _upkeep() -> Iterator[Attempt]:
+    yield Attempt(
+        name="checkpoints.resume", permission="write", run=lambda v: _tried(lambda: v.checkpoints.resume("nowhere"))
+    )
+    yield Attempt(
+        name="checkpoints.delete", permission="write", run=lambda v: _tried(lambda: v.checkpoints.delete("nowhere"))
+    )
     # Without an embedder there is nothing to do, and nothing to go back to; who may not is refused before that is seen.
     yield Attempt(name="index.update", permission="write", run=lambda v: _tried(v.index.update))
     yield Attempt(name="index.rollback", permission="write", run=lambda v: _tried(v.index.rollback))
@@ -166,6 +199,10 @@ def _upkeep() -> Iterator[Attempt]:
     yield Attempt(name="notes.remove", permission="write", run=lambda v: _tried(lambda: v.notes.remove("/dev/null")))
     yield Attempt(name="notes.sync", permission="write", run=lambda v: v.notes.sync())
     yield Attempt(name="notes.watch", permission="write", run=lambda v: v.notes.watch(_stopped()))
+    yield Attempt(name="learnings.add", permission="write", run=lambda v: v.learnings.add("so it is done", "pattern"))
+    yield Attempt(name="learnings.sync", permission="write", run=lambda v: v.learnings.sync())
+    yield Attempt(name="learnings.remove", permission="write", run=lambda v: _tried(lambda: v.learnings.remove("none")))
+    yield Attempt(name="globalnotesfile.save", permission="write", run=lambda v: v.global_notes.save("be brief"))
     yield Attempt(
         name="transcripts.follow", permission="admin", run=lambda v: _tried(lambda: v.transcripts.follow("/dev/null"))
     )
@@ -176,9 +213,39 @@ def _upkeep() -> Iterator[Attempt]:
     )
     yield Attempt(name="transcripts.sync", permission="write", run=lambda v: v.transcripts.sync())
     yield Attempt(name="transcripts.watch", permission="write", run=lambda v: v.transcripts.watch(_stopped()))
+    for name, run in _consolidating().items():
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+    for name, run in _purging().items():
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     yield Attempt(name="vault.rebuild_index", permission="write", run=lambda v: v.rebuild_index())
     yield Attempt(name="lifecycle.accept_clock", permission="write", run=lambda v: v.lifecycle.accept_clock())
     yield Attempt(name="lifecycle.run", permission="write", run=lambda v: v.lifecycle.run())
+
+
+def _consolidating() -> dict[str, Run]:
+    """About nothing that is there: what one may do is refused before that is seen."""
+    return {
+        "consolidation.run": lambda v: v.consolidation.run("ses_none"),
+        "consolidation.preview": lambda v: v.consolidation.preview("ses_none"),
+        "consolidation.reset": lambda v: v.consolidation.reset("ses_none"),
+        "consolidation.revert": lambda v: v.consolidation.revert("run_none"),
+        "consolidation.note_idle": lambda v: v.consolidation.note_idle(),
+        "consolidation.work": lambda v: v.consolidation.work(),
+        "consolidation.end_idle": lambda v: v.consolidation.end_idle(),
+        "review.approve": lambda v: v.review.approve("prp_none"),
+        "review.reject": lambda v: v.review.reject("prp_none"),
+        "review.grow": lambda v: v.review.grow(),
+        "review.propose": lambda v: v.review.propose([]),
+    }
+
+
+def _purging() -> dict[str, Run]:
+    """Of nothing that is there, and without leave."""
+    return {
+        "purge.preview": lambda v: v.purge.preview(PurgeRequest.sessions("ses_none")),
+        "purge.run": lambda v: v.purge.run("made up"),
+        "purge.finish": lambda v: v.purge.finish(),
+    }
 
 
 def _stopped() -> threading.Event:

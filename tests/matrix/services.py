@@ -4,9 +4,11 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
 
+import recollect.domain
 import recollect.vault
 from recollect import Recollect
 from recollect.storage.port import Database
@@ -31,8 +33,9 @@ def reached(home: Recollect, owner: str) -> set[type]:
             queue += [
                 value for name, value in vars(one).items() if not name.startswith("_") and is_service(_kind(value))
             ]
+            queue += [getattr(one, name) for name in service_properties(kind)]
         for _, method in public_methods(kind):
-            queue += [part for part in _parts(get_type_hints(method).get("return")) if is_service(part)]
+            queue += [part for part in _returned(method) if is_service(part)]
     return {kind for kind in found if is_service(kind)}
 
 
@@ -62,6 +65,26 @@ def public_properties(kind: type) -> set[str]:
     return {name for name, _ in inspect.getmembers(kind, inspect.isdatadescriptor) if not name.startswith("_")}
 
 
+def service_properties(kind: type) -> set[str]:
+    """The properties that lead to another service, which has a gate of its own."""
+    found = ((name, inspect.getattr_static(kind, name)) for name in public_properties(kind))
+    return {
+        name
+        for name, member in found
+        if isinstance(member, property) and any(is_service(part) for part in _returned(member.fget))
+    }
+
+
+def _returned(method: Callable[..., Any] | None) -> Iterator[type]:
+    # What a module imports for its types alone is found by its name.
+    return _parts(get_type_hints(method, localns=_names()).get("return") if method else None)
+
+
+@cache
+def _names() -> dict[str, Any]:
+    return {name: kind for module in _modules() for name, kind in vars(module).items() if isinstance(kind, type)}
+
+
 def _kind(value: object) -> type:
     return type(value)
 
@@ -75,5 +98,6 @@ def _parts(hint: object) -> Iterator[type]:
 
 
 def _modules() -> Iterator[ModuleType]:
-    for found in pkgutil.walk_packages(recollect.vault.__path__, "recollect.vault."):
-        yield importlib.import_module(found.name)
+    for package in (recollect.domain, recollect.vault):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            yield importlib.import_module(found.name)

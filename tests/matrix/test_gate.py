@@ -12,31 +12,62 @@ from recollect.domain.errors import Denied, NotFound
 from recollect.domain.owner import Owner
 from recollect.domain.session import Session, SessionKey
 from recollect.vault.chat import Chat
+from recollect.vault.checkpoints import Checkpoints
+from recollect.vault.consolidation import Consolidation
+from recollect.vault.contacts import Contacts
 from recollect.vault.events import Events
 from recollect.vault.gate import Gate, declared_operation, operation
+from recollect.vault.global_notes import GlobalNotesFile
 from recollect.vault.index import Index
 from recollect.vault.keys import Keys
+from recollect.vault.learnings import Learnings
 from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.memories import Memories
 from recollect.vault.notes import Notes
 from recollect.vault.people import People
+from recollect.vault.profile import Profiles
+from recollect.vault.purge import Purge
+from recollect.vault.receipts import Receipts
+from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
+from recollect.vault.summaries import Summaries
 from recollect.vault.transcript_sync import Transcripts
 from recollect.vault.vault import Vault
 from tests.matrix.checks import needs
 from tests.matrix.homes import START, Turning, open_home
 from tests.matrix.operations import attempts
-from tests.matrix.services import declared, public_methods, public_properties, reached
+from tests.matrix.services import declared, public_methods, public_properties, reached, service_properties
 from tests.matrix.world import Held
 
-OF_A_VAULT = {Vault, Memories, Sessions, Chat, Events, Lifecycle, Index, Notes, Transcripts}
-OF_THE_HOME = {People, Keys}
+OF_A_VAULT = {
+    Vault,
+    Summaries,
+    Checkpoints,
+    Profiles,
+    Memories,
+    Sessions,
+    Chat,
+    Events,
+    Lifecycle,
+    Index,
+    Notes,
+    Learnings,
+    GlobalNotesFile,
+    Transcripts,
+    Consolidation,
+    Review,
+    Purge,
+    Contacts,
+}
+OF_THE_HOME = {People, Keys, Receipts}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {"vault", "owners", "file_of", "login", "close", "home", "loaded"}
 FOR_THE_OPERATOR: dict[str, Callable[[Recollect], object]] = {
     "acting_for": lambda home: home.acting_for("user:alice"),
     "chat": lambda home: home.chat("telegram:42"),
     "encryption": lambda home: home.encryption(),
+    "receipts": lambda home: home.receipts.all(),
+    "grounds": lambda home: home.grounds(),
     "upgrade": lambda home: home.upgrade(dry_run=True),
 }
 
@@ -77,7 +108,7 @@ def test_every_operation_declares_its_action() -> None:
 
 
 def test_a_service_has_no_other_door() -> None:
-    assert {kind.__name__: public_properties(kind) for kind in declared()} == {
+    assert {kind.__name__: public_properties(kind) - service_properties(kind) for kind in declared()} == {
         kind.__name__: {"gate"} for kind in declared()
     }
 
@@ -91,14 +122,24 @@ def _nobodys(dave: Recollect) -> dict[type, object]:
         vault,
         vault.memories,
         vault.sessions,
+        vault.summaries,
+        vault.checkpoints,
+        vault.profile,
         vault.events,
         vault.lifecycle,
         vault.index,
         vault.notes,
+        vault.learnings,
+        vault.global_notes,
         vault.transcripts,
+        vault.consolidation,
+        vault.review,
+        vault.purge,
+        vault.contacts,
         chat,
         dave.people,
         dave.keys,
+        dave.receipts,
     )
     return {type(part): part for part in parts}
 

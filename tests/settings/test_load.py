@@ -27,7 +27,7 @@ BUILT_IN: dict[str, object] = {
     },
     "lifecycle": {"active_days": 90, "archive_days": 60, "grace_days": 7, "clock_leap_days": 45},
     "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},
-    "recall": {"limit": 10, "max": 1000, "sources": "memories, sessions, notes"},
+    "recall": {"limit": 10, "max": 1000, "sources": "memories, sessions, notes", "rerank": "off", "rerank_head": 30},
     "embedding": {
         "provider": "auto",
         "model": "",
@@ -41,6 +41,14 @@ BUILT_IN: dict[str, object] = {
         "threads": 1,
         "cache_entries": 50_000,
         "query_cache_entries": 1000,
+    },
+    "rerank": {
+        "model": "",
+        "base_url": "",
+        "plain_http": "loopback",
+        "key_variable": "",
+        "timeout_seconds": 10.0,
+        "threads": 1,
     },
     "language_model": {
         "provider": "none",
@@ -69,6 +77,7 @@ BUILT_IN: dict[str, object] = {
         "debounce_seconds": 5.0,
         "max_kib": 1024,
     },
+    "learnings": {"on_session_start": "on", "debounce_seconds": 5.0},
     "transcripts": {
         "on_search": "on",
         "on_session_start": "on",
@@ -79,6 +88,16 @@ BUILT_IN: dict[str, object] = {
         "delta_messages": 50,
     },
     "context": {"tokens": 4000, "messages": 20, "memories": 50},
+    "consolidation": {
+        "idle_minutes": 30,
+        "clean_slate": "on",
+        "imported": "off",
+        "retries": 5,
+        "backoff_seconds": 60,
+        "lease_seconds": 300,
+        "known": 2000,
+        "instructions": "",
+    },
 }
 
 

@@ -13,6 +13,7 @@ EMPTY_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "base",
 #: Modules that may catch everything without raising it again, with the reason.
 BROAD_EXCEPTS: dict[str, str] = {
     "src/recollect/home/keys/keyring_holder.py": "a keyring is a plug-in: its errors share no base, and become ours",
+    "src/recollect/models/rerank_local.py": "errors of onnxruntime and tokenizers share no base",
     "src/recollect/storage/sqlite/writer.py": "an error of shared work is handed to the caller whose work it was",
 }
 

@@ -24,12 +24,11 @@ from recollect.context.fencing import check_mark
 from recollect.context.filling import LONGEST_TOKEN
 from recollect.context.rendering import BETWEEN, conversation, frame, message
 from recollect.context.window import Window, window
-from recollect.domain.context import Budget, Context, Ledger, LeftOut, PartCost, PartKind, Parts
+from recollect.domain.checkpoint import ORIGIN
+from recollect.domain.context import SHARES, Budget, Context, Ledger, LeftOut, PartCost, PartKind, Parts
 from recollect.domain.message import Message
 from recollect.text.tokens import Counter
 
-#: In hundredths of the budget.
-SHARES = {PartKind.NOTES: 15, PartKind.PROFILE: 10, PartKind.LEARNING: 10, PartKind.MEMORY: 25, PartKind.SUMMARY: 15}
 #: What a provider adds to each message for its role and its borders.
 PER_MESSAGE = 4
 
@@ -150,7 +149,9 @@ class _Making:
 
     def _withhold_said(self) -> None:
         """Say nothing twice: a message of the window is not recalled as well."""
-        ids = {one.id for one in self._window.messages}
+        said = self._window.messages
+        # In a fork, a message may be recalled as the one that it is a copy of.
+        ids = {one.id for one in said} | {copied for one in said if isinstance(copied := one.extra.get(ORIGIN), str)}
         self._fillings[PartKind.MEMORY].withhold(ids, _SAID, self._counter.count)
 
     def _share(self, kind: PartKind) -> int:

@@ -9,6 +9,8 @@ from recollect.domain.message import Json, Message
 from recollect.domain.summary import Summary
 from recollect.domain.trust import Trust
 
+#: Past this a budget is a mistake.
+MAX_TOKENS = 10_000_000
 #: How many ids of what was left out a ledger shows as JSON; the count is always whole.
 SHOWN = 50
 
@@ -26,6 +28,10 @@ class PartKind(StrEnum):
     LAYOUT = "layout"
 
 
+#: What each part may take of a budget's tokens, in hundredths; the window has the rest.
+SHARES = {PartKind.NOTES: 15, PartKind.PROFILE: 10, PartKind.LEARNING: 10, PartKind.MEMORY: 25, PartKind.SUMMARY: 15}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """The most a context may hold."""
@@ -36,18 +42,6 @@ class Budget:
     user_turns: int = 30
     #: How many recalled texts may come from elsewhere than the owner and the agent.
     untrusted: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """One thing that could go in, with where it came from."""
-
-    kind: PartKind
-    id: str
-    #: Who said or wrote it.
-    speaker: str
-    text: str
-    trust: Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-HEAD = 20
+HEAD = 12
 SAME = 0.5
 #: Who asks how it was before is not served by how it is now.
 _PAST = re.compile(

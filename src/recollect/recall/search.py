@@ -13,6 +13,7 @@ from recollect.recall.freshness import HEAD, Statement, asks_for_the_past, settl
 from recollect.recall.fuse import Candidate, Fused, draw_near, fuse
 from recollect.recall.hits import Detail, details, to_hit, to_share, with_neighbours
 from recollect.recall.nearest import Nearest
+from recollect.recall.rerank import Judged
 from recollect.recall.substring import find_substring
 from recollect.recall.when import Named, fit, named_times, without_relative_times
 from recollect.storage.port import Params, Tx
@@ -20,11 +21,11 @@ from recollect.text.similarity import fingerprint
 from recollect.text.terms import QueryTerm, index_terms, query_terms
 
 #: Candidates from each arm; what is not among them in any is not an answer.
-POOL = 100
+POOL = 60
 #: Pieces fetched for each hit that is wanted: a long text may answer with several of its own.
 _PIECES = 4
 #: So many of the best are compared with their neighbours; what is further down does not come up by them.
-_DRAWN = 60
+_DRAWN = 30
 _DISTRUST = {trust.value: max(0, rank - list(Trust).index(Trust.TOOL)) for rank, trust in enumerate(Trust)}
 
 
@@ -76,6 +77,7 @@ def search(
     limit: int,
     nearest: Nearest | None,
     missing: str | None,
+    judged: Judged | None = None,
 ) -> Recalled:
     """The best hits for any text, best first. Without vectors it says why, and answers by words alone."""
     question = _question(tx, query, reading, filters)
@@ -89,8 +91,10 @@ def search(
         every = every_match(tx, question.terms, question.params, size)
         arms = replace(arms, matches=list(every), scores={**arms.scores, **every})
         ranking = _rank(tx, question, arms)
-    distinct = _distinct(ranking, max(HEAD, 2 * limit))
+    distinct = _distinct(ranking, max(HEAD, 2 * limit, judged.head if judged else 0))
     found = details(tx, [one.number for one in distinct])
+    if judged:
+        distinct = judged.rank(distinct, _spoken(distinct[: judged.head], ranking.known, found))
     settled = _settled(question, distinct, ranking.known, found)
     chosen = _unlike(settled, ranking.known, found, limit)
     hits = with_neighbours(tx, _hits(chosen, ranking, found, question, arms, rung), question.params)
@@ -160,6 +164,16 @@ def _distinct(ranking: Ranking, most: int) -> list[Fused]:
         if len(best) == most:
             break
     return list(best.values())
+
+
+def _spoken(ranked: list[Fused], known: Mapping[int, Evidence], found: Mapping[int, Detail]) -> list[str]:
+    """Each text as it was embedded: a turn with its speaker."""
+    return [
+        f"{known[one.number].author}: {found[one.number].text}"
+        if known[one.number].source == "sessions"
+        else found[one.number].text
+        for one in ranked
+    ]
 
 
 def _settled(

@@ -16,7 +16,7 @@ Tree = Mapping[str, object]
 
 _LONGEST_SHOWN = 60
 #: The sections of models, which somebody may want to give a key; and what it would be called.
-_WITH_KEYS = ("embedding", "language_model")
+_WITH_KEYS = ("embedding", "language_model", "rerank")
 _SECRET = re.compile("api_?key|secret|passw|credential|bearer|auth|^key$|(^|api_?|access_?)token$", re.IGNORECASE)
 
 

@@ -11,7 +11,9 @@ from recollect.settings.spec import SPEC, UNPRINTABLE, Spec, Value
 
 PREFIX = "RECOLLECT_"
 #: Variables of ours that are not settings.
-OTHER_VARIABLES = frozenset(PREFIX + name for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE"))
+OTHER_VARIABLES = frozenset(
+    PREFIX + name for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE", "FORCE_FILE_CREDENTIALS")
+)
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")

@@ -89,6 +89,13 @@ class RecallSettings:
         "some of memories, sessions and notes, with commas between",
         "What is searched when nobody says where.",
     )
+    rerank: str = choice(
+        "off",
+        ("late", "remote", "local"),
+        "Who judges the head of the list again: `late` is the local embedder, token by token; `remote` an endpoint, "
+        "and `local` a model of one's own, both as in [rerank].",
+    )
+    rerank_head: int = number(30, 2, 200, "How many of the best hits are judged again.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +124,31 @@ class EmbeddingSettings:
     threads: int = number(1, 1, 64, "How many threads the local model computes with.")
     cache_entries: int = number(50_000, 0, 10_000_000, "How many computed vectors a vault keeps; 0 is none.")
     query_cache_entries: int = number(1000, 0, 1_000_000, "How many vectors of queries a process keeps; 0 is none.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankSettings:
+    """Which model judges the head of a list again, where `recall.rerank` asks for one, and how it is called."""
+
+    model: str = text(
+        "",
+        _is_any,
+        "text",
+        "The model by its provider's name; for `local` a folder with model.onnx and tokenizer.json.",
+    )
+    base_url: str = text(
+        "",
+        _is_address,
+        "an address that begins with https:// or http://, or empty",
+        "Where `remote` answers `/rerank`.",
+    )
+    plain_http: Literal["loopback", "anywhere"] = choice(
+        "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
+    )
+    # Not checked here: a key written by mistake would be shown in the error.
+    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    timeout_seconds: float = number(10.0, 0.1, 600, "How long a list may take to be judged before it stays as it is.")
+    threads: int = number(1, 1, 64, "How many threads a model of one's own computes with.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +211,16 @@ class NotesSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LearningsSettings:
+    """When the LEARNINGS.md files are looked at."""
+
+    on_session_start: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a new session takes over what was edited in a LEARNINGS.md that is there."
+    )
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds between one look at the files and the next.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptSettings:
     """When the transcripts that are followed are read on."""
 
@@ -205,6 +247,30 @@ class ContextSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationSettings:
+    """When a conversation becomes what is known, and how often that is tried."""
+
+    idle_minutes: int = number(30, 0, 10_080, "Minutes without a turn until a conversation is read; 0 is never.")
+    clean_slate: Literal["on", "off"] = choice(
+        "on",
+        ("off",),
+        "Whether a conversation that was read when idle is ended, so that the next turn begins a new one.",
+    )
+    imported: Literal["off", "on"] = choice(
+        "off",
+        ("on",),
+        "Whether conversations that were brought in are read by themselves; what they say waits for review.",
+    )
+    retries: int = number(5, 0, 100, "How often a reading that failed is tried again.")
+    backoff_seconds: int = number(
+        60, 0, 86_400, "Seconds until the first retry; each later one waits four times as long."
+    )
+    lease_seconds: int = number(300, 1, 86_400, "Seconds after which the work of a process that died is taken over.")
+    known: int = number(2000, 0, 100_000, "The most memories that a reading is compared with, newest first.")
+    instructions: str = text("", _is_any, "text", "What a model shall keep; empty is durable facts about the person.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that can be chosen, as it is in force."""
 
@@ -225,7 +291,10 @@ class Settings:
     sessions: SessionSettings = field(default_factory=SessionSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
+    learnings: LearningsSettings = field(default_factory=LearningsSettings)
     transcripts: TranscriptSettings = field(default_factory=TranscriptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)

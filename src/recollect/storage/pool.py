@@ -41,6 +41,13 @@ class VaultPool:
             with self._lock:
                 entry.users -= 1
 
+    def discard(self, vault_id: str) -> None:
+        """Close one vault, once those who use it now are done."""
+        with self._lock:
+            entry = self._entries.pop(vault_id, None)
+        if entry and entry.database:
+            entry.database.close()
+
     def close(self) -> None:
         """Close every vault, for good."""
         with self._lock:

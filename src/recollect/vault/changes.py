@@ -1,6 +1,6 @@
 """What a change to a memory writes: the row, the version before it, the index and the event, as one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.event import EventType
@@ -8,11 +8,11 @@ from recollect.domain.hit import SourceKind
 from recollect.domain.memory import Memory, State
 from recollect.domain.message import Json
 from recollect.policy.clock import Reading, certain
-from recollect.policy.lifecycle import Retention, due_at, due_step, enter
+from recollect.policy.lifecycle import LIVE, Retention, due_at, due_step, enter
 from recollect.recall.indexing import index_memory, reindex_memory
 from recollect.recall.passages import memory_hashes
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, embedding_cache, events, memories, versions
+from recollect.storage.tables import barred, chunks, citations, embedding_cache, events, memories, proposals, versions
 from recollect.text.similarity import fingerprint
 
 #: Who moves a memory when its deadline does.
@@ -52,6 +52,7 @@ def put(
     number = memories.update(change.tx, before, after, fingerprint(after.content), due_at(after))
     if (before.content, before.key, before.state) != (after.content, after.key, after.state):
         reindex_memory(change.tx, number, after)
+    _bar_or_unbar(change.tx, before, after)
     _tell(change, type, after, payload)
     return after
 
@@ -60,6 +61,21 @@ def move(change: Change, memory: Memory, to: State, rules: Retention, because: s
     """Take one step of the life cycle."""
     payload: dict[str, Json] = {"from": memory.state, "because": because} if because else {"from": memory.state}
     return put(change, memory, enter(memory, to, change.at, rules), _EVENT_OF[to], payload)
+
+
+def end(change: Change, old: Memory, by: str, rules: Retention) -> Memory:
+    """Say that a memory no longer holds, and which one does; it is archived and stays in its history."""
+    ended = replace(
+        old,
+        superseded_by=by,
+        valid_to=change.at,
+        version=old.version + 1,
+        updated_at=change.at,
+        author=change.actor,
+    )
+    if old.state is State.ACTIVE:
+        ended = enter(ended, State.ARCHIVED, change.at, rules)
+    return put(change, old, ended, EventType.SUPERSEDED, {"by": by})
 
 
 def settle(tx: Tx, memory: Memory, reading: Reading, rules: Retention) -> Memory:
@@ -77,14 +93,25 @@ def settle(tx: Tx, memory: Memory, reading: Reading, rules: Retention) -> Memory
 def destroy(change: Change, memory: Memory) -> bool:
     """Destroy a memory with its versions and its place in the index; its events stay, they hold no content."""
     number = memories.number_of(change.tx, memory.id)
+    barred.bar(change.tx, memory.id)
     if number is None or not memories.delete(change.tx, memory):
         return False
     for content in (memory.content, *(version.content for version in versions.of(change.tx, memory.id))):
         embedding_cache.forget(change.tx, memory_hashes(content))
     versions.purge(change.tx, memory.id)
+    citations.remove(change.tx, memory.id)
+    proposals.remove_about(change.tx, memory.id)
     chunks.remove(change.tx, SourceKind.MEMORIES, number)
     events.add(change.tx, EventType.PURGED, "memory", memory.id, at=change.at, actor=change.actor, state=State.PURGED)
     return True
+
+
+def _bar_or_unbar(tx: Tx, before: Memory, after: Memory) -> None:
+    """What is forgotten is not learned again from the words it came from, until it is brought back."""
+    if before.state in LIVE and after.state not in LIVE:
+        barred.bar(tx, after.id)
+    elif before.state not in LIVE and after.state in LIVE:
+        barred.unbar(tx, after.id)
 
 
 def _tell(change: Change, type: EventType, memory: Memory, payload: dict[str, Json] | None = None) -> None:

@@ -17,6 +17,7 @@ from recollect.text.cleaning import clean
 from recollect.vault.draft import MAX_PAGE, check_limit
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.redacting import call_without_secrets, without_secrets
 from recollect.vault.transcript import Said, append, existing, prune_hooks, to_message
 
 _READ = operation(Permission.READ, Scope.SESSION)
@@ -125,7 +126,7 @@ class Chat:
             cleaned = to_message(Said(role="tool", content="", tool_calls=(call,)), self.id, "", reading.now)
             others = [known for known in message.tool_calls if known.id != call.id]
             at = next((i for i, known in enumerate(message.tool_calls) if known.id == call.id), len(others))
-            others[at:at] = cleaned.tool_calls
+            others[at:at] = map(call_without_secrets, cleaned.tool_calls)
             changed = replace(message, tool_calls=tuple(others))
             messages.set_calls(tx, changed)
             return changed
@@ -140,8 +141,8 @@ class Chat:
             session = existing(tx, self.id)
             described = replace(
                 session,
-                title=session.title if title is None else clean(title),
-                summary=session.summary if summary is None else clean(summary),
+                title=session.title if title is None else without_secrets(clean(title)),
+                summary=session.summary if summary is None else without_secrets(clean(summary)),
                 updated_at=max(session.updated_at, reading.now),
             )
             sessions.describe(tx, described)

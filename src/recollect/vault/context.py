@@ -1,65 +1,156 @@
-"""Loading what a context is made of: recalled memories and the last turns of a session."""
+"""Building a context: what is known, recalled and said, loaded in one snapshot and compiled inside a budget."""
 
-from recollect.domain.context import Candidate, PartKind
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from recollect.context.compiling import compile_context
+from recollect.domain.context import MAX_TOKENS, Budget, Context, LeftOut, PartKind, Parts, RecalledText
+from recollect.domain.errors import InvalidInput
 from recollect.domain.hit import Hit, SourceKind
-from recollect.domain.memory import Memory, State
-from recollect.domain.message import Message
+from recollect.domain.learning import DEFAULT_AGENT
 from recollect.policy.clock import Reading
-from recollect.policy.lifecycle import state_at
 from recollect.recall.filters import Filters
 from recollect.recall.nearest import Nearest
 from recollect.recall.search import search
+from recollect.settings.model import ContextSettings, split_sources
 from recollect.storage.port import Tx
-from recollect.storage.tables import memories, messages
+from recollect.storage.tables import summaries
+from recollect.text.cleaning import clean
+from recollect.text.tokens import counter
+from recollect.vault import global_notes
+from recollect.vault.context_known import load_known, texts
+from recollect.vault.context_window import Said, last_question, load_window
+from recollect.vault.footing import Footing
+from recollect.vault.looking import look_before_search
+from recollect.vault.profile import Ready, keep_profile
+from recollect.vault.transcript import existing
+
+#: Past this a limit is a mistake.
+MAX_COUNT = 10_000
+#: Of a question; the rest of a long one is a paste, and would find itself.
+_MAX_QUESTION = 2000
+#: What no stored text can know, so that none can close the fence.
+_MARK_BYTES = 8
 
 
-def load_memories(tx: Tx, query: str, reading: Reading, most: int, nearest: Nearest | None) -> list[Candidate]:
-    """What a query recalls, best first, then the most important of the rest."""
-    if most == 0:
-        return []
-    hits = search(tx, query, reading, Filters(sources=(SourceKind.MEMORIES,)), most, nearest, None)
-    found = [_from_hit(hit) for hit in hits]
-    known = {candidate.id for candidate in found}
-    rest = memories.page(
-        tx,
-        before=None,
-        kind=None,
-        keep=lambda one: one.id not in known and _holds(one, reading),
-        limit=most,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a context is asked for; what is None is left to the settings."""
+
+    query: str = ""
+    session_id: str | None = None
+    tokens: int | None = None
+    messages: int | None = None
+    memories: int | None = None
+    #: The name of the model that will read it: how its tokens are counted.
+    model: str | None = None
+    agent: str | None = None
+    mark: str | None = None
+
+    def budget(self, rules: ContextSettings) -> Budget:
+        """The limits in force."""
+        return Budget(
+            tokens=_checked("tokens", self.tokens, rules.tokens, 1, MAX_TOKENS),
+            messages=_checked("messages", self.messages, rules.messages, 0, MAX_COUNT),
+            memories=_checked("memories", self.memories, rules.memories, 0, MAX_COUNT),
+        )
+
+
+def build_context(footing: Footing, wanted: Wanted) -> Context:
+    """The context, never over its budget; the same for the same state of the vault and the same mark."""
+    budget = wanted.budget(footing.settings.context)
+    look_before_search(footing)
+    asked = clean(wanted.query)[:_MAX_QUESTION] or _asked_last(footing, wanted.session_id)
+    # Before the snapshot: no transaction waits for a model.
+    nearest, _ = footing.meaning.prepare(footing.database, asked) if asked else (None, None)
+    owner = footing.gate.owner
+    agent = (owner and owner.agent) or DEFAULT_AGENT
+    loading = _Loading(wanted, asked, budget, split_sources(footing.settings.recall.sources), nearest, agent)
+    loaded, made = footing.read(loading.parts)
+    if made:
+        keep_profile(footing, wanted.agent, made)
+    notes, unread = _notes(footing)
+    mark = secrets.token_hex(_MARK_BYTES) if wanted.mark is None else wanted.mark
+    made = compile_context(replace(loaded, notes=notes), budget, counter(wanted.model), mark=mark)
+    return made if unread is None else _with_left_out(made, unread)
+
+
+def _notes(footing: Footing) -> tuple[str, LeftOut | None]:
+    """The global notes; a file that cannot be read costs only itself, and the ledger says so."""
+    try:
+        return global_notes.read(footing).text, None
+    except InvalidInput as error:
+        return "", LeftOut(kind=PartKind.NOTES, count=1, ids=(), why=str(error))
+
+
+def _with_left_out(made: Context, more: LeftOut) -> Context:
+    return replace(made, ledger=replace(made.ledger, left_out=(more, *made.ledger.left_out)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loading:
+    """One snapshot's worth of parts."""
+
+    wanted: Wanted
+    asked: str
+    budget: Budget
+    sources: Sequence[SourceKind]
+    nearest: Nearest | None
+    #: Whose learnings are told when neither the caller nor a session says it.
+    agent: str
+
+    def parts(self, tx: Tx, reading: Reading) -> tuple[Parts, Ready | None]:
+        """Everything but the notes, which lie in a file; and the profile, which may be new."""
+        named, session_id = self.wanted.agent, self.wanted.session_id
+        session = existing(tx, session_id) if session_id else None
+        said = load_window(tx, session, self.budget.messages) if session else Said()
+        learner = named or (session.key.agent if session else self.agent)
+        known = load_known(tx, reading, agent=named, learner=learner)
+        parts = Parts(
+            profile=texts(known.profile),
+            learnings=known.learnings,
+            recalled=self._recalled(tx, reading, len(said.messages)),
+            summary=summaries.find(tx, session.id) if session else None,
+            messages=said.messages,
+            earlier=said.earlier,
+        )
+        return parts, known.profile
+
+    def _recalled(self, tx: Tx, reading: Reading, said: int) -> list[RecalledText]:
+        if not self.asked or not self.budget.memories:
+            return []
+        some = tuple(self.sources) if len(self.sources) < len(SourceKind) else None
+        # As many more as the window may turn out to hold already.
+        most = self.budget.memories + said
+        hits = search(tx, self.asked, reading, Filters(sources=some), most, self.nearest, None)
+        return [_from_hit(hit) for hit in hits]
+
+
+def _asked_last(footing: Footing, session_id: str | None) -> str:
+    """What the person said last in a session, which is what the next reply is about."""
+    if session_id is None:
+        return ""
+    question = footing.read(lambda tx, _: last_question(tx, existing(tx, session_id).id))
+    return question[:_MAX_QUESTION]
+
+
+def _from_hit(hit: Hit) -> RecalledText:
+    source = hit.source
+    if source.memory_id is not None:
+        id, place = source.memory_id, f"memory {source.memory_id}"
+    elif source.message_id is not None:
+        id, place = source.message_id, f"message {source.position} of {source.session_id}"
+    else:
+        id, place = str(source), f"note {source}"
+    return RecalledText(
+        id=id, text=hit.text, source=place, trust=hit.trust, author=hit.author or "unknown", at=hit.created_at
     )
-    return found + [_from_memory(one) for one in sorted(rest, key=lambda one: (-one.importance, one.id))]
 
 
-def _holds(memory: Memory, reading: Reading) -> bool:
-    """Whether a memory may be told, and is still true."""
-    valid = memory.valid_to is None or memory.valid_to > reading.now
-    return valid and not memory.superseded_by and state_at(memory, reading) is State.ACTIVE
-
-
-def load_messages(tx: Tx, session_id: str, most: int) -> list[Candidate]:
-    """The last messages of a session, in order."""
-    return [_from_message(one) for one in messages.latest(tx, session_id, before=None, limit=most)] if most else []
-
-
-def _from_hit(hit: Hit) -> Candidate:
-    return Candidate(
-        kind=PartKind.MEMORY,
-        id=hit.source.memory_id or "",
-        speaker=hit.author,
-        text=hit.text,
-        trust=hit.trust,
-    )
-
-
-def _from_memory(memory: Memory) -> Candidate:
-    return Candidate(kind=PartKind.MEMORY, id=memory.id, speaker=memory.author, text=memory.content, trust=memory.trust)
-
-
-def _from_message(message: Message) -> Candidate:
-    return Candidate(
-        kind=PartKind.MESSAGE,
-        id=message.id,
-        speaker=message.speaker or message.role,
-        text=message.text,
-        trust=message.trust,
-    )
+def _checked(name: str, given: int | None, usual: int, least: int, most: int) -> int:
+    if given is None:
+        return usual
+    if not least <= given <= most:
+        raise InvalidInput(f"{name} {given} is out of range; use {least} to {most}")
+    return given

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from recollect.domain.errors import InvalidInput
 from recollect.domain.memory import MAX_CONTENT, Kind, check_key
 from recollect.text.cleaning import clean
+from recollect.vault.redacting import without_secrets
 
 MAX_PAGE = 1000
 
@@ -43,8 +44,8 @@ class Draft:
 
 
 def check_content(content: str) -> str:
-    """A text that can be kept."""
-    text = clean(content)
+    """A text that can be kept, without secrets."""
+    text = without_secrets(clean(content))
     if not text.strip():
         raise InvalidInput("the content is empty; give it at least one word")
     if len(text) > MAX_CONTENT:

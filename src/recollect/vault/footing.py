@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from recollect.domain.errors import StorageError
 from recollect.domain.ids import IdMaker
@@ -17,9 +18,17 @@ from recollect.vault.crawl_cache import CrawlCache
 from recollect.vault.gate import Gate
 from recollect.vault.looks import Looks
 from recollect.vault.session_cache import SessionCache
-from recollect.vault.transcript_sync_port import TranscriptReader
+
+if TYPE_CHECKING:
+    from recollect.models.language import LanguageModel
+    from recollect.recall.rerank import Rerankers
+    from recollect.vault.transcript_sync_port import TranscriptReader
 
 T = TypeVar("T")
+
+
+def _none() -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +44,13 @@ class Footing:
     #: Search by meaning, as far as there is an embedder.
     meaning: Meaning
     #: Who reads the transcripts that are followed; loaded when there is one.
-    transcript_reader: Callable[[], TranscriptReader]
+    #: Who judges the head of a list again, where somebody should.
+    rerankers: "Rerankers | None" = None
+    transcript_reader: "Callable[[], TranscriptReader]"
+    #: The language model, or None where rules must do.
+    language_model: "Callable[[], LanguageModel | None]" = _none
+    #: The folder of the owners' own files; None where there is no home.
+    owners: Path | None = None
     #: Lists of sessions that are still good.
     session_lists: SessionCache = field(default_factory=SessionCache)
     #: When the notes and transcripts were last looked at.

@@ -2,12 +2,15 @@
 
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from recollect.domain.errors import StorageError
-from recollect.domain.note import SyncReport
-from recollect.domain.transcript import TranscriptReport
 from recollect.storage.tables import notes, transcripts
 from recollect.vault.footing import Footing
+
+if TYPE_CHECKING:
+    from recollect.domain.note import SyncReport
+    from recollect.domain.transcript import TranscriptReport
 
 #: What a search may wait for changed files of either kind; then it answers from what is there.
 PATIENCE_SECONDS = 0.2
@@ -27,9 +30,14 @@ def look_at_session_start(footing: Footing) -> None:
         look(footing)
     if footing.settings.transcripts.on_session_start == "on":
         look_at_transcripts(footing)
+    if footing.settings.learnings.on_session_start == "on":
+        # Only now: most programs never begin a session, and what reads the files takes a while to load.
+        from recollect.vault.learning_watch import look_at_learnings  # noqa: PLC0415
+
+        look_at_learnings(footing)
 
 
-def look(footing: Footing) -> SyncReport | None:
+def look(footing: Footing) -> "SyncReport | None":
     """Bring in changed notes, briefly and not too often; None when it is too soon or there is nothing to look at."""
     if not footing.looks.is_due(footing.settings.notes.debounce_seconds):
         return None
@@ -44,7 +52,7 @@ def look(footing: Footing) -> SyncReport | None:
     return None
 
 
-def look_at_transcripts(footing: Footing) -> TranscriptReport | None:
+def look_at_transcripts(footing: Footing) -> "TranscriptReport | None":
     """Read on in grown transcripts, under the same rules."""
     if not footing.looks.is_due(footing.settings.transcripts.debounce_seconds, "transcripts"):
         return None

@@ -154,11 +154,7 @@ class Memories:
                 raise Conflict(f"memory {memory_id!r} was superseded already, by {old.superseded_by!r}")
             new_id = self._footing.ids("mem")
             done = self._change(tx, reading)
-            ended = replace(old, superseded_by=new_id, valid_to=reading.now, version=old.version + 1)
-            ended = replace(ended, updated_at=reading.now, author=self._footing.actor)
-            if old.state is State.ACTIVE:
-                ended = enter(ended, State.ARCHIVED, reading.now, self._footing.retention)
-            changes.put(done, old, ended, EventType.SUPERSEDED, {"by": new_id})
+            changes.end(done, old, new_id, self._footing.retention)
             new = Memory(
                 id=new_id,
                 content=text,

@@ -20,6 +20,7 @@ from recollect.vault.crawling import Crawl, Found, crawl, unreadable
 from recollect.vault.erasing import mark_remains
 from recollect.vault.footing import Footing
 from recollect.vault.note_files import Unfit, decode, digest, modified, read_bytes
+from recollect.vault.redacting import lines_without_secrets
 
 #: Files that are read and stored in one transaction.
 _BATCH = 32
@@ -93,7 +94,7 @@ class _Look:
         path = Path(seen.folder) / seen.found.path
         try:
             data, state = read_bytes(path, self.most)
-            text = clean(decode(data))
+            text = lines_without_secrets(clean(decode(data)))
         except FileNotFoundError:
             # It went while we looked.
             self.gone += [seen.note] if seen.note else []

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from recollect.domain.caller import Permission, Scope
 from recollect.domain.errors import InvalidInput, NotFound
 from recollect.domain.identity import Identity
-from recollect.domain.ids import Clock
+from recollect.domain.ids import Clock, IdMaker
 from recollect.domain.names import check_name
 from recollect.domain.owner import Owner
-from recollect.domain.person import DEFAULT_TENANT, Person, Tenant
+from recollect.domain.person import DEFAULT_TENANT, Merge, MergePreview, Person, Tenant
 from recollect.storage.port import Database, Tx
-from recollect.storage.tables import people
+from recollect.storage.tables import merges, people
+from recollect.vault import people_merging
 from recollect.vault.gate import Gate, operation
 
 _ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
@@ -25,6 +26,7 @@ class People:
         self._catalog = catalog
         self._gate = gate
         self._clock = clock
+        self._ids = IdMaker(clock)
 
     @property
     def gate(self) -> Gate:
@@ -61,6 +63,7 @@ class People:
 
         def change(tx: Tx) -> Person:
             _existing(tx, wanted)
+            people_merging.check_unmerged(tx, wanted)
             people.link(tx, address, wanted)
             return _existing(tx, wanted)
 
@@ -83,6 +86,33 @@ class People:
         """Whose channel address that is, or None."""
         address = Identity.parse(identity)
         return self._catalog.read(lambda tx: people.owner_of(tx, address))
+
+    @_ADMIN
+    def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
+        """What merging the second person into the first would move, and what becomes of their vaults."""
+        one, other = _person(kept), _person(merged)
+        return self._catalog.read(lambda tx: people_merging.preview(tx, one, other))
+
+    @_ADMIN
+    def merge(self, kept: str | Owner, merged: str | Owner, token: str) -> Merge:
+        """Make two people one, as the preview said whose token this is: all at once, or not at all.
+
+        Only the operator may: a person's own key proves who they are, but not that somebody else is the same.
+        """
+        agreed = (_person(kept), _person(merged), token)
+        return self._catalog.write(
+            lambda tx: people_merging.apply(tx, agreed, self._ids("mrg"), self._clock(), self.gate.caller.name)
+        )
+
+    @_ADMIN
+    def unmerge(self, merge_id: str) -> Merge:
+        """Undo a merge: everything it moved goes back, except what was taken away since."""
+        return self._catalog.write(lambda tx: people_merging.undo(tx, merge_id, self._clock(), self.gate.caller.name))
+
+    @_ADMIN
+    def merges(self) -> list[Merge]:
+        """Who was merged into whom, when and by whom, oldest first; what was undone says so."""
+        return self._catalog.read(merges.everything)
 
     @_ADMIN
     def tenants(self) -> list[Tenant]:

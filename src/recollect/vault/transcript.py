@@ -17,6 +17,7 @@ from recollect.storage.tables import chunks, embedding_cache, events, messages, 
 from recollect.text.cleaning import clean, clean_json
 from recollect.text.tokens import estimate
 from recollect.vault.footing import Footing
+from recollect.vault.redacting import message_without_secrets
 
 MAX_TEXT = 10_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -74,6 +75,7 @@ def append(tx: Tx, message: Message, now: datetime) -> Message:
         known = messages.find_native(tx, message.session_id, message.native_id)
         if known:
             return known
+    message = message_without_secrets(message)
     position = sessions.grow(tx, message.session_id, messages=1, tokens=message.token_estimate, at=now)
     if position is None:
         raise NotFound(f"there is no session {message.session_id!r} in this vault")

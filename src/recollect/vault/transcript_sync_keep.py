@@ -11,6 +11,7 @@ from recollect.domain.session import Session, SessionKey, SessionKind
 from recollect.domain.transcript import Followed
 from recollect.storage.port import Tx
 from recollect.storage.tables import events, messages, sessions
+from recollect.vault.redacting import call_without_secrets
 from recollect.vault.transcript import append
 
 #: How much of an id's end is made from the name; see `domain.ids.derived_id`.
@@ -27,11 +28,12 @@ def keep(
     counts: Counter[str] = Counter()
     for message in said:
         standing = known_message(tx, replace(message, session_id=session.id))
+        calls = tuple(map(call_without_secrets, message.tool_calls))
         if standing is None:
             append(tx, replace(message, session_id=session.id), message.created_at)
-        elif message.tool_calls and message.tool_calls != standing.tool_calls:
+        elif calls and calls != standing.tool_calls:
             # An agent writes a message again when its tools have answered.
-            messages.set_calls(tx, replace(standing, tool_calls=message.tool_calls))
+            messages.set_calls(tx, replace(standing, tool_calls=calls))
         counts["added" if standing is None else "known"] += 1
     if counts["added"]:
         events.add(

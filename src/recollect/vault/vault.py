@@ -1,59 +1,164 @@
 """Vault: everything remembered for one owner, and the way to ask for it."""
 
-import secrets
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from recollect.context.assemble import assemble
 from recollect.domain.caller import Permission, Scope
-from recollect.domain.context import Budget, Candidate, Context
 from recollect.domain.hit import Recalled, SourceKind
 from recollect.domain.owner import Owner
 from recollect.policy.clock import Reading
 from recollect.recall.budget import within_tokens
 from recollect.recall.filters import Filters, to_source, to_trust
+from recollect.recall.rerank import Judged, twice
 from recollect.recall.search import search
 from recollect.settings.model import split_sources
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, sessions
 from recollect.text.cleaning import clean
-from recollect.text.tokens import estimate
 from recollect.vault.checking import Health, check, rebuild
-from recollect.vault.context import load_memories, load_messages
 from recollect.vault.draft import check_aware, check_limit, checked_kind
-from recollect.vault.events import Events
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
-from recollect.vault.index import Index
-from recollect.vault.lifecycle import Lifecycle
 from recollect.vault.looking import look_before_search
 from recollect.vault.memories import Memories
-from recollect.vault.notes import Notes
+from recollect.vault.purge_ground import Ground
 from recollect.vault.sessions import Sessions
 from recollect.vault.totals import Totals
-from recollect.vault.transcript import existing
-from recollect.vault.transcript_sync import Transcripts
 
-MAX_TOKENS = 10_000_000
+if TYPE_CHECKING:
+    from recollect.domain.context import Context
+    from recollect.vault.checkpoints import Checkpoints
+    from recollect.vault.consolidation import Consolidation
+    from recollect.vault.contacts import Contacts
+    from recollect.vault.events import Events
+    from recollect.vault.global_notes import GlobalNotesFile
+    from recollect.vault.index import Index
+    from recollect.vault.learnings import Learnings
+    from recollect.vault.lifecycle import Lifecycle
+    from recollect.vault.notes import Notes
+    from recollect.vault.profile import Profiles
+    from recollect.vault.purge import Purge
+    from recollect.vault.review import Review
+    from recollect.vault.summaries import Summaries
+    from recollect.vault.transcript_sync import Transcripts
+
+_MOST_TOKENS = 10_000_000
 
 
 class Vault:
     """One owner's vault, as one caller may use it."""
 
-    def __init__(self, owner: Owner, footing: Footing) -> None:
+    def __init__(self, owner: Owner, footing: Footing, ground: Ground | None = None) -> None:
         self.owner = owner
         self.memories = Memories(footing)
         self.sessions = Sessions(footing)
-        self.events = Events(footing)
-        self.lifecycle = Lifecycle(footing)
-        self.index = Index(footing)
-        self.notes = Notes(footing)
-        self.transcripts = Transcripts(footing)
         self._footing = footing
+        self._ground = ground
 
     @property
     def gate(self) -> Gate:
         """The gate every operation passes."""
         return self._footing.gate
+
+    # The services below are loaded when they are first asked for: few programs need all of them.
+
+    @property
+    def contacts(self) -> "Contacts":
+        """Whom the memories tell of, and how they are reached."""
+        from recollect.vault.contacts import Contacts  # noqa: PLC0415 - see above
+
+        return Contacts(self._footing)
+
+    @property
+    def events(self) -> "Events":
+        """What happened here, in order."""
+        from recollect.vault.events import Events  # noqa: PLC0415 - see above
+
+        return Events(self._footing)
+
+    @property
+    def lifecycle(self) -> "Lifecycle":
+        """What time makes due."""
+        from recollect.vault.lifecycle import Lifecycle  # noqa: PLC0415 - see above
+
+        return Lifecycle(self._footing)
+
+    @property
+    def index(self) -> "Index":
+        """What recall searches in."""
+        from recollect.vault.index import Index  # noqa: PLC0415 - see above
+
+        return Index(self._footing)
+
+    @property
+    def notes(self) -> "Notes":
+        """Folders of the person's own files."""
+        from recollect.vault.notes import Notes  # noqa: PLC0415 - see above
+
+        return Notes(self._footing)
+
+    @property
+    def summaries(self) -> "Summaries":
+        """Summaries of what a window no longer shows."""
+        from recollect.vault.summaries import Summaries  # noqa: PLC0415 - see above
+
+        return Summaries(self._footing)
+
+    @property
+    def checkpoints(self) -> "Checkpoints":
+        """Places in conversations to go back to."""
+        from recollect.vault.checkpoints import Checkpoints  # noqa: PLC0415 - see above
+
+        return Checkpoints(self._footing)
+
+    @property
+    def learnings(self) -> "Learnings":
+        """What agents learned of how to work with the person."""
+        from recollect.vault.learnings import Learnings  # noqa: PLC0415 - see above
+
+        return Learnings(self._footing)
+
+    @property
+    def global_notes(self) -> "GlobalNotesFile":
+        """The file that stands in every context."""
+        from recollect.vault.global_notes import GlobalNotesFile  # noqa: PLC0415 - see above
+
+        return GlobalNotesFile(self._footing)
+
+    @property
+    def transcripts(self) -> "Transcripts":
+        """Files of other agents that are followed as they grow."""
+        from recollect.vault.transcript_sync import Transcripts  # noqa: PLC0415 - see above
+
+        return Transcripts(self._footing)
+
+    @property
+    def profile(self) -> "Profiles":
+        """Who the person is, in a few points."""
+        from recollect.vault.profile import Profiles  # noqa: PLC0415 - see above
+
+        return Profiles(self._footing)
+
+    @property
+    def consolidation(self) -> "Consolidation":
+        """What turns conversations into what is known."""
+        from recollect.vault.consolidation import Consolidation  # noqa: PLC0415 - see above
+
+        return Consolidation(self._footing)
+
+    @property
+    def purge(self) -> "Purge":
+        """Erasing for good, with a receipt."""
+        from recollect.vault.purge import Purge  # noqa: PLC0415 - see above
+
+        return Purge(self._footing, self._ground)
+
+    @property
+    def review(self) -> "Review":
+        """What waits for a person to decide."""
+        from recollect.vault.review import Review  # noqa: PLC0415 - see above
+
+        return Review(self._footing)
 
     @operation(Permission.READ, Scope.USER)
     def recall(
@@ -94,25 +199,47 @@ class Vault:
         asked = clean(query)
         # Before the snapshot: no transaction waits for a model.
         nearest, missing = self._footing.meaning.prepare(self._footing.database, asked)
-        found = self._footing.read(lambda tx, reading: search(tx, asked, reading, filters, size, nearest, missing))
-        return found if tokens is None else within_tokens(found, check_limit(tokens, MAX_TOKENS, "tokens"))
+
+        def answer(judged: Judged | None) -> Recalled:
+            return self._footing.read(
+                lambda tx, reading: search(tx, asked, reading, filters, size, nearest, missing, judged)
+            )
+
+        found = twice(answer, asked, self._footing.rerankers, rules.rerank_head)
+        return found if tokens is None else within_tokens(found, check_limit(tokens, _MOST_TOKENS, "tokens"))
 
     @operation(Permission.READ, Scope.USER)
-    def context(self, query: str = "", *, session_id: str | None = None, tokens: int | None = None) -> Context:
-        """A text for a model, never over its token budget: what is remembered, then the session's last turns."""
-        rules = self._footing.settings.context
-        size = check_limit(rules.tokens if tokens is None else tokens, MAX_TOKENS, "tokens")
-        budget = Budget(tokens=size, messages=rules.messages, memories=rules.memories)
+    def context(
+        self,
+        query: str = "",
+        *,
+        session_id: str | None = None,
+        tokens: int | None = None,
+        messages: int | None = None,
+        memories: int | None = None,
+        model: str | None = None,
+        agent: str | None = None,
+        mark: str | None = None,
+    ) -> "Context":
+        """What a model gets to see, never over its budget, and the ledger of it.
 
-        def load(tx: Tx, reading: Reading) -> tuple[list[Candidate], list[Candidate]]:
-            said = load_messages(tx, existing(tx, session_id).id, budget.messages) if session_id else []
-            asked = clean(query) or (said[-1].text if said else "")
-            return load_memories(tx, asked, reading, budget.memories, nearest), said
+        `model` is the name of the one that will read it, whose tokens are counted. Without a query, what the person
+        said last in the session is the query. The mark of the fences is drawn anew each time unless one is given.
+        """
+        # Only now: whoever asks for no context does not wait for what makes one.
+        from recollect.vault.context import Wanted, build_context  # noqa: PLC0415
 
-        nearest = self._footing.meaning.prepare(self._footing.database, clean(query))[0] if query else None
-        known, said = self._footing.read(load)
-        # A mark that no stored text can know, so that none can close the fence.
-        return assemble(known, said, budget, mark=secrets.token_hex(4), estimate=estimate)
+        wanted = Wanted(
+            query=query,
+            session_id=session_id,
+            tokens=tokens,
+            messages=messages,
+            memories=memories,
+            model=model,
+            agent=agent,
+            mark=mark,
+        )
+        return build_context(self._footing, wanted)
 
     @operation(Permission.READ, Scope.USER)
     def totals(self) -> Totals:

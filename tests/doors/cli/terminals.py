@@ -8,6 +8,7 @@ import time
 from types import TracebackType
 
 _PATIENCE_S = 60
+_MOMENT_S = 0.5
 
 # The terminal must be the one that controls the process, or Ctrl-C would reach nobody.
 _LAUNCH = """
@@ -44,6 +45,12 @@ class Terminal:
     def press(self, keys: str) -> None:
         """Press keys."""
         os.write(self._master, keys.encode())
+
+    def settle(self) -> None:
+        """Read until nothing more comes for a moment: a special key that comes before its reader waits is lost."""
+        while select.select([self._master], [], [], _MOMENT_S)[0]:
+            if not self._read():
+                break
 
     def end(self) -> int:
         """Read to the end; the exit code."""

@@ -53,6 +53,52 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("grants withdraw", [grant]), ("events", []), ("encryption status", []), ("encryption new-code", [])),
     ):
         yield path, [*path.split(), *words, "--json"]
+    yield from conversation_lines()
+    yield from learning_lines(tmp_path)
+    yield from file_lines(tmp_path)
+    yield from index_lines(tmp_path)
+    yield from people_lines()
+    yield from purge_lines()
+    yield from upkeep_lines(tmp_path)
+
+
+def conversation_lines() -> Iterator[tuple[str, list[str]]]:
+    """Commands about conversations and what comes of them."""
+    begun = ok("sessions", "add", "user", "hello again", "--json").json["message"]["session_id"]
+    ok("sessions", "add", "user", "I am allergic to peanuts.", "--channel", "signal")
+    yield "consolidate", ["consolidate", "--all", "--json"]
+    yield "grow", ["grow", "--json"]
+    yield "review list", ["review", "list", "--json"]
+    first, *_ = ok("review", "list", "--json").json["proposals"]
+    ok("sessions", "add", "user", "I live in Lisbon.", "--channel", "matrix")
+    ok("consolidate", "--all")
+    second, *_ = ok("review", "list", "--json").json["proposals"]
+    for verb, proposal in (("show", first), ("approve", first), ("reject", second)):
+        yield f"review {verb}", ["review", verb, proposal["id"], "--json"]
+    yield "chat", ["chat", "--model", "scripted", "--once", "hi", "--json"]
+    yield "context", ["context", "sky", "--json"]
+    yield "profile", ["profile", "--json"]
+    for verb, words in (("save", [begun, "here"]), ("list", []), ("resume", ["here"]), ("delete", ["here"])):
+        yield f"checkpoints {verb}", ["checkpoints", verb, *words, "--json"]
+    yield "checkpoints fork", ["checkpoints", "fork", begun, "1", "--json"]
+
+
+def learning_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Commands about what agents go by."""
+    learning = ok("learnings", "add", "likes tea", "--category", "preference", "--json").json["learning"]["id"]
+    yield "learnings add", ["learnings", "add", "likes cake", "--category", "preference", "--json"]
+    for verb, words in (("list", []), ("sync", []), ("path", []), ("remove", [learning])):
+        yield f"learnings {verb}", ["learnings", verb, *words, "--json"]
+    for verb, words in (("edit", ["be brief"]), ("show", []), ("path", [])):
+        yield f"notes global {verb}", ["notes", "global", verb, *words, "--json"]
+    cases = tmp_path / "cases.toml"
+    cases.write_text('[[case]]\ntool = "memory.search"\nexpect = "allow"\n', encoding="utf-8")
+    for verb, words in (("check", []), ("explain", ["memory.search"]), ("test", [str(cases)])):
+        yield f"policy {verb}", ["policy", verb, *words, "--json"]
+
+
+def file_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Commands about files that are followed, and about credentials."""
     (tmp_path / "notes").mkdir()
     for verb, words in (("add", [str(tmp_path / "notes")]), ("sync", []), ("list", [])):
         yield f"notes {verb}", ["notes", verb, *words, "--json"]
@@ -60,6 +106,60 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     for verb, words in (("follow", [str(tmp_path / "notes")]), ("sync", []), ("list", [])):
         yield f"transcripts {verb}", ["transcripts", verb, *words, "--json"]
     yield "transcripts unfollow", ["transcripts", "unfollow", str(tmp_path / "notes"), "--json"]
+    ok("credentials", "set", "mail", "--account", "ada", stdin=b"a-secret-of-mine\n")
+    (tmp_path / "tokens.json").write_text("[]", encoding="utf-8")
+    for verb, words in (
+        *(("list", []), ("accounts", ["mail"]), ("use", ["mail", "ada"]), ("status", [])),
+        *(("import", [str(tmp_path / "tokens.json")]), ("delete", ["mail", "--yes"])),
+    ):
+        yield f"credentials {verb}", ["credentials", verb, *words, "--json"]
+
+
+def people_lines() -> Iterator[tuple[str, list[str]]]:
+    """Commands about people."""
+    ok("remember", "Grace is my girlfriend.")
+    ok("remember", "Grace's number is +49 151 2345678.")
+    yield "contacts list", ["contacts", "list", "--json"]
+    yield "contacts resolve", ["contacts", "resolve", "my girlfriend", "--json"]
+    for name in ("kim", "kimberly"):
+        ok("users", "add", name)
+    merge = ok("users", "merge", "kim", "kimberly", "--yes", "--json").json["merge"]["id"]
+    yield "users merges", ["users", "merges", "--json"]
+    yield "users unmerge", ["users", "unmerge", merge, "--json"]
+    yield "users merge", ["users", "merge", "kim", "kimberly", "--yes", "--json"]
+
+
+def upkeep_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Commands about the whole home."""
+    made = ok("backup", "--to", str(tmp_path / "stick"), "--json").json["backup"]
+    yield "backup", ["backup", "--to", str(tmp_path / "stick"), "--json"]
+    yield "restore", ["restore", made, "--into", str(tmp_path / "other"), "--json"]
+    yield "verify", ["verify", "--json"]
+    yield "repair", ["repair", "--yes", "--json"]
+    yield "doctor", ["doctor", "--json"]
+
+
+def purge_lines() -> Iterator[tuple[str, list[str]]]:
+    """Commands that erase for good, and their receipts."""
+    memory = ok("remember", "soon gone").word
+    session = ok("sessions", "add", "user", "gone too", "--channel", "fax", "--json").json["message"]["session_id"]
+    ok("users", "add", "dora")
+    ok("remember", "of somebody else", "--user", "dora")
+    for verb, words in (
+        *(("memory", [memory]), ("session", [session]), ("source", ["imported"]), ("older-than", ["1"])),
+        ("user", ["dora"]),
+    ):
+        yield f"purge {verb}", ["purge", verb, *words, "--yes", "--json"]
+    yield "purge finish", ["purge", "finish", "--json"]
+    yield "receipts list", ["receipts", "list", "--json"]
+    first, *_ = ok("receipts", "list", "--json").json["receipts"]
+    yield "receipts show", ["receipts", "show", first["id"], "--json"]
+    for verb in ("key", "verify"):
+        yield f"receipts {verb}", ["receipts", verb, "--json"]
+
+
+def index_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Commands about search."""
     yield "bench recall", ["bench", "recall", str(write_set(tmp_path / "set")), "--json"]
     for verb in ("update", "status", "rebuild", "verify"):
         yield f"index {verb}", ["index", verb, "--json"]
@@ -74,6 +174,7 @@ def test_every_answer_has_the_promised_keys(monkeypatch: pytest.MonkeyPatch, tmp
     answers = {path: ok(*line).json for path, line in lines(tmp_path)}
     code = answers["encryption new-code"]["recovery_code"]
     answers["encryption recover"] = ok("encryption", "recover", "--json", stdin=f"{code}\n".encode()).json
+    answers["credentials set"] = ok("credentials", "set", "other", "--json", stdin=b"another-secret\n").json
     answers["encryption passphrase"] = ok("encryption", "passphrase", "--json", stdin=b"four words and more\n").json
     assert set(answers) == set(leaves())
     assert {path: list(answer) for path, answer in answers.items()} == promised()

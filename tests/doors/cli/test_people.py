@@ -144,3 +144,32 @@ def test_a_tenant_keeps_the_periods_that_are_not_named() -> None:
     assert [(row[0], row[3]) for row in rows] == [(memory, "archived")]
     assert "there is no tenant 'nope'" in refused("users", "add", "eve", "--tenant", "nope")
     assert "is not allowed" in refused("tenants", "set", "acme", "--grace-days", "-1")
+
+
+@pytest.mark.feature("A14")
+def test_merge_and_unmerge() -> None:
+    for name, address in (("alice", "telegram:1"), ("bob", "signal:+4915100000001")):
+        ok("users", "add", name)
+        ok("users", "link", name, address)
+    ok("remember", "I like tea", "--user", "bob")
+    assert "no terminal" in refused_merge()
+    merged = ok("users", "merge", "alice", "bob", "--yes")
+    assert "signal:+4915100000001" in merged.err
+    assert "1 memory and 0 sessions, and stays as it is" in merged.err
+    assert ok("users", "show", "alice", "--json").json["user"]["identities"] == ["signal:+4915100000001", "telegram:1"]
+    assert ok("users", "merges").out.startswith(f"{merged.word}\talice\tbob\t")
+    assert refused("users", "link", "bob", "telegram:2").startswith("user:bob is part of user:alice")
+    assert ok("users", "unmerge", merged.word).out == "bob has 1 identity, 0 grants and 0 keys again\n"
+    assert ok("users", "show", "bob", "--json").json["user"]["identities"] == ["signal:+4915100000001"]
+    assert refused("users", "unmerge", merged.word).endswith("is undone already")
+    assert refused("users", "merge", "alice", "alice", "--yes") == (
+        "user:alice cannot be merged with itself; name two people"
+    )
+
+
+def refused_merge() -> str:
+    """What is said where nobody can be asked; nothing is changed."""
+    done = call("users", "merge", "alice", "bob")
+    assert done.code == 2
+    assert not ok("users", "merges", "--json").json["merges"]
+    return done.err

@@ -30,6 +30,7 @@ def test_ctrl_c_ends_with_130_and_changes_nothing() -> None:
     session = new_session()
     with Terminal("sessions", "delete", session) as terminal:
         terminal.wait_for("[y/N]")
+        terminal.settle()
         terminal.press("\x03")
         assert terminal.end() == 130
         assert "Traceback" not in terminal.shown

@@ -75,8 +75,10 @@ def _embedding(run: Run, provider: Provider | None) -> dict[str, object]:
     """The person's own choice of an embedder, or the one on the line with everything else as it usually is."""
     if provider is not None:
         return {"embedding.provider": provider.value}
-    chosen = settings_of(run).settings.embedding
-    return {f"embedding.{one.name}": getattr(chosen, one.name) for one in fields(chosen)}
+    every = settings_of(run).settings
+    sections = {"embedding": every.embedding, "rerank": every.rerank}
+    chosen = {f"{name}.{one.name}": getattr(part, one.name) for name, part in sections.items() for one in fields(part)}
+    return {**chosen, "recall.rerank": every.recall.rerank, "recall.rerank_head": every.recall.rerank_head}
 
 
 def _writable(name: str) -> Path:

@@ -120,9 +120,10 @@ def _recall(story: Story, vault: Vault) -> None:
 def _context(story: Story, vault: Vault, chat: Chat) -> None:
     story.chapter(f"Context: what a model would be given, inside a budget of {BUDGET} tokens")
     context = vault.context("What shall we eat on Friday?", session_id=chat.id, tokens=BUDGET)
-    story.say(textwrap.indent(context.text, "| ", lambda _: True))
-    story.claim(f"it is about {context.tokens} tokens long", true=context.tokens <= BUDGET)
-    story.claim("what is remembered stands in it as data, before the conversation", true="<memory-" in context.text)
+    story.say(textwrap.indent(context.whole, "| ", lambda _: True))
+    story.claim(f"it is at most {context.tokens} tokens long", true=context.tokens <= BUDGET)
+    told = context.whole.find("Ada is vegetarian"), context.whole.find("# The conversation")
+    story.claim("what was learned stands in it, before the conversation", true=0 <= told[0] < told[1])
 
 
 def _edit(story: Story, vault: Vault, memory: Memory) -> None:

@@ -10,19 +10,37 @@ import typer
 from typer.core import TyperGroup
 
 from recollect.doors.cli import (
+    backup,
     bench,
+    chat,
+    checkpoints,
+    consolidate,
+    contacts,
+    context,
+    credentials,
+    doctor,
     encryption,
     events,
     following,
+    global_notes,
     grants,
+    grow,
     index,
     init,
     keys,
+    learnings,
     lifecycle,
     memories,
     notes,
+    policy,
+    profile,
+    purge,
     recall,
+    receipts,
     remember,
+    repair,
+    restore,
+    review,
     sessions,
     settings,
     status,
@@ -30,6 +48,7 @@ from recollect.doors.cli import (
     transcripts,
     upgrade,
     users,
+    verify,
     versions,
 )
 from recollect.doors.cli.edge import check_arguments, guarded
@@ -48,28 +67,39 @@ def _build() -> typer.Typer:
     # Plain help: rich would make it slower, and unreadable where there is no colour.
     app = typer.Typer(name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True)(_root)
-    for one in (init, status, remember, recall):
+    for one in (init, status, remember, recall, context, chat, profile, consolidate, grow):
         one.add_to(app)
     versions.add_to(memories.app)
     transcripts.add_to(sessions.app)
+    notes.app.add_typer(global_notes.app, name="global")
     for group in (
         memories,
         sessions,
+        checkpoints,
         notes,
+        learnings,
         index,
         lifecycle,
+        purge,
+        receipts,
+        review,
+        contacts,
         settings,
         users,
         tenants,
         keys,
+        credentials,
         grants,
         encryption,
+        policy,
         bench,
     ):
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
     # Its own name is taken by the transcripts that go out and come in by hand.
     app.add_typer(following.app, name="transcripts")
     for one in (events, upgrade):
+        one.add_to(app)
+    for one in (backup, restore, verify, doctor, repair):
         one.add_to(app)
     return app
 

@@ -1,16 +1,21 @@
 """`recollect users`: who has a vault here, and under which channel addresses."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recollect.domain.person import DEFAULT_TENANT, Person
+from recollect.domain.person import DEFAULT_TENANT, Merge, MergePreview, Person
+from recollect.doors.cli.asking import confirm
 from recollect.doors.cli.flags import Run, command, new_group
-from recollect.doors.cli.output import answer, answer_rows, listing, note
+from recollect.doors.cli.output import answer, answer_rows, listing, note, plural
 from recollect.doors.cli.owners import spelled, to_owner
 from recollect.doors.cli.target import opened
+from recollect.doors.cli.visible import one_line
 
-app = new_group("Add and list people, and link the channel addresses that belong to them.")
+if TYPE_CHECKING:
+    from recollect.engine import Recollect
+
+app = new_group("Add, list and merge people, and link the channel addresses that belong to them.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name, or an owner such as agent:coder.")]
 Address = Annotated[str, typer.Argument(metavar="IDENTITY", help="CHANNEL:ADDRESS, such as telegram:42.")]
@@ -62,6 +67,64 @@ def unlink(run: Run, name: Name, identity: Address) -> None:
     with opened(run) as recollect:
         person = recollect.people.unlink(to_owner(name), identity)
     _answer_person(run, person)
+
+
+@command(app, "merge")
+def merge(
+    run: Run,
+    kept: Annotated[str, typer.Argument(metavar="KEPT", help="The person to keep.")],
+    merged: Annotated[str, typer.Argument(metavar="OTHER", help="The person who is the same one.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+) -> None:
+    """Make two people one: addresses, keys and grants move, vaults stay apart, and it can be undone."""
+    with opened(run) as recollect:
+        seen = recollect.people.merge_preview(to_owner(kept), to_owner(merged))
+        for line in _preview(recollect, seen):
+            note(line)
+        if not confirm(f"{spelled(seen.merged)} becomes part of {spelled(seen.kept)}", yes=yes):
+            note("nothing was merged")
+            raise typer.Exit(1)
+        done = recollect.people.merge(seen.kept, seen.merged, seen.token)
+    answer(run, {"merge": done, "preview": seen}, [done.id])
+
+
+@command(app, "unmerge")
+def unmerge(run: Run, merge_id: Annotated[str, typer.Argument(metavar="ID", help="The merge's id.")]) -> None:
+    """Undo a merge; what was taken away since is not brought back."""
+    with opened(run) as recollect:
+        done = recollect.people.unmerge(merge_id)
+    answer(run, {"merge": done}, [one_line(f"{spelled(done.merged)} has {_moved(done)} again")])
+
+
+@command(app, "merges")
+def list_merges(run: Run) -> None:
+    """List who was merged into whom, oldest first."""
+    with opened(run) as recollect:
+        found = recollect.people.merges()
+    rows = [
+        (one.id, spelled(one.kept), spelled(one.merged), one.merged_at, one.undone_at, one.merged_by) for one in found
+    ]
+    answer_rows(run, {"merges": found}, ("id", "kept", "merged", "when", "undone", "by"), rows)
+    if not found:
+        note("no merges")
+
+
+def _preview(recollect: "Recollect", seen: MergePreview) -> list[str]:
+    """What the person is told before they are asked."""
+    lines = [f"{_moved(seen)} of {spelled(seen.merged)} would move to {spelled(seen.kept)}"]
+    lines += [f"identity {identity}" for identity in seen.identities]
+    for owner in (*seen.kept_vaults, *seen.merged_vaults):
+        held = recollect.vault(owner).totals()
+        counts = f"{plural(sum(held.memories.values()), 'memory')} and {plural(held.sessions, 'session')}"
+        lines.append(f"the vault of {owner} has {counts}, and stays as it is")
+    return [*lines, seen.effect]
+
+
+def _moved(what: MergePreview | Merge) -> str:
+    count = plural(len(what.identities), "identity")
+    keys = "1 key" if len(what.keys) == 1 else f"{len(what.keys)} keys"
+    return f"{count}, {plural(len(what.grants), 'grant')} and {keys}"
 
 
 def _answer_person(run: Run, person: Person) -> None:

@@ -22,7 +22,7 @@ _BEST = """
 """
 _NO_LIMIT = -1
 #: In a large index, further down the list scores are no longer those of an exact ranking.
-_LARGE_LIMIT = 400
+_LARGE_LIMIT = 200
 #: With fewer than this, matches of one frequent phrase are better than none.
 _ENOUGH = 50
 

@@ -49,6 +49,10 @@ _ALIKE = f"""
        AND superseded_by IS NULL
      LIMIT 8
 """  # noqa: S608
+_DELETED_ALIKE = f"""
+    SELECT {_COLUMNS} FROM memories
+     WHERE fingerprint = :fingerprint AND kind = :kind AND state IN ('soft_deleted', 'hard_delete_pending')
+"""  # noqa: S608
 _PAGE = f"""
     SELECT {_COLUMNS} FROM memories
      WHERE (:before IS NULL OR id < :before) AND (:kind IS NULL OR kind = :kind)
@@ -93,6 +97,11 @@ def alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
     # Sorted here: an ORDER BY in the statement costs more than all the rest of it.
     rows = sorted(tx.rows(_ALIKE, {"fingerprint": fingerprint, "kind": kind}), reverse=True)
     return [_from_row(row) for row in rows]
+
+
+def deleted_alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
+    """Deleted memories of that kind, not destroyed yet, that say the same thing."""
+    return [_from_row(row) for row in tx.rows(_DELETED_ALIKE, {"fingerprint": fingerprint, "kind": kind})]
 
 
 def page(tx: Tx, *, before: str | None, kind: Kind | None, keep: Callable[[Memory], bool], limit: int) -> list[Memory]:

@@ -1,0 +1,17 @@
+"""100 backups under a storm of writes: how many restore, read to the last page, and hold what was acknowledged."""
+
+import tempfile
+from pathlib import Path
+
+from bench.surroundings import own_surroundings
+from tests.crashes.storming import storm
+
+_BACKUPS = 100
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
+        result = storm(Path(folder), backups=_BACKUPS)
+    print(result.line())
+    for one in result.wrong[:20]:
+        print(f"  {one}")

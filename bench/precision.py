@@ -1,0 +1,104 @@
+"""What must and what must not be recalled: beliefs with scopes, supersession and a second person, case by case."""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.recall import SETS
+from bench.surroundings import own_surroundings
+from recollect import Recollect
+from recollect.vault.draft import Draft
+from recollect.vault.vault import Vault
+
+FOLDER = SETS / "precisionmembench"
+_SHOWN = 5
+_OTHER = "other-user"
+
+Case = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One case: the share of what must be found that was, of what was found that should be, and what should not be."""
+
+    found: float | None
+    precise: float | None
+    wrong: int
+    forbidden: int
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench precision", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
+    parser.add_argument("--provider", default="auto", help="auto, none or local")
+    asked = parser.parse_args(arguments)
+    if not (asked.folder / "retrieval.cases.json").exists():
+        print("there is no precisionmembench beside this repository; name its folder: python -m bench precision FOLDER")
+        return
+    judged = run(asked.folder, asked.provider)
+    print("| cases | must be found | precision of five | must not be served | served all the same |")
+    print("|---:|---:|---:|---:|---:|")
+    print(line(judged))
+
+
+def run(folder: Path, provider: str) -> list[Judged]:
+    """Every case, asked in a home of its own."""
+    beliefs: list[dict[str, Any]] = json.loads((folder / "beliefs.seed.json").read_text(encoding="utf-8"))
+    cases: list[dict[str, Any]] = json.loads((folder / "retrieval.cases.json").read_text(encoding="utf-8"))
+    settings = {"encryption": "off", "embedding.provider": provider, "storage.reserve_mib": 0}
+    with (
+        tempfile.TemporaryDirectory(prefix="recollect-bench-") as place,
+        own_surroundings(Path(place)),
+        Recollect(Path(place) / "home", settings=settings) as recollect,
+    ):
+        ids = {name: _save(recollect.vault(f"user:{name}"), beliefs, name) for name in ("test-user", _OTHER)}
+        vault = recollect.vault("user:test-user")
+        return [_judge(vault, ids["test-user"], case) for case in cases]
+
+
+def line(judged: Sequence[Judged]) -> str:
+    """The result as a line of the table."""
+    found = [one.found for one in judged if one.found is not None]
+    precise = [one.precise for one in judged if one.precise is not None]
+    wrong, forbidden = sum(one.wrong for one in judged), sum(one.forbidden for one in judged)
+    share = (sum(found) / max(1, len(found)), sum(precise) / max(1, len(precise)))
+    return f"| {len(judged)} | {share[0]:.3f} | {share[1]:.3f} | {forbidden} | {wrong} |"
+
+
+def _save(vault: Vault, beliefs: Sequence[Mapping[str, Any]], person: str) -> dict[str, str]:
+    """The beliefs of one person as memories, by what the set calls them; a superseded one is followed by its heir."""
+    own = [one for one in beliefs if one["user_id"] == person]
+    drafts = [Draft(content=_said(one), agent=_scope(one["scope"]), kind="preference") for one in own]
+    kept = {one["_id"]: memory.id for one, memory in zip(own, vault.memories.save_many(drafts), strict=True)}
+    for one in own:
+        if one["superseded_by"] or one["resolved_at"]:
+            vault.memories.move(kept[one["_id"]], "archived")
+    return kept
+
+
+def _said(belief: Mapping[str, Any]) -> str:
+    names = ", ".join([belief["canonical_name"].replace("_", " "), *belief["aliases"]])
+    return f"{names}: {belief['content']}"
+
+
+def _scope(scopes: Sequence[str]) -> str | None:
+    return next((one.partition(":")[2] for one in scopes if one.startswith("domain:")), None)
+
+
+def _judge(vault: Vault, ids: Mapping[str, str], case: Case) -> Judged:
+    parts: Mapping[str, Mapping[str, list[str]]] = case["expect"]
+    gold = {ids[one] for one in parts.get("relevantBeliefs", {}).get("shouldOnlyInclude", ()) if one in ids}
+    barred = {ids.get(one, one) for part in parts.values() for one in part.get("mustExclude", ())}
+    scope = _scope(case["scope"])
+    hits = vault.recall(case["query"], limit=_SHOWN, source="memories", agent=scope)
+    served = {hit.source.memory_id or "" for hit in hits}
+    return Judged(
+        found=len(gold & served) / len(gold) if gold else None,
+        precise=len(gold & served) / len(served) if gold and served else None,
+        wrong=len(barred & served),
+        forbidden=len(barred),
+    )

@@ -1,0 +1,1 @@
+"""Conversation to knowledge: values in, findings out; nothing here knows a database."""

@@ -1,0 +1,95 @@
+"""Answers: what a model says it found in a window, held against what really stands there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from recollect.distil.asking import IGNORE
+from recollect.distil.quoting import Quotable
+from recollect.distil.sameness import supported
+from recollect.distil.screening import Screen
+from recollect.distil.secrecy import holds_secret
+from recollect.distil.windows import Excerpt
+from recollect.domain.memory import Kind, Memory
+from recollect.domain.message import Json
+from recollect.domain.proposal import Act, Finding, Span
+from recollect.domain.trust import Trust, least
+
+_MAX_CONTENT = 1000
+_MAX_REASON = 300
+_CHANGES = (Act.UPDATE, Act.SUPERSEDE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What a model was shown, and under which conditions it is believed."""
+
+    excerpts: Sequence[Excerpt]
+    #: In the order of their numbers.
+    known: Sequence[Memory]
+    screen: Screen
+    by: str
+    imported: bool
+
+
+def findings_of(value: Json, window: Window) -> tuple[list[Finding], int]:
+    """The findings that hold, and how many do not."""
+    answers = cast("Sequence[Mapping[str, Json]]", cast("Mapping[str, Json]", value)["findings"])
+    texts = [Quotable(one.text) for one in window.excerpts]
+    held = [_finding(answer, window, texts) for answer in answers]
+    findings = [one for one in held if one is not None]
+    return findings, len(held) - len(findings)
+
+
+def _finding(answer: Mapping[str, Json], window: Window, texts: Sequence[Quotable]) -> Finding | None:
+    content = " ".join(str(answer["content"]).split())
+    if answer["act"] == IGNORE or not content or len(content) > _MAX_CONTENT or holds_secret(content):
+        return None
+    places = list(_quotes(answer, window, texts))
+    # What only the window before showed as fresh was found there.
+    if not any(one.fresh for one, _ in places) or window.screen.heard.repeats(content):
+        return None
+    act, targets = _change(answer, window)
+    sources = [one.source for one, _ in places]
+    said = "\n".join(one.message.text for one in {one.message.id: one for one in sources}.values())
+    owners = all(one.is_owners for one in sources) and not window.imported
+    return Finding(
+        act=act,
+        content=content,
+        kind=Kind(str(answer["kind"])),
+        importance=min(1.0, max(0.0, float(cast("float", answer["importance"])))),
+        spans=tuple(sorted({span for _, span in places})),
+        targets=targets,
+        reason=" ".join(str(answer["reason"]).split())[:_MAX_REASON],
+        trust=least(*(one.message.trust for one in sources), *((Trust.IMPORTED,) if window.imported else ())),
+        by=window.by,
+        certain=owners and supported(content, said),
+    )
+
+
+def _quotes(answer: Mapping[str, Json], window: Window, texts: Sequence[Quotable]) -> Iterator[tuple[Excerpt, Span]]:
+    """The quotations that are really there; one under the wrong number is looked for in the whole window."""
+    for quote in cast("Sequence[Mapping[str, Json]]", answer["quotes"]):
+        named = cast("int", quote["message"]) - 1
+        order = sorted(range(len(texts)), key=lambda place: (place != named, place))
+        found = (_place(window.excerpts[place], texts[place], str(quote["text"])) for place in order)
+        if place := next((one for one in found if one), None):
+            yield place
+
+
+def _place(excerpt: Excerpt, text: Quotable, quote: str) -> tuple[Excerpt, Span] | None:
+    found = text.find(quote)
+    if found is None:
+        return None
+    start, end = (excerpt.start + place for place in found)
+    # A quotation may run over what was blanked, when it says the same without it.
+    if excerpt.source.hides(start, end):
+        return None
+    return excerpt, Span(excerpt.source.message.id, start, end)
+
+
+def _change(answer: Mapping[str, Json], window: Window) -> tuple[Act, tuple[str, ...]]:
+    act, target = Act(str(answer["act"])), cast("int | None", answer["target"])
+    if act not in _CHANGES or target is None or not 0 < target <= len(window.known):
+        return Act.ADD, ()
+    return act, (window.known[target - 1].id,)

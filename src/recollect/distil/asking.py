@@ -1,0 +1,84 @@
+"""Asking: what a model is shown of a window, and the form in which it answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+
+from recollect.context.fencing import closing, label, one_line, opening, quoted
+from recollect.distil.instructions import prompt
+from recollect.distil.windows import Excerpt
+from recollect.domain.language_model import Prompt, Turn
+from recollect.domain.memory import Kind, Memory
+from recollect.domain.message import Json, Role
+from recollect.domain.proposal import Act
+
+#: What a model answers for what is known already.
+IGNORE = "ignore"
+_ACTS = (Act.ADD.value, Act.UPDATE.value, Act.SUPERSEDE.value, IGNORE)
+_KINDS = (Kind.FACT, Kind.PREFERENCE, Kind.PROJECT, Kind.TASK, Kind.CORRECTION)
+#: A known memory is shown up to here.
+_MAX_KNOWN = 300
+
+
+def _closed(members: Mapping[str, Json]) -> dict[str, Json]:
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+
+
+_QUOTE = _closed({"message": {"type": "integer"}, "text": {"type": "string"}})
+_FINDING = _closed(
+    {
+        "act": {"type": "string", "enum": list(_ACTS)},
+        "content": {"type": "string"},
+        "kind": {"type": "string", "enum": [kind.value for kind in _KINDS]},
+        "importance": {"type": "number"},
+        "quotes": {"type": "array", "items": _QUOTE},
+        "target": {"type": ["integer", "null"]},
+        "reason": {"type": "string"},
+    }
+)
+#: Every member is required and none may be added: some servers take no other schema.
+SCHEMA: Mapping[str, Json] = _closed({"findings": {"type": "array", "items": _FINDING}})
+
+
+def asked(window: Sequence[Excerpt], known: Sequence[Memory], instructions: str | None) -> Prompt:
+    """The prompt for one window; the same for the same window."""
+    mark = mark_of([*(one.text for one in window), *(one.content for one in known)])
+    held = [f"[{number}] | {one_line(one.content[:_MAX_KNOWN], mark)}" for number, one in enumerate(known, start=1)]
+    blocks = [
+        fenced("known", held, mark) if held else "Nothing is known yet.",
+        fenced("conversation", transcript(window, mark), mark),
+        "Report the findings.",
+    ]
+    system = f"{prompt('extracting') if instructions is None else instructions.strip()}\n\n{prompt('form')}"
+    text = "\n\n".join(blocks)
+    return Prompt(
+        turns=(Turn(role=Role.USER, text=text),),
+        system=system,
+        schema=SCHEMA,
+        idempotency_id=f"distil-{mark_of([system, text])}",
+    )
+
+
+def mark_of(texts: Iterable[str]) -> str:
+    """A mark that is the same for the same texts, and that no text can hold: it would have to hold its own digest."""
+    digest = blake2b(digest_size=8)
+    for text in texts:
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\x00")
+    return digest.hexdigest()
+
+
+def fenced(name: str, lines: Iterable[str], mark: str) -> str:
+    """Some lines between two marks."""
+    return "\n".join([opening(name, mark), *lines, closing(name, mark)])
+
+
+def transcript(window: Sequence[Excerpt], mark: str) -> list[str]:
+    """The messages of a window, numbered from 1, every line of theirs behind a bar."""
+    return [_shown(number, one, mark) for number, one in enumerate(window, start=1)]
+
+
+def _shown(number: int, one: Excerpt, mark: str) -> str:
+    message = one.source.message
+    speaker = f" ({label(message.speaker, mark)})" if message.speaker else ""
+    before = "" if one.fresh else ", read before"
+    head = f"[{number}] {message.role.value}{speaker}, {message.created_at.date().isoformat()}{before}"
+    return f"{head}\n{quoted(one.text.strip(), mark)}"

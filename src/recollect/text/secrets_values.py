@@ -1,0 +1,27 @@
+"""Secrets in JSON: every text is redacted, with the name it stands under to tell what the text alone does not."""
+
+from collections.abc import Mapping, Sequence
+
+from recollect.domain.message import Json
+from recollect.text.secrets import redact
+
+
+def redact_value(value: Json, name: str = "") -> Json:
+    """The value with every secret in it replaced; names stay, and so does all that is not text."""
+    if isinstance(value, str):
+        return _under(name, value)
+    if isinstance(value, Mapping):
+        return {key: redact_value(inner, key) for key, inner in value.items()}
+    if isinstance(value, Sequence):
+        return [redact_value(inner, name) for inner in value]
+    return value
+
+
+def _under(name: str, text: str) -> str:
+    """The text as if it were read in JSON, where `"password": "…"` says more than the value does."""
+    before = f'"{name}": "'
+    done = redact(f'{before}{text}"').text if name else ""
+    # A name that is a secret itself, or a text that a secret runs out of, is no help.
+    if done.startswith(before) and done.endswith('"'):
+        return redact(done[len(before) : -1]).text
+    return redact(text).text

@@ -1,0 +1,1 @@
+"""What happens by itself: conversations that fell silent become what is known."""

@@ -1,0 +1,45 @@
+"""What the care of a whole home stands on: its files, its keys, its catalog and its clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.domain.errors import NotFound
+from recollect.domain.ids import Clock, IdMaker
+from recollect.domain.owner import Owner
+from recollect.home.paths import Home
+from recollect.settings.model import Settings
+from recollect.storage.keystore import KeyStore
+from recollect.storage.opening import CATALOG
+from recollect.storage.port import Database
+from recollect.storage.tables import vaults
+from recollect.storage.tables.vaults import VaultEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """One open home, for the process owner."""
+
+    home: Home
+    settings: Settings
+    keys: KeyStore
+    catalog: Database
+    clock: Clock
+    ids: IdMaker
+
+    def entries(self, owners: Sequence[Owner] | None = None) -> list[VaultEntry]:
+        """The vaults of these owners, or all; an owner without one is refused."""
+        if owners is None:
+            return self.catalog.read(vaults.everything)
+        found = [(owner, self.catalog.read(lambda tx, owner=owner: vaults.find(tx, owner))) for owner in owners]
+        for owner, entry in found:
+            if entry is None:
+                raise NotFound(f"there is no vault of {str(owner)!r} here; see: recollect users list")
+        return [entry for _, entry in found if entry]
+
+    def key_of(self, entry: VaultEntry) -> bytes | None:
+        """The key of one vault; None when it is not encrypted."""
+        return self.keys.key(entry.id) if entry.encrypted else None
+
+    def catalog_key(self) -> bytes | None:
+        """The key of the catalog; None when it is not encrypted."""
+        return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None

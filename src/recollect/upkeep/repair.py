@@ -1,0 +1,197 @@
+"""Repair: everything that can still be read of a damaged vault goes into a new file; the old one is kept as it was."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.domain.errors import Damaged, KeyProblem, StorageError
+from recollect.domain.owner import Owner
+from recollect.home.files import PRIVATE_FILE, explain, make_private_folder, sync_folder
+from recollect.home.locks import Lock
+from recollect.storage.migrate import migrate, shipped
+from recollect.storage.opening import VAULT
+from recollect.storage.port import Tx
+from recollect.storage.sqlite.connection import connect
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
+from recollect.storage.sqlite.salvage import Tally, copy_raw, drop_parentless, lend_schema, salvage
+from recollect.storage.sqlite.salvage_mending import mend
+from recollect.storage.sqlite.verify import page_faults, step_of
+from recollect.storage.tables import meta
+from recollect.upkeep.backup_grounds import Grounds
+from recollect.upkeep.doctor_reading import read_vault
+from recollect.upkeep.repair_sessions import stand_in_for_lost_sessions
+from recollect.upkeep.restore_aside import evidence_folder
+from recollect.vault.checking import rebuild
+
+#: Made again from the others, or filled by the schema's own steps.
+DERIVED = frozenset(
+    ("chunks", "generations", "vectors", "embedding_cache", "coarse", "coarse_lists", "migrations", "profiles")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """What a repair saved and lost."""
+
+    owner: Owner
+    #: What was found wrong; empty when nothing was, and then nothing was done.
+    faults: tuple[str, ...]
+    tables: tuple[Tally, ...] = ()
+    #: Rows that were read but belonged to one that is lost.
+    dropped: Mapping[str, int] | None = None
+    #: Sessions that stand in for lost ones, so that their messages can still be read.
+    stand_ins: int = 0
+    #: Pieces of the index that were made again.
+    pieces: int = 0
+    #: Where the damaged file is kept.
+    evidence: Path | None = None
+
+    @property
+    def saved(self) -> int:
+        """Rows that are in the new file, before those that belonged to nothing were dropped."""
+        return sum(one.saved for one in self.tables)
+
+    @property
+    def lost(self) -> int:
+        """Rows that could not be saved; at least, where a table is not counted exactly."""
+        return sum(one.lost for one in self.tables) + sum((self.dropped or {}).values())
+
+
+def repair(grounds: Grounds, owner: Owner, *, force: bool = False) -> Repaired:
+    """Salvage the vault of an owner, when it needs it or is forced to; other programs should not have it open.
+
+    Only copies are worked on. The new file takes the old one's place when it is whole, by one rename.
+    """
+    (entry,) = grounds.entries([owner])
+    path, key = grounds.home.vault_file(entry.id), grounds.key_of(entry)
+    if not path.exists():
+        raise StorageError(f"{path} is missing, so there is nothing to salvage; restore it from a backup")
+    faults = tuple(read_vault(grounds, entry).faults)
+    if not faults and not force:
+        return Repaired(owner=owner, faults=())
+    with Lock(grounds.home.locks / f"{entry.id}.repair.lock"):
+        evidence = evidence_folder(grounds.home, entry.id, grounds.clock())
+        work = grounds.home.backups / f".{os.urandom(6).hex()}-repairing"
+        try:
+            make_private_folder(work)
+            _copy_as_it_is(path, evidence)
+            made = _salvaged(grounds, owner, evidence / path.name, work, key)
+            _put(work / "new.db", path)
+        except BaseException as error:
+            # The old file stands where it stood, so a copy of it is of no use.
+            shutil.rmtree(evidence, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise explain(error, work) from error
+            raise
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return Repaired(
+        owner=owner,
+        faults=faults or ("nothing; the repair was forced",),
+        tables=made.tables,
+        dropped=made.dropped,
+        stand_ins=made.stand_ins,
+        pieces=made.pieces,
+        evidence=evidence,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    tables: tuple[Tally, ...]
+    dropped: Mapping[str, int]
+    stand_ins: int
+    pieces: int
+
+
+def _copy_as_it_is(path: Path, evidence: Path) -> None:
+    """The database and its log, byte for byte."""
+    for suffix in ("", "-wal"):
+        part = path.with_name(path.name + suffix)
+        if part.exists() and part.stat().st_size:
+            copy_raw(part, evidence / part.name)
+    sync_folder(evidence)
+
+
+def _salvaged(grounds: Grounds, owner: Owner, evidence: Path, work: Path, key: bytes | None) -> _Made:
+    old, new = work / "old.db", work / "new.db"
+    for suffix in ("", "-wal"):
+        part = evidence.with_name(evidence.name + suffix)
+        if part.exists():
+            # SQLite writes the log into what it opens, and the evidence must stay as it is.
+            shutil.copyfile(part, old.with_name(old.name + suffix))
+            old.with_name(old.name + suffix).chmod(PRIVATE_FILE)
+    options = SqliteOptions(key=key, readers=1)
+    number = _schema_of(old, key)
+    if number is None:
+        number = shipped(VAULT)[-1].number
+        _make(grounds, work / "donor.db", options, number)
+        lend_schema(work / "donor.db", old, key=key)
+        _refuse_what_cannot_be_opened(old, key)
+    _make(grounds, new, options, number)
+    tables = salvage(old, new, key=key, skip=DERIVED)
+    database = SqliteDatabase(new, options)
+    try:
+        # The rest of the way, so that the rows can be read as this program knows them.
+        migrate(database, shipped(VAULT), clock=grounds.clock, backup=lambda _: None)
+        stand_ins = database.write(stand_in_for_lost_sessions)
+        database.write(lambda tx: meta.save(tx, "owner", str(owner)))
+    finally:
+        database.close()
+    parentless, strays = drop_parentless(new, key=key), mend(new, key=key)
+    dropped = {table: parentless.get(table, 0) + strays.get(table, 0) for table in {*parentless, *strays}}
+    return _Made(tables=tuple(tables), dropped=dropped, stand_ins=stand_ins, pieces=_rebuilt(new, options))
+
+
+def _make(grounds: Grounds, path: Path, options: SqliteOptions, number: int) -> None:
+    """A new vault, at the schema of the damaged one."""
+    database = SqliteDatabase(path, options)
+    try:
+        migrate(database, shipped(VAULT)[:number], clock=grounds.clock, backup=lambda _: None)
+    finally:
+        database.close()
+
+
+def _schema_of(old: Path, key: bytes | None) -> int | None:
+    """The schema step of the damaged file, the newest where its record cannot be read; None when it does not open."""
+    try:
+        connection = connect(old, key=key)
+    except (Damaged, KeyProblem):
+        return None
+    try:
+        return step_of(connection, shipped(VAULT)[-1].number)
+    finally:
+        connection.close(True)
+
+
+def _refuse_what_cannot_be_opened(old: Path, key: bytes | None) -> None:
+    if _schema_of(old, key) is None:
+        raise Damaged(
+            "the first page of the vault, which says where all others are, cannot be read, so nothing can be salvaged; "
+            "restore a backup with: recollect restore"
+        )
+
+
+def _rebuilt(new: Path, options: SqliteOptions) -> int:
+    def remake(tx: Tx) -> int:
+        return rebuild(tx)
+
+    database = SqliteDatabase(new, options)
+    try:
+        pieces = database.write(remake)
+        if faults := database.on_connection(page_faults):
+            raise Damaged(f"the salvaged vault is not whole ({faults[0]}), so the old one was left in place")
+        database.on_connection(checkpoint)
+        return pieces
+    finally:
+        database.close()
+
+
+def _put(new: Path, path: Path) -> None:
+    """The new file in the old one's place; the log of the old one, which is kept, would be taken for its own."""
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    new.replace(path)
+    sync_folder(path.parent)

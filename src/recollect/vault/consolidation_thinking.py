@@ -1,0 +1,26 @@
+"""The thinking of a reading: a snapshot in, findings out; no transaction is open while it lasts."""
+
+from typing import TYPE_CHECKING
+
+from recollect.models.language import LanguageModel
+from recollect.vault.consolidation_snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from recollect.distil.reading import Distilled
+
+
+def think(snapshot: Snapshot, model: LanguageModel | None, instructions: str) -> "Distilled":
+    """What a conversation says that is worth keeping; a ModelError when the model did not do its work."""
+    # Only now: a program that consolidates nothing has no use for the reader.
+    from recollect.distil.echo import Served  # noqa: PLC0415
+    from recollect.distil.reading import distil  # noqa: PLC0415
+
+    return distil(
+        snapshot.conversation,
+        snapshot.known,
+        model=model,
+        instructions=instructions or None,
+        barred=snapshot.barred,
+        served=Served(snapshot.forgotten),
+        imported=snapshot.foreign,
+    )

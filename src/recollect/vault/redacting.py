@@ -1,0 +1,58 @@
+"""Secrets stay out of the vault: every text passes here before it is written."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
+
+from recollect.domain.message import Content, Json, Message, Part, ToolCall
+
+
+def without_secrets(text: str) -> str:
+    """A text with `[secret:kind]` in the place of each secret."""
+    # The patterns of all kinds take a while to be made, and who only reads needs none of them.
+    from recollect.text.secrets import redact  # noqa: PLC0415
+
+    return redact(text).text
+
+
+def lines_without_secrets(text: str) -> str:
+    """The same with as many lines as before, so that a note is still cited by its lines."""
+    from recollect.text.secrets import find_secrets  # noqa: PLC0415 - as above
+
+    for secret in reversed(find_secrets(text)):
+        lines = "\n" * text.count("\n", secret.start, secret.end)
+        text = f"{text[: secret.start]}[secret:{secret.kind}]{lines}{text[secret.end :]}"
+    return text
+
+
+def message_without_secrets(message: Message) -> Message:
+    """A message whose words, parts, thoughts and tool calls hold no secret; the same object where they held none."""
+    content = _content(message.content)
+    calls = tuple(_call(call) for call in message.tool_calls)
+    thoughts = tuple(map(_part, message.thoughts))
+    if content == message.content and calls == message.tool_calls and thoughts == message.thoughts:
+        return message
+    return replace(message, content=content, tool_calls=calls, thoughts=thoughts)
+
+
+def call_without_secrets(call: ToolCall) -> ToolCall:
+    """A tool call whose arguments and result hold no secret."""
+    return _call(call)
+
+
+def _content(content: Content) -> Content:
+    return without_secrets(content) if isinstance(content, str) else tuple(map(_part, content))
+
+
+def _call(call: ToolCall) -> ToolCall:
+    return replace(call, args=_part(call.args), result=_value(call.result)) if call.args or call.result else call
+
+
+def _part(part: Part) -> Part:
+    return cast("Mapping[str, Json]", _value(part))
+
+
+def _value(value: Json) -> Json:
+    from recollect.text.secrets_values import redact_value  # noqa: PLC0415 - as above
+
+    return redact_value(value)

@@ -1,0 +1,102 @@
+"""Backup, restore, verify, doctor and repair on the command line."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from recollect.home.paths import Home, home_root
+from tests.doors.cli.calls import call, ok, refused, spawn
+
+
+@pytest.fixture
+def remembered(home: None) -> str:
+    """What ada's vault remembers."""
+    ok("remember", "tea is drunk with milk")
+    return "tea is drunk with milk"
+
+
+def _home() -> Home:
+    return Home(home_root(None, os.environ))
+
+
+def _vault_file() -> Path:
+    (path,) = _home().vaults.glob("*.db")
+    return path
+
+
+def test_a_backup_is_restored_into_another_home(remembered: str, tmp_path: Path) -> None:
+    made = ok("backup", "--to", str(tmp_path / "stick"), "--json").json
+    assert made["verified"] is True
+    assert Path(made["backup"]).parent == tmp_path / "stick"
+    told = ok("restore", made["backup"], "--into", str(tmp_path / "other"))
+    assert "1 vault restored" in told.out
+    assert remembered in ok("recall", "tea", "--home", str(tmp_path / "other")).out
+
+
+def test_one_vault_goes_into_a_home_of_its_own(remembered: str, tmp_path: Path) -> None:
+    ok("users", "add", "ben")
+    made = ok("backup", "--owner", "ada", "--to", str(tmp_path / "ada.tar")).out.splitlines()[0]
+    assert made == str(tmp_path / "ada.tar")
+    ok("restore", made, "--into", str(tmp_path / "other"), "--owner", "ada")
+    assert remembered in ok("recall", "tea", "--home", str(tmp_path / "other")).out
+    assert "ben" not in ok("users", "list", "--home", str(tmp_path / "other")).out
+
+
+def test_a_living_vault_is_replaced_only_when_told_to(remembered: str, tmp_path: Path) -> None:
+    made = ok("backup").out.splitlines()[0]
+    ok("remember", "coffee is drunk black")
+    assert "--replace" in refused("restore", made)
+    told = ok("restore", made, "--replace", "--json").json
+    assert told["restored"] == ["user:ada"]
+    assert len(told["kept"]) == 1
+    assert "coffee" not in ok("memories", "list").out
+    assert "there is no backup" in refused("restore", str(tmp_path / "none"), "--replace")
+    assert "is no backup" in refused("restore", str(tmp_path), "--replace")
+
+
+def test_contradictions_and_strangers_are_refused(remembered: str) -> None:
+    assert "contradict" in refused("backup", "--all", "--owner", "ada", code=2)
+    assert "user:zoe" in refused("backup", "--owner", "zoe")
+    assert "not in that backup" in refused("restore", ok("backup").out.splitlines()[0], "--owner", "zoe", "--replace")
+
+
+def test_damage_is_verified_explained_and_repaired(remembered: str) -> None:
+    for number in range(3):
+        ok("remember", f"number {number} of the things to keep")
+    assert ok("verify", "--read-data", "--json").json["sound"] is True
+    path = _vault_file()
+    raw = bytearray(path.read_bytes())
+    at = raw.index(b"number 1 of the things")
+    raw[at // 4096 * 4096 : at // 4096 * 4096 + 8] = bytes(8)
+    path.write_bytes(raw)
+    found = call("verify", "--read-data", "--json")
+    assert (found.code, found.json["sound"]) == (1, False)
+    assert found.json["vaults"][0]["faults"]
+    assert call("verify", "--read-data").code == 1
+    assert "--yes" in refused("repair", code=2)
+    done = ok("repair", "--yes", "--json").json
+    assert done["lost"] > 0
+    assert Path(done["repair"]["evidence"], path.name).read_bytes() == bytes(raw)
+    assert ok("verify", "--read-data").out.startswith("ada: sound")
+    assert "nothing is wrong" in ok("repair", "--yes").out
+
+
+def test_the_doctor_answers_by_severity(remembered: str, tmp_path: Path) -> None:
+    told = call("doctor", "--json")
+    # It is not encrypted, in these tests.
+    assert (told.code, told.json["severity"]) == (3, "warning")
+    assert "telemetry: there is none" in call("doctor").out
+    _vault_file().write_bytes(b"rubbish" * 1000)
+    sick = call("doctor")
+    assert sick.code == 1
+    assert "problem" in sick.out
+    assert "there is no home" in refused("doctor", "--home", str(tmp_path / "none"))
+
+
+def test_in_a_process_of_its_own_the_doctor_finds_a_catalog_that_is_gone(remembered: str) -> None:
+    _home().catalog_file.unlink()
+    told = spawn("doctor", "--json")
+    assert told.code == 1
+    assert json.loads(told.out)["severity"] == "problem"

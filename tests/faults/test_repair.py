@@ -1,0 +1,170 @@
+"""A damaged vault is salvaged: what can be read is saved, nothing that is wrong is, and the damaged file is kept."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.domain.errors import Damaged
+from recollect.domain.owner import Owner
+from recollect.upkeep.doctor_reading import read_vault
+from recollect.upkeep.repair import Repaired, repair
+from tests.matrix.homes import Turning, open_home, quick_folder
+from tests.upkeep.homes import ANN, fill
+
+_PAGE = 4096
+_OWNER = Owner.parse(ANN)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield folder
+
+
+def _made(place: Path, encryption: str, count: int = 900) -> tuple[Path, set[str], set[str]]:
+    """A vault's file, and everything that is in it."""
+    with open_home(place, Turning(), encryption=encryption) as home:
+        vault = home.vault(ANN)
+        fill(vault, count)
+        path = home.file_of(ANN)
+        assert path
+        return path, _texts(place, encryption), _messages(place, encryption)
+
+
+def _texts(place: Path, encryption: str) -> set[str]:
+    with open_home(place, Turning(), encryption=encryption) as home:
+        found: set[str] = set()
+        before: str | None = None
+        while page := home.vault(ANN).memories.page(before=before, limit=500):
+            found |= {memory.content for memory in page}
+            before = page[-1].id
+        return found
+
+
+def _messages(place: Path, encryption: str) -> set[str]:
+    with open_home(place, Turning(), encryption=encryption) as home:
+        vault = home.vault(ANN)
+        sessions = vault.sessions.page(limit=100)
+        return {message.text for one in sessions for message in vault.sessions.get(one.id).messages(limit=1000)}
+
+
+def _smash(path: Path, chance: random.Random, pages: int, *, rubbish: bool) -> None:
+    raw = bytearray(path.read_bytes())
+    for page in chance.sample(range(1, len(raw) // _PAGE), pages):
+        if rubbish:
+            raw[page * _PAGE : (page + 1) * _PAGE] = chance.randbytes(_PAGE)
+        else:
+            raw[page * _PAGE + chance.randrange(_PAGE)] ^= 1 << chance.randrange(8)
+    path.write_bytes(raw)
+
+
+def _repaired(place: Path, encryption: str) -> Repaired:
+    with open_home(place, Turning(), encryption=encryption) as home:
+        done = repair(home.grounds(), _OWNER)
+        (entry,) = home.grounds().entries([_OWNER])
+        report = read_vault(home.grounds(), entry)
+        assert [fault for fault in report.faults if "text is not" not in fault] == []
+        assert home.vault(ANN).check().sound
+        home.vault(ANN).memories.save("life goes on")
+        assert home.vault(ANN).recall("life goes on")
+        return done
+
+
+def _saved(done: Repaired, table: str) -> tuple[int, int]:
+    (tally,) = [one for one in done.tables if one.table == table]
+    return tally.saved, tally.lost
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rubbish", [False, True])
+def test_an_encrypted_vault_with_damaged_pages_keeps_the_rest(place: Path, seed: int, *, rubbish: bool) -> None:
+    path, texts, messages = _made(place, "auto")
+    _smash(path, random.Random(seed), 4, rubbish=rubbish)
+    damaged = path.read_bytes()
+    done = _repaired(place, "auto")
+    assert done.faults
+    assert done.evidence
+    assert (done.evidence / path.name).read_bytes() == damaged
+    after = _texts(place, "auto") - {"life goes on"}
+    # Nothing wrong, most of it there, and the report tells the truth about how much.
+    assert after <= texts
+    assert _messages(place, "auto") <= messages
+    saved, lost = _saved(done, "memories")
+    assert len(after) == saved
+    assert saved + lost == len(texts)
+    assert saved >= 0.75 * len(texts)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plain_vault_with_rubbish_in_it_keeps_the_rest(place: Path, seed: int) -> None:
+    path, texts, messages = _made(place, "off")
+    _smash(path, random.Random(seed), 4, rubbish=True)
+    done = _repaired(place, "off")
+    after = _texts(place, "off") - {"life goes on"}
+    assert after <= texts
+    assert _messages(place, "off") <= messages
+    saved, lost = _saved(done, "memories")
+    assert (len(after), saved + lost) == (saved, len(texts))
+
+
+def _busy(place: Path) -> Path:
+    """A vault in which rows hang together: sessions, versions, replaced facts and citations."""
+    with open_home(place, Turning(), encryption="auto") as home:
+        vault = home.vault(ANN)
+        for number in range(150):
+            chat = vault.sessions.open(channel=f"channel{number}", agent="main")
+            chat.add("user", f"the {number}th conversation, which is a longer one so that pages fill up sooner")
+            first = vault.memories.save(f"fact {number} as it was at first, with some words to make it longer")
+            vault.memories.edit(first.id, content=f"fact {number} as it was later, with some words to make it longer")
+            vault.memories.supersede(first.id, f"fact {number} as it is now, with some words to make it longer")
+        path = home.file_of(ANN)
+        assert path
+        return path
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_belonged_to_lost_ones_are_sorted_out(place: Path, seed: int) -> None:
+    path = _busy(place)
+    texts = _texts(place, "auto")
+    _smash(path, random.Random(seed), 12, rubbish=False)
+    done = _repaired(place, "auto")
+    assert done.lost
+    assert _texts(place, "auto") - {"life goes on"} <= texts | {
+        f"fact {number} as it was later, with some words to make it longer" for number in range(150)
+    }
+    with open_home(place, Turning(), encryption="auto") as home:
+        assert repair(home.grounds(), _OWNER).faults == ()
+
+
+def test_nothing_is_done_to_a_vault_that_is_whole(place: Path) -> None:
+    path, _, _ = _made(place, "auto", 40)
+    before = path.read_bytes()
+    with open_home(place, Turning(), encryption="auto") as home:
+        done = repair(home.grounds(), _OWNER)
+        assert (done.faults, done.tables, done.evidence) == ((), (), None)
+        assert not list(home.home.backups.iterdir())
+    assert path.read_bytes() == before
+
+
+def test_a_forced_repair_of_a_whole_vault_loses_nothing(place: Path) -> None:
+    _, texts, messages = _made(place, "auto", 200)
+    with open_home(place, Turning(), encryption="auto") as home:
+        done = repair(home.grounds(), _OWNER, force=True)
+    assert done.lost == 0
+    assert all(one.exact for one in done.tables)
+    assert _texts(place, "auto") == texts
+    assert _messages(place, "auto") == messages
+
+
+def test_without_its_first_page_it_is_refused_and_left_as_it_was(place: Path) -> None:
+    path, _, _ = _made(place, "auto", 40)
+    raw = bytearray(path.read_bytes())
+    raw[100] ^= 1
+    path.write_bytes(raw)
+    with open_home(place, Turning(), encryption="auto") as home:
+        with pytest.raises(Damaged, match="restore a backup"):
+            repair(home.grounds(), _OWNER)
+        assert not list(home.home.backups.iterdir())
+    assert path.read_bytes() == bytes(raw)

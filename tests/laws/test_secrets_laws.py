@@ -1,0 +1,42 @@
+"""Laws of redaction: once is enough, nothing else changes, and what was found fits the text."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.redaction_examples import FORMED, NAMED, examples
+from recollect.text.secrets import redact
+
+_TELLING = (
+    *("password=", "password is ", "token: '", "'", '"', "Bearer ", "://u:", "@h", "AKIA", "sk-", "eyJ", "\\n", " "),
+    *("[secret:", "]", "[secret:jwt]", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "4111 1111 "),
+    *("secret", "1111 1111", "DE89370400440532013000", "A" * 16, "a1" * 20, ".", ":AA", "12345678", "\n"),
+)
+_PIECES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(_TELLING),
+    st.sampled_from((*FORMED, *NAMED)).flatmap(
+        lambda kind: st.integers(0, 5).map(lambda seed: random.Random(seed).choice(examples(kind, 3, seed))[0])
+    ),
+)
+_TEXTS = st.lists(_PIECES, max_size=12).map("".join)
+
+
+@given(text=_TEXTS)
+def test_once_is_enough(text: str) -> None:
+    once = redact(text).text
+    assert redact(once).text == once
+    assert redact(once).found == ()
+
+
+@given(text=_TEXTS)
+def test_all_that_is_not_found_stays_as_it_is(text: str) -> None:
+    done = redact(text)
+    rebuilt: list[str] = []
+    at = 0
+    for secret in done.found:
+        assert at <= secret.start < secret.end <= len(text)
+        rebuilt += [text[at : secret.start], f"[secret:{secret.kind}]"]
+        at = secret.end
+    assert "".join([*rebuilt, text[at:]]) == done.text

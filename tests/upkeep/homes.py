@@ -1,0 +1,42 @@
+"""Homes with something in them, for the tests of backups and repairs."""
+
+from pathlib import Path
+
+from recollect import Recollect
+from recollect.domain.ids import system_clock
+from recollect.settings.model import Settings
+from recollect.upkeep.restore import Opening
+from recollect.vault.draft import Draft
+from recollect.vault.vault import Vault
+from tests.matrix.homes import Turning, open_home
+
+ANN, BEN = "user:ann", "user:ben"
+
+
+def fill(vault: Vault, count: int = 200) -> None:
+    """Memories, an edit of one, a conversation."""
+    vault.memories.save_many([Draft(content=f"number {number} of the things to keep") for number in range(count)])
+    edited = vault.memories.save("tea is drunk without milk", key="tea")
+    vault.memories.edit(edited.id, content="tea is drunk with milk")
+    chat = vault.sessions.open(channel="test", agent="main")
+    for number in range(count // 4):
+        chat.add("user", f"message {number} in the conversation")
+
+
+def filled(folder: Path, *, encryption: str = "auto", owners: tuple[str, ...] = (ANN, BEN)) -> Recollect:
+    """An open home in which each owner has a vault."""
+    home = open_home(folder, Turning(), encryption=encryption)
+    for owner in owners:
+        fill(home.vault(owner))
+    return home
+
+
+def opening(folder: Path, *, recovery_code: str | None = None) -> Opening:
+    """What a backup of such a home is opened with, on the same machine or on another one."""
+    environ = {"HOME": str(folder / "user"), "XDG_CONFIG_HOME": str(folder / "config")}
+    return Opening(settings=Settings(), environ=environ, clock=system_clock, recovery_code=recovery_code)
+
+
+def said(vault: Vault) -> tuple[list[str], int]:
+    """Everything that is remembered, and how many messages there are."""
+    return sorted(memory.content for memory in vault.memories.page(limit=1000)), vault.totals().messages

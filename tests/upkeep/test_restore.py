@@ -10,10 +10,10 @@ from recollect import Recollect
 from recollect.domain.errors import Conflict, Damaged, KeyProblem, NotFound, RecollectError, SchemaNewer
 from recollect.domain.owner import Owner
 from recollect.home.paths import Home
-from recollect.upkeep import restore
 from recollect.upkeep.backup import back_up
 from recollect.upkeep.backup_manifest import NAME
 from recollect.upkeep.restore import restore_home, restore_vaults
+from recollect.vault.purge_request import PurgeRequest
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, BEN, filled, opening, said
 
@@ -164,19 +164,18 @@ def test_a_home_that_is_there_and_vaults_that_lost_theirs_are_not_replaced(place
         assert LATER not in said(home.vault(ANN))[0]
 
 
-def test_what_must_follow_a_restore_is_called_for_each_vault(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[str] = []
-
-    def note(owner: Owner) -> None:
-        called.append(str(owner))
-
-    monkeypatch.setattr(restore, "after_restore", note)
-    with filled(place) as home:
-        made = back_up(home.grounds())
+def test_what_was_erased_since_a_backup_does_not_come_back_with_it(place: Path) -> None:
+    with filled(place, owners=(ANN,)) as home:
+        session = home.vault(ANN).sessions.page()[0].id
+        # Elsewhere: copies in the home are destroyed with what was erased.
+        made = back_up(home.grounds(), to=place / "stick")
+        vault = home.vault(ANN)
+        vault.purge.run(vault.purge.preview(PurgeRequest.sessions(session)).token)
+    with open_home(place, Turning(), encryption="auto") as home:
         restore_vaults(home.grounds(), made.path, opening(place), replace=True)
-    assert sorted(called) == [ANN, BEN]
-    restore_home(Home(place / "new"), made.path, opening(place))
-    assert sorted(called) == [ANN, ANN, BEN, BEN]
+    with open_home(place, Turning(), encryption="auto") as home:
+        assert home.vault(ANN).sessions.page() == []
+        assert home.vault(ANN).memories.find("tea")
 
 
 def test_a_word_that_was_changed_in_a_backup_without_encryption_is_noticed(place: Path) -> None:

@@ -23,15 +23,16 @@ def _closed(members: Mapping[str, Json]) -> dict[str, Json]:
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
-_QUOTE = _closed({"message": {"type": "integer"}, "text": {"type": "string"}})
+_QUOTE = _closed({"text": {"type": "string"}, "message": {"type": "integer"}})
 _FINDING = _closed(
     {
-        "act": {"type": "string", "enum": list(_ACTS)},
+        # In the order in which they are written: first the words, then what they say, and only then what to do.
+        "quotes": {"type": "array", "items": _QUOTE},
         "content": {"type": "string"},
         "kind": {"type": "string", "enum": [kind.value for kind in _KINDS]},
-        "importance": {"type": "number"},
-        "quotes": {"type": "array", "items": _QUOTE},
+        "act": {"type": "string", "enum": list(_ACTS)},
         "target": {"type": ["integer", "null"]},
+        "importance": {"type": "number"},
         "reason": {"type": "string"},
     }
 )

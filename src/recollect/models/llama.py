@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 
 from recollect.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
 from recollect.domain.language_model import ModelIdentity, Piece, Prompt, Reply
+from recollect.models.bounding import bounded
 from recollect.models.chat_answer import NOT_AN_ANSWER, Draft
 from recollect.models.chat_body import Manner, body
 from recollect.models.llama_loading import Llama, load
@@ -103,6 +104,8 @@ class LlamaModel:
             self._loaded = None
 
     def _run(self, prompt: Prompt, listener: _Listener) -> None:
+        if prompt.schema is not None:
+            prompt = replace(prompt, schema=bounded(prompt.schema))
         asked = body(prompt, self._identity.model, self._options.max_output_tokens, Manner(), stream=True)
         with self._lock:
             if self._loaded is None:

@@ -62,10 +62,6 @@ class _Staged:
     key: bytes | None
 
 
-def after_restore(owner: Owner) -> None:
-    """Where what was erased since the backup is erased again; called once for each vault that came back."""
-
-
 def restore_home(home: Home, backup: Path, opening: Opening, *, replace: bool = False) -> Restored:
     """Restore a whole home where there is none; its catalog comes last, and makes it one."""
     if _is_there(home.catalog_file):
@@ -85,8 +81,6 @@ def restore_home(home: Home, backup: Path, opening: Opening, *, replace: bool = 
             (room / name).replace(home.root / name)
         sync_folder(home.vaults)
         sync_folder(home.root)
-    for one in staged:
-        after_restore(one.owner)
     return Restored(owners=tuple(one.owner for one in staged), kept=tuple(kept))
 
 
@@ -108,7 +102,6 @@ def restore_vaults(
                 _add(grounds, one)
             else:
                 kept += _replace(grounds, one, entry)
-            after_restore(one.owner)
     return Restored(owners=tuple(one.owner for one in staged), kept=tuple(kept))
 
 

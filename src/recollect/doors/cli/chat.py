@@ -72,6 +72,7 @@ def _say_once(run: Run, talk: "Talk", text: str) -> None:
             print_json(_document(answered))
         if answered.interrupted:
             raise typer.Exit(INTERRUPTED)
+        talk.upkeep.summarise()
         talk.upkeep.sweep(_AFTER_ONCE)
         return
     if run.json:

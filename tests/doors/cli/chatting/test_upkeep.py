@@ -52,6 +52,24 @@ def test_the_start_up_sweep_reads_what_fell_silent_while_nobody_looked() -> None
         assert len(vault.review.page()) == 1
 
 
+@pytest.mark.feature("P5")
+def test_a_conversation_that_grew_long_is_summarised_beside_the_talk() -> None:
+    clock = Hands()
+    with Recollect(settings=PLAIN, clock=clock) as recollect:
+        vault = recollect.vault("user:ada")
+        chat = vault.sessions.open()
+        for number in range(40):
+            chat.add("user", f"I decided on plan {number}. " + "It was discussed at length and for a good while. " * 25)
+        upkeep = Upkeep(vault, 30, clock)
+        upkeep.start()
+        upkeep.turn(chat.id)
+        wait_until(lambda: vault.summaries.find(chat.id) is not None)
+        assert upkeep.stop()
+        summary = vault.summaries.find(chat.id)
+        assert summary is not None
+        assert (summary.by, summary.up_to) == ("rules", 30)
+
+
 @pytest.mark.feature("A18")
 def test_a_turn_arms_the_timer_and_silence_has_the_conversation_read() -> None:
     clock = Hands()

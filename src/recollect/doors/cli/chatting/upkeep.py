@@ -1,4 +1,4 @@
-"""What happens beside a chat: conversations that fell silent are read, at the start and whenever the timer says."""
+"""What happens beside a chat: long conversations are summarised, and those that fell silent are read."""
 
 import threading
 from contextlib import suppress
@@ -31,6 +31,8 @@ class Upkeep:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
         self._trouble: str | None = None
+        #: The conversations in which something was said since they were last looked at.
+        self._said_in: set[str] = set()
 
     def start(self) -> None:
         """Sweep once, and from then on whenever the timer says; nothing where the settings want none."""
@@ -39,6 +41,7 @@ class Upkeep:
 
     def turn(self, session_id: str) -> None:
         """Arm the timer anew, because something was said."""
+        self._said_in.add(session_id)
         if self._on:
             self.timer.turn(session_id)
             self._wake.set()
@@ -74,12 +77,21 @@ class Upkeep:
         except RecollectError as error:
             self._trouble = str(error)
 
+    def summarise(self) -> None:
+        """Fold what a window no longer shows into the summary of each conversation that has grown."""
+        try:
+            while self._said_in and not self._over.is_set():
+                self._vault.summaries.update(self._said_in.pop())
+        except RecollectError as error:
+            self._trouble = str(error)
+
     def _run(self) -> None:
         self.sweep()
         while not self._over.is_set():
             self._wake.wait(self._seconds())
             self._wake.clear()
             if not self._over.is_set():
+                self.summarise()
                 self.timer.tick()
 
     def _seconds(self) -> float:

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 GTE_SMALL := packages/recollect-gte-small
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test check docs bench bar clean
 
 demo: $(STAMP)
 	$(BIN)/python -m recollect.doors.cli.demo
@@ -25,6 +25,9 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench
+
+bar: $(STAMP)
+	$(BIN)/python -m bench bar
 
 $(STAMP): pyproject.toml $(GTE_SMALL)/pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -28,6 +28,8 @@ from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
 from recollect.vault.summaries import Summaries
 from recollect.vault.transcript_sync import Transcripts
+from recollect.vault.trash import Trash
+from recollect.vault.undo import Undo
 from recollect.vault.vault import Vault
 
 
@@ -66,6 +68,8 @@ PAIRS: list[tuple[type, type]] = [
     (Purge, aio.AsyncPurge),
     (Receipts, aio.AsyncReceipts),
     (Contacts, aio.AsyncContacts),
+    (Trash, aio.AsyncTrash),
+    (Undo, aio.AsyncUndo),
     (People, aio.AsyncPeople),
     (Keys, aio.AsyncKeys),
     (Vault, aio.AsyncVault),
@@ -97,6 +101,8 @@ def awaited(face: type, tmp_path: Path) -> object:
         vault.purge,
         r.receipts,
         vault.contacts,
+        vault.trash,
+        vault.undo,
         r.people,
         r.keys,
     ]
@@ -127,6 +133,8 @@ def test_the_awaited_face_has_the_same_names_and_signatures(plain: type, face: t
         "consolidation",
         "review",
         "contacts",
+        "trash",
+        "undo",
     } | {
         "caller",
         "people",

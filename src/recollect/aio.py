@@ -29,6 +29,8 @@ from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
 from recollect.vault.summaries import Summaries
 from recollect.vault.transcript_sync import Transcripts
+from recollect.vault.trash import Trash
+from recollect.vault.undo import Undo
 from recollect.vault.vault import Vault
 
 P = ParamSpec("P")
@@ -144,6 +146,27 @@ class AsyncLifecycle:
         self.preview = threaded(service.preview)
         self.run = threaded(service.run)
         self.accept_clock = threaded(service.accept_clock)
+
+
+class AsyncTrash:
+    """`Trash`, awaited."""
+
+    def __init__(self, service: Trash) -> None:
+        self.find = threaded(service.find)
+        self.restore = threaded(service.restore)
+        self.sweep = threaded(service.sweep)
+        self.reports = threaded(service.reports)
+
+
+class AsyncUndo:
+    """`Undo`, awaited."""
+
+    def __init__(self, service: Undo) -> None:
+        self.steps = threaded(service.steps)
+        self.event = threaded(service.event)
+        self.last = threaded(service.last)
+        self.run = threaded(service.run)
+        self.diff = threaded(service.diff)
 
 
 class AsyncIndex:
@@ -300,6 +323,8 @@ class AsyncVault:
         self.profile = AsyncProfiles(vault.profile)
         self.events = AsyncEvents(vault.events)
         self.lifecycle = AsyncLifecycle(vault.lifecycle)
+        self.trash = AsyncTrash(vault.trash)
+        self.undo = AsyncUndo(vault.undo)
         self.index = AsyncIndex(vault.index)
         self.notes = AsyncNotes(vault.notes)
         self.learnings = AsyncLearnings(vault.learnings)

@@ -46,6 +46,14 @@ _RULES = {
         SELECT count(*) FROM sessions WHERE 1 <> (
             SELECT count(*) FROM events WHERE subject_id = sessions.id AND type = 'opened')
     """,
+    "a piece that says something else of its turn than the turn": """
+        SELECT count(*) FROM chunks JOIN messages ON messages.number = chunks.source_number
+          JOIN sessions ON sessions.id = messages.session_id
+         WHERE chunks.source = 'sessions'
+           AND (chunks.created_at, chunks.role, chunks.speaker, chunks.trust) IS NOT (
+                messages.created_at, messages.role, messages.speaker,
+                CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END)
+    """,
     "a piece of the index without its terms": """
         SELECT count(*) FROM chunks WHERE number NOT IN (SELECT rowid FROM search)
     """,

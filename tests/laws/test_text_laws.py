@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from recollect.text.chunking import chunks
 from recollect.text.cleaning import clean
-from recollect.text.similarity import fingerprint, jaccard
-from recollect.text.terms import MAX_TERMS, index_terms, query_terms
+from recollect.text.similarity import fingerprint, jaccard, outline
+from recollect.text.terms import MAX_TERMS, index_terms, may_have, query_terms
 from recollect.text.tokens import estimate
+from recollect.text.words import analyse, contracted, spellings
 from tests.text.full_text import FullText
 
 ANY = st.characters() | st.characters(categories=["Cs"])
@@ -138,3 +139,31 @@ def test_fingerprints_are_equal_only_for_the_same_words_in_the_same_order(a: lis
 def test_jaccard_is_a_share(a: str, b: str) -> None:
     assert 0 <= jaccard(a, b) <= 1
     assert jaccard(a, a) == 1
+
+
+@given(text=TEXT, other=TEXT)
+@example(text="The vitamin A, really!", other="vitamin a")
+@example(text="Don’t", other="dont")
+@example(text="ﬁve ½", other="FIVE 1⁄2")
+def test_texts_of_one_fingerprint_have_one_outline(text: str, other: str) -> None:
+    for alike in (other, text.upper(), f"The {text}, please", unicodedata.normalize("NFKD", text), text.swapcase()):
+        if fingerprint(alike) == fingerprint(text):
+            assert outline(alike) == outline(text)
+
+
+@given(text=TEXT)
+@example(text="Grace's don't can'T I'LL getUserById's DON'T 's 't n't")
+@example(text="n" * 100 + "'t")
+@example(text="x" * 99 + "n't")
+def test_a_contraction_is_the_term_that_taking_it_apart_makes(text: str) -> None:
+    for found in spellings(text):
+        if term := contracted(found):
+            piece = analyse(found)
+            assert (term,) == piece.parts + piece.wholes
+
+
+@given(text=TEXT)
+@example(text="don't node.js a@b.c 1,000 .NET getUserById well-known x_y")
+@example(text="C++ and F#")
+def test_a_text_may_have_each_of_its_terms(text: str) -> None:
+    assert all(may_have(text, [term]) for term in index_terms(text).split())

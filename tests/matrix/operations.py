@@ -108,6 +108,10 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("consolidation.runs", lambda v: v.consolidation.runs())
     yield read("contacts.all", lambda v: v.contacts.all())
     yield read("contacts.resolve", lambda v: v.contacts.resolve("mother"))
+    yield read("trash.find", lambda v: v.trash.find(), oracle.PAGES["soft_deleted"])
+    yield read("trash.reports", lambda v: v.trash.reports())
+    yield read("undo.steps", lambda v: v.undo.steps(1000))
+    yield read("undo.diff", lambda v: v.undo.diff(THEN), oracle.DIFF_SINCE_THEN)
     yield read("purge.receipts", lambda v: v.purge.receipts())
     yield read("review.page", lambda v: v.review.page())
     yield read("review.analyse", lambda v: v.review.analyse())
@@ -217,6 +221,8 @@ def _upkeep() -> Iterator[Attempt]:
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     for name, run in _purging().items():
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+    for name, run in _going_back().items():
+        yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     yield Attempt(name="vault.rebuild_index", permission="write", run=lambda v: v.rebuild_index())
     yield Attempt(name="lifecycle.accept_clock", permission="write", run=lambda v: v.lifecycle.accept_clock())
     yield Attempt(name="lifecycle.run", permission="write", run=lambda v: v.lifecycle.run())
@@ -236,6 +242,17 @@ def _consolidating() -> dict[str, Run]:
         "review.reject": lambda v: v.review.reject("prp_none"),
         "review.grow": lambda v: v.review.grow(),
         "review.propose": lambda v: v.review.propose([]),
+    }
+
+
+def _going_back() -> dict[str, Run]:
+    """To nothing that is there."""
+    return {
+        "trash.restore": lambda v: v.trash.restore(session_id="ses_none"),
+        "trash.sweep": lambda v: v.trash.sweep(),
+        "undo.event": lambda v: v.undo.event(10**9),
+        "undo.last": lambda v: v.undo.last(0),
+        "undo.run": lambda v: v.undo.run("run_none"),
     }
 
 

@@ -37,6 +37,8 @@ PAGES: Mapping[str, frozenset[str]] = {
 }
 AS_OF_THEN = frozenset({"active", "archived", "aged", "superseded", "superseded_row"})
 AS_OF_NOW = frozenset({"active", "successor", "superseded_row"})
+# What did not change is not in it; what was deleted since is named by its id and not shown.
+DIFF_SINCE_THEN = frozenset({"archived", "aged", "superseded", "superseded_row", "successor"})
 
 #: How an owner's own change ends, by operation and state: done, or the error that says why not.
 OUTCOMES: Mapping[str, Mapping[str, str]] = {

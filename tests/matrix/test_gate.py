@@ -32,6 +32,8 @@ from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
 from recollect.vault.summaries import Summaries
 from recollect.vault.transcript_sync import Transcripts
+from recollect.vault.trash import Trash
+from recollect.vault.undo import Undo
 from recollect.vault.vault import Vault
 from tests.matrix.checks import needs
 from tests.matrix.homes import START, Turning, open_home
@@ -58,6 +60,8 @@ OF_A_VAULT = {
     Review,
     Purge,
     Contacts,
+    Trash,
+    Undo,
 }
 OF_THE_HOME = {People, Keys, Receipts}
 #: What an open home offers to anybody, and what it keeps for its operator.
@@ -136,6 +140,8 @@ def _nobodys(dave: Recollect) -> dict[type, object]:
         vault.review,
         vault.purge,
         vault.contacts,
+        vault.trash,
+        vault.undo,
         chat,
         dave.people,
         dave.keys,

@@ -1,6 +1,6 @@
 """What is known of the candidates of a question: who said them, when, beside what, and whether they may be served."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from recollect.recall.filters import FILTERED, ROWS, TRUST
@@ -16,6 +16,14 @@ _EVIDENCE = f"""
      WHERE {FILTERED}
 """  # noqa: S608  (constants of these files)
 
+# Of turns, what is asked for stands in the same row; without a filter, a turn that is there may be served.
+_TURNS = """
+    SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
+           0.5, chunks.trust, chunks.created_at, chunks.speaker, coalesce(chunks.speaker, chunks.role)
+      FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
+     WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
+"""
+
 # The turn before and the turn after, where somebody else speaks. CROSS fixes the order: from the few that are wanted.
 _NEIGHBOURS = """
     SELECT chunks.number, beside.number
@@ -24,8 +32,8 @@ _NEIGHBOURS = """
      CROSS JOIN messages ON messages.number = chunks.source_number
      CROSS JOIN messages AS other ON other.session_id = messages.session_id
            AND other.position IN (messages.position - 1, messages.position + 1)
-           AND coalesce(other.speaker, other.role) <> coalesce(messages.speaker, messages.role)
      CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
+           AND coalesce(beside.speaker, beside.role) <> coalesce(chunks.speaker, chunks.role)
 """
 _ALLOWED = f"SELECT chunks.number FROM chunks AS every {ROWS.format(numbers='every.number')} WHERE {FILTERED}"  # noqa: S608
 # Said in a time: by the two indexes on when rows were made, and no more than can be looked through.
@@ -59,8 +67,16 @@ class Evidence(NamedTuple):
     author: str
 
 
-def load(tx: Tx, numbers: Iterable[int], params: Params) -> dict[int, Evidence]:
+def load(tx: Tx, numbers: Sequence[int], params: Params, *, filtered: bool = True) -> dict[int, Evidence]:
     """The chunks among these that may be served under the filters, by number."""
+    if filtered:
+        return _under_filters(tx, numbers, params)
+    turns = {row[0]: Evidence._make(row) for row in tx.rows(_TURNS, {"numbers": to_list(numbers)})}
+    others = [number for number in numbers if number not in turns]
+    return {**turns, **_under_filters(tx, others, params)} if others else turns
+
+
+def _under_filters(tx: Tx, numbers: Iterable[int], params: Params) -> dict[int, Evidence]:
     return {row[0]: Evidence._make(row) for row in tx.rows(_EVIDENCE, {**params, "numbers": to_list(numbers)})}
 
 

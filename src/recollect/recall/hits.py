@@ -26,6 +26,8 @@ _DETAILS = """
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
       LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
       LEFT JOIN messages AS origin ON origin.id = memories.message_id
+     -- A piece whose row is gone has nothing to show.
+     WHERE coalesce(memories.number, messages.number, notes.number) IS NOT NULL
 """
 _BESIDE = f"""
     SELECT wanted.value, messages.position - hit.position, messages.id, messages.position,

@@ -17,8 +17,8 @@ from recollect.recall.rerank import Judged
 from recollect.recall.substring import find_substring
 from recollect.recall.when import Named, fit, named_times, without_relative_times
 from recollect.storage.port import Params, Tx
-from recollect.text.similarity import fingerprint
-from recollect.text.terms import QueryTerm, index_terms, query_terms
+from recollect.text.similarity import outline, says_the_same
+from recollect.text.terms import QueryTerm, index_terms, may_have, query_terms
 
 #: Candidates from each arm; what is not among them in any is not an answer.
 POOL = 60
@@ -93,6 +93,7 @@ def search(
         ranking = _rank(tx, question, arms)
     distinct = _distinct(ranking, max(HEAD, 2 * limit, judged.head if judged else 0))
     found = details(tx, [one.number for one in distinct])
+    distinct = [one for one in distinct if one.number in found]
     if judged:
         distinct = judged.rank(distinct, _spoken(distinct[: judged.head], ranking.known, found))
     settled = _settled(question, distinct, ranking.known, found)
@@ -126,7 +127,7 @@ def _crowded(arms: Arms, ranking: Ranking, size: int) -> bool:
 
 
 def _rank(tx: Tx, question: Question, arms: Arms) -> Ranking:
-    known = load(tx, arms.numbers, question.params)
+    known = load(tx, arms.numbers, question.params, filtered=question.filtered)
     cosines = arms.nearest.cosines(list(known)) if arms.nearest else {}
     names, times, scores = question.names, question.times, arms.scores
     candidates = [
@@ -186,7 +187,9 @@ def _settled(
     asked = frozenset(word for term in question.terms for word in term.term.split())
     statements: list[Statement] = []
     for one in head:
-        terms = frozenset(index_terms(found[one.number].text).split())
+        text = found[one.number].text
+        # Without a word of the question it competes with nothing, and its terms are not needed.
+        terms = frozenset(index_terms(text).split()) if may_have(text, asked) else frozenset[str]()
         statements.append(Statement(one.number, known[one.number].created, terms, terms & asked))
     by_number = {one.number: one for one in head}
     order = [by_number[number] for number in settle(statements)]
@@ -199,17 +202,15 @@ def _settled(
 
 def _unlike(ranked: list[Fused], known: Mapping[int, Evidence], found: Mapping[int, Detail], limit: int) -> list[Fused]:
     """Without turns that say what a better hit says: the same person again, or a memory that was taken from them."""
-    said: set[tuple[str, str | None]] = set()
+    said: dict[str, list[tuple[str, str | None]]] = {}
     kept: list[Fused] = []
     for one in ranked:
-        turn, author, text = (
-            known[one.number].source == "sessions",
-            known[one.number].author,
-            fingerprint(found[one.number].text),
-        )
-        if turn and {(text, author), (text, None)} & said:
+        text, author = found[one.number].text, known[one.number].author
+        turn = known[one.number].source == "sessions"
+        same = said.setdefault(outline(text), [])
+        if turn and any(by in (author, None) and says_the_same(text, other) for other, by in same):
             continue
-        said.add((text, author if turn else None))
+        same.append((text, author if turn else None))
         kept.append(one)
         if len(kept) == limit:
             break

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: An event is found by its words and dated by when it was spoken of, so its word counts for less.
 _BY_EVENT = 0.5
 _BESIDE_EVENT = timedelta(days=3)
+#: Matches of an event that are looked at before all others.
+_FIRST = 50
 _ALWAYS = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _EVENT = f"""
     SELECT coalesce(memories.created_at, messages.created_at, notes.mtime)
@@ -77,8 +79,12 @@ def _time_of(tx: Tx, words: str, params: Params) -> datetime | None:
     expression = match_expression(query_terms(words))
     if expression is None:
         return None
-    rows = tx.rows(f"WITH found AS ({tx.text.matching}) {_EVENT}", {**params, "expression": expression})
-    return moment(rows[0][0]) if rows else None
+    sought = {**params, "expression": expression}
+    # Of a frequent word there are thousands of matches, and the best one is nearly always among the first.
+    for found in (f"{tx.text.matching} ORDER BY score DESC, number DESC LIMIT {_FIRST}", tx.text.matching):
+        if rows := tx.rows(f"WITH found AS ({found}) {_EVENT}", sought):
+            return moment(rows[0][0])
+    return None
 
 
 def _around(at: datetime, direction: str, words: str, span: tuple[int, int]) -> "TimeRange":

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 
 from recollect.text.narrowing import any_of
 from recollect.text.stopwords import STOP_WORDS
-from recollect.text.words import Piece, analyse, is_unspaced, located_pieces, pairs, plain, spellings
+from recollect.text.words import Piece, analyse, contracted, is_unspaced, located_pieces, pairs, plain, spellings
 
 #: A query may be any text, but no question needs more terms than this to find its answer.
 MAX_TERMS = 64
 _LONGEST_QUERY = 10_000
 _MAX_PHRASE = 16
 _SHORTEST_NUMBER = 4
+_UNJOINED = {ord(char): None for char in "-._@/\\:',"}
+#: How the dot before a name such as .NET is spelled.
+_SPELLED_DOT = "dot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,22 @@ def index_terms(text: str) -> str:
     )
 
 
+def may_have(text: str, terms: Iterable[str]) -> bool:
+    """Whether any of the terms may be among those of a text; False is certain, and quicker than to make them all."""
+    if not text.isascii() or "+" in text or "#" in text:
+        # Folding changes letters, and these symbols are spelled out.
+        return True
+    # A term is a run of letters and digits, or several once what joins them is taken out.
+    joined = text.lower().translate(_UNJOINED)
+    return any(term in joined or term.startswith(_SPELLED_DOT) for term in terms)
+
+
 def _indexed(found: str) -> str:
     if is_unspaced(found[0]):
         # The last character stands alone as well, so that one character of a query
         # finds every text that has it by prefix. Indexing each character alone would double the index.
         return " ".join([*pairs(found), found[-1]])
-    if term := plain(found):
+    if term := plain(found) or contracted(found):
         return term
     piece = analyse(found)
     return " ".join(piece.parts + piece.wholes)

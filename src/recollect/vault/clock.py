@@ -44,7 +44,7 @@ class VaultClock:
         if memories.any_due_between(tx, kept.floor, reading.now):
             return True
         # A later deadline of a memory that is due already, and was not swept.
-        return reading.now - kept.floor >= _LAG and bool(memories.due(tx, reading.now, 1))
+        return reading.now - kept.floor >= _LAG and memories.any_due(tx, reading.now)
 
     def note(self, tx: Tx, *, always: bool = False) -> None:
         """Write down the time, when what is kept lags."""

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from recollect.vault.review import Review
     from recollect.vault.summaries import Summaries
     from recollect.vault.transcript_sync import Transcripts
+    from recollect.vault.trash import Trash
+    from recollect.vault.undo import Undo
 
 _MOST_TOKENS = 10_000_000
 
@@ -152,6 +154,20 @@ class Vault:
         from recollect.vault.purge import Purge  # noqa: PLC0415 - see above
 
         return Purge(self._footing, self._ground)
+
+    @property
+    def trash(self) -> "Trash":
+        """What was deleted and can still come back."""
+        from recollect.vault.trash import Trash  # noqa: PLC0415 - see above
+
+        return Trash(self._footing)
+
+    @property
+    def undo(self) -> "Undo":
+        """The way back, and what changed since a time."""
+        from recollect.vault.undo import Undo  # noqa: PLC0415 - see above
+
+        return Undo(self._footing)
 
     @property
     def review(self) -> "Review":

@@ -58,6 +58,7 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield from file_lines(tmp_path)
     yield from index_lines(tmp_path)
     yield from people_lines()
+    yield from undo_lines()
     yield from purge_lines()
     yield from upkeep_lines(tmp_path)
 
@@ -137,6 +138,18 @@ def upkeep_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     yield "verify", ["verify", "--json"]
     yield "repair", ["repair", "--yes", "--json"]
     yield "doctor", ["doctor", "--json"]
+
+
+def undo_lines() -> Iterator[tuple[str, list[str]]]:
+    """Commands about the way back."""
+    memory = ok("remember", "forgotten by mistake").word
+    yield "undo", ["undo", "--json"]
+    yield "trash list", ["trash", "list", "--json"]
+    yield "trash restore", ["trash", "restore", "--since", "2026-01-01", "--yes", "--json"]
+    assert ok("memories", "show", memory, "--json").json["memory"]["state"] == "active"
+    yield "diff", ["diff", "--since", "2026-01-01", "--json"]
+    for verb in ("run", "reports"):
+        yield f"retention {verb}", ["retention", verb, "--json"]
 
 
 def purge_lines() -> Iterator[tuple[str, list[str]]]:

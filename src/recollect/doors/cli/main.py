@@ -18,6 +18,7 @@ from recollect.doors.cli import (
     contacts,
     context,
     credentials,
+    diff,
     doctor,
     encryption,
     events,
@@ -40,12 +41,15 @@ from recollect.doors.cli import (
     remember,
     repair,
     restore,
+    retention,
     review,
     sessions,
     settings,
     status,
     tenants,
     transcripts,
+    trash,
+    undo,
     upgrade,
     users,
     verify,
@@ -80,6 +84,8 @@ def _build() -> typer.Typer:
         learnings,
         index,
         lifecycle,
+        retention,
+        trash,
         purge,
         receipts,
         review,
@@ -97,7 +103,7 @@ def _build() -> typer.Typer:
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
     # Its own name is taken by the transcripts that go out and come in by hand.
     app.add_typer(following.app, name="transcripts")
-    for one in (events, upgrade):
+    for one in (undo, diff, events, upgrade):
         one.add_to(app)
     for one in (backup, restore, verify, doctor, repair):
         one.add_to(app)

@@ -48,18 +48,16 @@ class SqliteTextIndex:
 
     def narrow(self, phrases: Sequence[str]) -> Sequence[str]:
         """Expressions that together find the best matches: in a large index a frequent phrase only beside another."""
-        highest = self._highest()
-        if highest <= SMALL:
-            return (any_of(phrases),) if phrases else ()
-        return narrowed({phrase: self._frequency(phrase, highest) for phrase in phrases}, highest)
+        return self._narrowed(phrases, self._highest())
 
     def best(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """The numbers and scores of the best matches of any phrase, best first."""
-        large = self._highest() > SMALL
+        highest = self._highest()
+        large = highest > SMALL
         most = 2 * BUDGET if large else _NO_LIMIT
         limit = min(limit, _LARGE_LIMIT) if large else limit
         found: dict[int, float] = {}
-        for expression in self.narrow(phrases):
+        for expression in self._narrowed(phrases, highest):
             _merge(found, self._ranked(expression, most, limit))
         if large and phrases and len(found) < min(limit, _ENOUGH):
             _merge(found, self._ranked(any_of(phrases), most, limit))
@@ -73,6 +71,11 @@ class SqliteTextIndex:
         """How many chunks are indexed."""
         rows = cast(list[tuple[int]], self._connection.execute("SELECT count(*) FROM search").fetchall())
         return rows[0][0]
+
+    def _narrowed(self, phrases: Sequence[str], highest: int) -> Sequence[str]:
+        if highest <= SMALL:
+            return (any_of(phrases),) if phrases else ()
+        return narrowed({phrase: self._frequency(phrase, highest) for phrase in phrases}, highest)
 
     def _highest(self) -> int:
         rows = cast(list[tuple[int | None]], self._connection.execute(_HIGHEST).fetchall())

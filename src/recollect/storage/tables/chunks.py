@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from recollect.domain.chunk import Chunk
 from recollect.domain.hit import SourceKind
-from recollect.storage.port import Row, Tx
+from recollect.storage.port import Params, Row, Tx
 from recollect.storage.tables import vectors
 
 if TYPE_CHECKING:
@@ -13,6 +13,16 @@ if TYPE_CHECKING:
 
 _ADD = """
     INSERT INTO chunks (source, source_number, start, stop) VALUES (:source, :source_number, :start, :stop)
+    RETURNING number
+"""
+# With what ranking needs of the turn, so that it is found without it; a turn and its session keep these for good.
+_ADD_TURN = """
+    INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
+    SELECT 'sessions', :source_number, :start, :stop, messages.created_at,
+           CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
+           messages.role, messages.speaker
+      FROM (SELECT 1) LEFT JOIN messages ON messages.number = :source_number
+      LEFT JOIN sessions ON sessions.id = messages.session_id
     RETURNING number
 """
 _ADD_NOTE = """
@@ -57,9 +67,10 @@ _STRAY = """
 def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, str]]) -> None:
     """Index each piece of one row under its terms."""
     for chunk, terms in pieces:
-        params = {"source": source.value, "source_number": number, "start": chunk.start, "stop": chunk.end}
-        entry = tx.rows(_ADD, params)[0][0]
-        tx.text.add([(entry, terms)])
+        params: Params = {"source_number": number, "start": chunk.start, "stop": chunk.end}
+        turn = source is SourceKind.SESSIONS
+        added = tx.rows(_ADD_TURN, params) if turn else tx.rows(_ADD, {**params, "source": source.value})
+        tx.text.add([(added[0][0], terms)])
 
 
 def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]) -> None:

@@ -60,6 +60,7 @@ _PAGE = f"""
 """  # noqa: S608
 _CREATED_BY = f"SELECT {_COLUMNS} FROM memories WHERE created_at <= :when ORDER BY id"  # noqa: S608
 _DUE = f"SELECT {_COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at LIMIT :limit"  # noqa: S608
+_ANY_DUE = "SELECT 1 FROM memories WHERE due_at <= :now LIMIT 1"
 _CROSSED = "SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now LIMIT 1"
 _DELETE = "DELETE FROM memories WHERE id = :id AND state = :state"
 _ALL = f"SELECT {_COLUMNS} FROM memories ORDER BY number"  # noqa: S608
@@ -125,6 +126,11 @@ def created_by(tx: Tx, when: datetime) -> Iterable[Memory]:
 def due(tx: Tx, now: datetime, limit: int) -> list[Memory]:
     """Memories for which the life cycle has something to do, longest due first."""
     return [_from_row(row) for row in tx.rows(_DUE, {"now": micros(now), "limit": limit})]
+
+
+def any_due(tx: Tx, now: datetime) -> bool:
+    """Whether the life cycle has something to do."""
+    return bool(tx.rows(_ANY_DUE, {"now": micros(now)}))
 
 
 def any_due_between(tx: Tx, since: datetime, now: datetime) -> bool:

@@ -1,0 +1,174 @@
+"""Rows about files that changed behind our back: torn lines, flipped bits, smashed pages, backups, old libraries."""
+
+import io
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.bar_row import Measured, own_place
+from recollect.domain.errors import StorageError
+from recollect.domain.message import Message
+from recollect.domain.owner import Owner
+from recollect.storage.sqlite.connection import check_version, connect
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.transfer import jsonl
+from recollect.upkeep.doctor_reading import read_vault
+from recollect.upkeep.repair import repair
+from tests.crashes.storming import storm
+from tests.matrix.homes import Turning, open_home, quick_folder
+from tests.transfer.conversations import sample
+from tests.upkeep.homes import ANN, fill
+
+_SEED = 20261115
+_PAGE = 4096
+_SECTOR = 512
+_OWNER = Owner.parse(ANN)
+#: How a memory reads in the file of a vault that is not encrypted.
+_WORDS = re.compile(rb"number \d+ of the things to keep")
+
+Reader = Callable[[list[bytes]], tuple[Message, ...]]
+
+
+def _read(lines: list[bytes]) -> tuple[Message, ...]:
+    return jsonl.read(lines).messages
+
+
+def torn_lines(*, long: bool, read: Reader = _read) -> Measured:
+    """A transcript cut at every byte of its last three lines, and with sectors of zeros in it."""
+    session, messages = sample()
+    lines = list(jsonl.write(session, messages))
+    data = b"".join(lines)
+    first = len(b"".join(lines[:-3]))
+    torn = [data[:cut] + end for cut in range(first, len(data)) for end in (b"", b"\n", b"\0" * 40)]
+    torn += [data[:at] + bytes(_SECTOR) + data[at + _SECTOR :] for at in range(0, len(data), 8 if long else 64)]
+    earlier = messages[: len(lines) - 4]
+    lost = bad = 0
+    for number, one in enumerate(torn):
+        found = read(io.BytesIO(one).readlines())
+        bad += any(message not in messages for message in found)
+        # A sector may lie anywhere, a cut only at the end.
+        lost += number < 3 * (len(data) - first) and found[: len(earlier)] != earlier
+    return Measured(f"{lost} earlier lines lost, {bad} bad accepted, {len(torn)} tears", lost == bad == 0)
+
+
+def flipped_bits(*, long: bool, encryption: str = "auto") -> Measured:
+    """Single bits that flip anywhere in a vault, and in the words of a plain one, which is then read to its end."""
+    flips = 1000 if long else 60
+    chance = random.Random(_SEED)
+    with own_place(), quick_folder() as one, quick_folder() as other:
+        path = _filled(one, encryption, 200)
+        _without_empty_pages(one, path, encryption)
+        size = path.stat().st_size * 8
+        noticed = _noticed(one, path, encryption, [chance.randrange(size) for _ in range(flips)])
+        false = len(_faults(one, encryption))
+        plain = _filled(other, "off", 200)
+        words = [8 * chance.choice(_places_of_words(plain)) + chance.randrange(8) for _ in range(flips)]
+        in_words = _noticed(other, plain, "off", words)
+    said = f"{noticed} of {flips} noticed, {false} false alarms; in the words of a plain vault {in_words} of {flips}"
+    return Measured(said, noticed == flips and false == 0)
+
+
+def _noticed(folder: Path, path: Path, encryption: str, bits: list[int]) -> int:
+    whole, seen = path.read_bytes(), 0
+    for bit in bits:
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        seen += bool(_faults(folder, encryption))
+    path.write_bytes(whole)
+    return seen
+
+
+def _without_empty_pages(folder: Path, path: Path, encryption: str) -> None:
+    """Pages that hold nothing are read by nobody, and what flips there changes nothing."""
+    with open_home(folder, Turning(), encryption=encryption) as home:
+        (entry,) = home.grounds().entries([_OWNER])
+        database = SqliteDatabase(path, SqliteOptions(key=home.grounds().key_of(entry)))
+        database.on_connection(lambda connection: connection.execute("VACUUM").fetchall())
+        database.close()
+
+
+def _places_of_words(path: Path) -> list[int]:
+    return [at for found in _WORDS.finditer(path.read_bytes()) for at in range(*found.span())]
+
+
+def smashed_pages(*, long: bool) -> Measured:
+    """One page in a hundred overwritten with rubbish, and what a repair saves of the rows."""
+    rows, rounds = (20_000, 5) if long else (3000, 3)
+    saved = kept = wrong = 0
+    for number in range(rounds):
+        with own_place(), quick_folder() as folder:
+            path = _filled(folder, "auto", rows)
+            texts = _texts(folder)
+            _smash(path, random.Random(_SEED + number))
+            with open_home(folder, Turning(), encryption="auto") as home:
+                repair(home.grounds(), _OWNER)
+            after = _texts(folder)
+            wrong += len(after - texts)
+            saved, kept = saved + len(after & texts), kept + len(texts)
+    return Measured(f"{saved / kept:.1%} of rows saved, {wrong} wrong", saved >= 0.98 * kept and wrong == 0)
+
+
+def _filled(folder: Path, encryption: str, count: int) -> Path:
+    with open_home(folder, Turning(), encryption=encryption) as home:
+        fill(home.vault(ANN), count)
+        path = home.file_of(ANN)
+    assert path
+    return path
+
+
+def _faults(folder: Path, encryption: str) -> tuple[str, ...]:
+    with open_home(folder, Turning(), encryption=encryption) as home:
+        (entry,) = home.grounds().entries([_OWNER])
+        return read_vault(home.grounds(), entry).faults
+
+
+def _texts(folder: Path) -> set[str]:
+    found: set[str] = set()
+    before: str | None = None
+    with open_home(folder, Turning(), encryption="auto") as home:
+        while page := home.vault(ANN).memories.page(before=before, limit=500):
+            found |= {memory.content for memory in page}
+            before = page[-1].id
+    return found
+
+
+def _smash(path: Path, chance: random.Random) -> None:
+    raw = bytearray(path.read_bytes())
+    pages = len(raw) // _PAGE
+    # Not the first: without it there is nothing to read the others by, and a backup is asked for.
+    for page in chance.sample(range(1, pages), max(1, pages // 100)):
+        raw[page * _PAGE : (page + 1) * _PAGE] = chance.randbytes(_PAGE)
+    path.write_bytes(raw)
+
+
+def backups(*, long: bool) -> Measured:
+    """Backups under a storm of writes, each restored and compared with what was acknowledged before it."""
+    with own_place() as folder:
+        result = storm(folder, backups=100 if long else 3)
+    right = result.backups - len(result.wrong)
+    said = f"{right} of {result.backups} restore and are right, {result.meanwhile} rows written meanwhile"
+    return Measured(said, not result.wrong and result.meanwhile > 0)
+
+
+def old_library(*, long: bool, check: Callable[[str], None] = check_version) -> Measured:
+    """Versions of SQLite that are known to damage files, and what a connection sets against the others."""
+    old = ["3.40.1", "3.46.0", "3.50.4", "3.51.2"] if long else ["3.46.0", "3.51.2"]
+    accepted = sum(_accepts(check, version) for version in old)
+    with own_place() as folder:
+        connection = connect(folder / "vault.db")
+        options = [connection.pragma(name) for name in ("synchronous", "secure_delete", "temp_store", "foreign_keys")]
+        connection.close()
+    safe = options == [2, 1, 2, 1]
+    return Measured(
+        f"{accepted} of {len(old)} old ones accepted, options {'set' if safe else options}", not accepted and safe
+    )
+
+
+def _accepts(check: Callable[[str], None], version: str) -> bool:
+    try:
+        check(version)
+    except StorageError:
+        return False
+    return True

@@ -1,0 +1,171 @@
+"""Rows about what was acknowledged: kills, power cuts, torn lines, half files, many writers, full and closed disks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from bench.bar_row import Measured, own_place
+from recollect import Recollect
+from tests.crashes.contending import count_together
+from tests.crashes.killing import Toll, kill_writers
+from tests.crashes.power import Verdict, cut_power, record
+from tests.crashes.programs import run
+from tests.home.small_disk import run_on_small_disk
+from tests.home.test_files import REWRITE
+
+_SEED = 20261115
+_KEY = bytes(range(32))
+_ROOT = Path(__file__).parents[1]
+_NOBODY = 65534
+#: What one rewritten state file holds: eight digits and one letter many times.
+_DIGITS, _LETTERS = 8, 200_000
+
+
+@cache
+def _killed(*, long: bool) -> Toll:
+    with own_place() as folder:
+        return kill_writers(folder, kills=500 if long else 8, seed=_SEED, longest=0.35 if long else 0.15)
+
+
+@cache
+def _cut(*, long: bool, synchronous: str) -> Verdict:
+    with own_place() as folder:
+        steps, points = (240, 900) if long else (40, 25)
+        recording = record(folder, steps=steps, seed=_SEED, key=_KEY, synchronous=synchronous)
+        return cut_power(recording, folder, points=points, seed=_SEED, key=_KEY)
+
+
+def kills(*, long: bool) -> Measured:
+    """Writers that are killed, and what was acknowledged to them and is gone."""
+    toll = _killed(long=long)
+    # Kills that all came before the first answer would show nothing.
+    enough = toll.acknowledged >= (10_000 if long else 1)
+    return Measured(f"{len(toll.lost)} lost of {toll.acknowledged}, {toll.kills} kills", not toll.lost and enough)
+
+
+def power(*, long: bool, synchronous: str = "full") -> Measured:
+    """Power cuts at many moments in six ways each, and what is gone or unreadable after them."""
+    seen = _cut(long=long, synchronous=synchronous)
+    first = [f" (first: {one})" for one in (*seen.lost, *seen.corrupt)][:1]
+    said = f"{len(seen.lost)} lost, {len(seen.corrupt)} corrupt of {seen.states} states" + "".join(first)
+    return Measured(said, not seen.lost and not seen.corrupt and seen.acknowledged > 0)
+
+
+def whole_changes(*, long: bool, synchronous: str = "full") -> Measured:
+    """Rows, words, versions and events that disagree after the same kills and cuts."""
+    toll, seen = _killed(long=long), _cut(long=long, synchronous=synchronous)
+    half = len(toll.half) + len(seen.half) + len(seen.corrupt)
+    return Measured(f"{half} half changes after {toll.kills} kills and {seen.states} cuts", half == 0)
+
+
+def state_files(*, long: bool, program: str = REWRITE) -> Measured:
+    """A state file that is rewritten without end by a program that is killed."""
+    half, times = 0, 200 if long else 8
+    with own_place() as folder:
+        for number in range(times):
+            half += not _is_whole(_rewritten(folder / "state", program, 0.002 * (number % 20)))
+    return Measured(f"{half} of {times} kills left a half file", half == 0)
+
+
+def _rewritten(path: Path, program: str, seconds: float) -> bytes:
+    with subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        while not path.exists():
+            time.sleep(0.001)
+        time.sleep(seconds)
+        writer.send_signal(signal.SIGKILL)
+    return path.read_bytes()
+
+
+def _is_whole(data: bytes) -> bool:
+    digits = data[:_DIGITS]
+    return digits.isdigit() and data[_DIGITS:] == bytes([65 + int(digits) % 26]) * _LETTERS
+
+
+def counted(*, long: bool) -> Measured:
+    """Four processes that each read a counter and write it back."""
+    times = 400 if long else 40
+    with own_place() as folder:
+        count = count_together(folder / "home", processes=4, times=times)
+    missing = 4 * times - count.final
+    late = count.within(0.99) * 1000
+    heard = f"{count.busy} told of a lock, {count.conflicts} tried again"
+    said = f"{missing} lost of {4 * times}, {heard}, p99 {late:.0f} ms (printed only)"
+    return Measured(said, missing == 0 and count.busy == 0)
+
+
+def full_disk(*, long: bool) -> Measured:
+    """A disk that fills up again and again, and deletions on it once it is full."""
+    tasks = ("forget", "sweep", "delete_session") if long else ("sweep",)
+    with own_place() as folder:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(_ROOT), os.environ["PYTHONPATH"]])
+        narrow = _on_full_disk(folder, "narrow")
+        deleted = [_on_full_disk(folder, task) for task in tasks]
+    lost = sum(narrow[name] != [] for name in ("lost", "unexplained", "disagreements"))
+    done = sum(one["deleted"] is True and one["sound"] is True and one["kept"] is True for one in deleted)
+    said = f"{lost} kinds of loss, {done} of {len(tasks)} deletions succeed (1,500 rows)"
+    return Measured(said, lost == 0 and done == len(tasks) and narrow["refusals"] == ["DiskFull"])
+
+
+def _on_full_disk(folder: Path, task: str) -> dict[str, object]:
+    code = f"from tests.faults.full_disk_program import main; main({task!r})"
+    disk = folder / "disk"
+    disk.mkdir(exist_ok=True)
+    return json.loads(run_on_small_disk(disk, code, mib=32))
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """A place that is closed to writers, and what the refusal has to name."""
+
+    place: str
+    mode: int
+    named: str
+
+
+_CLOSED = (
+    _Closed("home", 0o500, "home"),
+    _Closed("home/vaults", 0o500, "home/vaults"),
+    _Closed("home/locks", 0o500, "home/locks"),
+    _Closed("vault", 0o400, "home/vaults"),
+)
+
+
+def closed_places(*, long: bool, mode: int | None = None) -> Measured:
+    """Folders and a vault that may not be written, used by an account without privileges."""
+    wrong = 0
+    for closed in _CLOSED if long else (_CLOSED[0], _CLOSED[-1]):
+        with own_place() as folder:
+            wrong += not _is_refused(folder, closed, closed.mode if mode is None else mode)
+    cases = len(_CLOSED) if long else 2
+    return Measured(f"{wrong} of {cases} not refused in a sentence or replaced", wrong == 0)
+
+
+def _is_refused(folder: Path, closed: _Closed, mode: int) -> bool:
+    with Recollect(folder / "home") as home:
+        home.vault("user:ann").memories.save("something to keep")
+    (vault,) = (folder / "home" / "vaults").glob("*.db")
+    if os.getuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, _NOBODY, _NOBODY)
+    before = _contents(folder)
+    target = vault if closed.place == "vault" else folder / closed.place
+    usual = target.stat().st_mode & 0o777
+    target.chmod(mode)
+    (line,) = run("tests.faults.unprivileged_program", str(folder / "home"), str(_NOBODY))
+    target.chmod(usual)
+    told: dict[str, str] = json.loads(line)
+    sentence = told["open"] or told["save"]
+    return str(folder / closed.named) in sentence and "\n" not in sentence and _contents(folder) == before
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith("-shm")]
+    return {str(path): path.read_bytes() for path in files if path.stat().st_size}

@@ -1,0 +1,129 @@
+"""Rows about walls: between people, between sessions, against time, and what is still found behind them."""
+
+import random
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from bench.bar_row import Measured, own_place
+from recollect.domain.errors import Denied
+from recollect.testing import ScriptedEmbedder, embedding_with
+from recollect.vault.draft import Draft
+from tests.matrix import oracle
+from tests.matrix.checks import Check, seen, told
+from tests.matrix.homes import Turning, copy_home, open_home, quick_folder
+from tests.matrix.mutants import MUTANTS, Patch
+from tests.matrix.operations import attempts
+from tests.matrix.runner import ALL, CAUGHT
+from tests.matrix.test_mutants import run_matrix
+from tests.matrix.world import NOW, OWNERS, build, enter, load
+
+_SEED = 20261115
+_STEPS = 12
+_K = 10
+
+
+@contextmanager
+def _world() -> Generator[tuple[Path, Path]]:
+    """A home with every state in it, and room for copies."""
+    with ExitStack() as stack:
+        stack.enter_context(own_place())
+        world, scratch = (stack.enter_context(quick_folder()) for _ in range(2))
+        build(world)
+        yield world, scratch
+
+
+def _findings(checks: Mapping[str, Check]) -> list[str]:
+    with _world() as (world, scratch):
+        return [
+            found
+            for name, check in checks.items()
+            for found in check(copy_home(world, scratch / name.replace(" ", "_")))
+        ]
+
+
+def clock_jumps(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
+    """A clock that is ten years off in both directions, also over a restart, and the sweeps after it."""
+    names = ("clock back", "clock leap", "grace")
+    found = [one for _ in range(5 if long else 1) for one in _findings({name: checks[name] for name in names})]
+    return Measured(f"{len(found)} destroyed or resurrected in {len(names)} scenes", not found)
+
+
+def never_served(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
+    """Every read of every memory that is archived, expired, superseded or deleted, with no sweep run."""
+    names = ("reads and refusals", "outcomes", "clock back") if long else ("reads and refusals",)
+    found = _findings({name: checks[name] for name in names})
+    return Measured(f"{len(found)} served", not found)
+
+
+def no_leaks(*, long: bool, mutants: Mapping[str, tuple[Patch, ...]] = MUTANTS) -> Measured:
+    """The matrix of owner, caller, state and operation, and mistakes planted in the code that it has to notice."""
+    names = list(mutants) if long else list(mutants)[:: max(1, len(mutants) // 4)]
+    with _world() as (world, scratch):
+        leaks = sum(
+            sum(1 for _ in check(copy_home(world, scratch / name.replace(" ", "_")))) for name, check in ALL.items()
+        )
+        killed = sum(run_matrix(world, mutants[name]).returncode == CAUGHT for name in names)
+    said = f"{leaks} leaks, {killed} of {len(names)} planted mistakes caught"
+    return Measured(said, leaks == 0 and killed == len(names) and (len(names) >= 20 or not long))
+
+
+def random_sequences(*, long: bool) -> Measured:
+    """Random callers that try random operations one after the other, in a home that keeps what they did."""
+    chance = random.Random(_SEED)
+    sequences, leaks, refused = 10_000 if long else 20, 0, 0
+    with _world() as (world, scratch):
+        for number in range(sequences):
+            folder = copy_home(world, scratch / str(number))
+            found = list(_sequence(folder, chance))
+            leaks += sum(found)
+            refused += len(found)
+    return Measured(f"{leaks} leaks in {sequences} sequences of {_STEPS}", leaks == 0 and refused > 0)
+
+
+def _sequence(folder: Path, chance: random.Random) -> Iterator[bool]:
+    """For each step whether it leaked: showed another owner's words, or let one in who may not."""
+    world = load(folder)
+    with open_home(folder, Turning(NOW)) as home:
+        for _ in range(_STEPS):
+            caller = chance.choice([one for one in oracle.RIGHTS if oracle.RIGHTS[one]])
+            owner = chance.choice(list(oracle.RIGHTS[caller]))
+            view = enter(home, world, caller)
+            assert view is not None
+            # An id may be anybody's: half of the time it is one that belongs to another vault.
+            aimed = world.held[chance.choice((owner, chance.choice(OWNERS)))]
+            attempt = chance.choice(attempts(aimed))
+            text, error = told(lambda v=view, a=attempt, o=owner: a.run(v.vault(o)))
+            let_in = not isinstance(error, Denied)
+            session = attempt.session if aimed is world.held[owner] else None
+            may = oracle.allowed(caller, owner, attempt.permission, session)
+            foreign = {found for found, _ in seen(text)} - {owner}
+            yield bool(foreign) or (let_in and not may and error is None)
+
+
+def foreign_documents(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
+    """A thousand documents of somebody else, and whether one byte of one's own results changes."""
+    rounds = 5 if long else 1
+    changed = sum(len(_findings({"scores": checks["scores"]})) for _ in range(rounds))
+    return Measured(f"{changed} of {rounds} comparisons differ", changed == 0)
+
+
+def full_recall(*, long: bool, owners: int | None = None, own: int = 12) -> Measured:
+    """Many owners with the same words, and how many of ten hits each is given."""
+    people = owners or (50 if long else 10)
+    counts: list[int] = []
+    by_meaning = {"embedding.provider": "local"}
+    with (
+        own_place() as folder,
+        embedding_with(ScriptedEmbedder()),
+        open_home(folder, Turning(), settings=by_meaning) as home,
+    ):
+        for number in range(people):
+            vault = home.vault(f"user:person{number}")
+            vault.memories.save_many([Draft(content=f"person {number} likes the garden {n}") for n in range(own)])
+            vault.index.update()
+        for number in range(people):
+            hits = home.vault(f"user:person{number}").recall("garden", limit=_K)
+            counts.append(sum(hit.text.startswith(f"person {number} ") for hit in hits))
+    mean = sum(counts) / len(counts)
+    return Measured(f"mean {mean:.2f} of {_K}, {people} owners", mean >= 9.99)

@@ -1,0 +1,121 @@
+"""Rows about what must not be readable: keys, secrets in talk, content in logs and errors, and files of others."""
+
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.bar_row import Measured, own_place
+from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
+from recollect import Recollect
+from recollect.domain.errors import RecollectError
+from recollect.text.secrets import redact
+from tests.crashes.programs import run
+from tests.matrix import oracle
+from tests.matrix.checks import seen, told
+from tests.matrix.homes import Turning, copy_home, open_home, quick_folder
+from tests.matrix.operations import attempts
+from tests.matrix.world import NOW, build, enter, load
+
+_PREFIX = "rk_"
+#: 256 bits in base64 without padding.
+_LENGTH = 43
+_PRIVATE = 0o077
+
+
+def keys_at_rest(*, long: bool, plant: Callable[[Path, str], None] = lambda _, __: None) -> Measured:
+    """Keys that are made and used, and then looked for in every file of an unencrypted home."""
+    count = 50 if long else 5
+    with own_place() as folder:
+        with open_home(folder, Turning()) as home:
+            home.people.add("user:ann")
+            made = [home.keys.create("user:ann")[1] for _ in range(count)]
+            for secret in made:
+                home.login(secret)
+        plant(folder, made[0])
+        words = [part for secret in made for part in (secret, secret.removeprefix(_PREFIX)[:20])]
+        hits = len(run("tests.faults.grepping_program", str(folder), *words))
+    short = sum(len(secret.removeprefix(_PREFIX)) < _LENGTH for secret in made)
+    said = f"{hits} hits of {count} keys, {short} under 256 bits, {count - len(set(made))} twice"
+    return Measured(said, hits == 0 and short == 0 and len(set(made)) == count)
+
+
+def redaction(*, long: bool, hide: Callable[[str], str] = lambda text: redact(text).text) -> Measured:
+    """Secrets of every kind that are still in a text after it was cleaned, and ordinary lines that were touched."""
+    each, plain = (200, 10_000) if long else (50, 2000)
+    kinds = (*FORMED, *NAMED)
+    found = sum(secret not in hide(text) for kind in kinds for text, secret in examples(kind, each))
+    recall = found / (each * len(kinds))
+    spoilt = sum(hide(line) != line for line in ordinary_lines(plain)) / plain
+    said = f"recall {recall:.3f} over {len(kinds)} kinds × {each}, {spoilt:.2%} of {plain} lines spoilt"
+    return Measured(said, recall >= 0.95 and spoilt <= 0.01 and len(kinds) >= 16)
+
+
+class _Kept(logging.Handler):
+    """Everything that any logger was told, as it would be written."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.getMessage()} {record.exc_info} {vars(record)}")
+
+
+def silent_logs(*, long: bool, also: Callable[[], None] = lambda: None) -> Measured:
+    """Every operation by every caller with all logs at their loudest, and canaries looked for in logs and errors."""
+    kept, root = _Kept(), logging.getLogger()
+    level = root.level
+    root.addHandler(kept)
+    root.setLevel(logging.DEBUG)
+    try:
+        with own_place(), quick_folder() as folder:
+            build(folder / "world")
+            callers = [one for one in oracle.RIGHTS if long or one in ("operator", "alice", "dave")]
+            errors = [one for caller in callers for one in _errors(folder, caller)]
+        also()
+    finally:
+        root.removeHandler(kept)
+        root.setLevel(level)
+    hits = sum(bool(seen(line)) for line in kept.lines)
+    shown = sum(bool(seen(line)) for line in errors)
+    said = f"{hits} of {len(kept.lines)} log lines, {shown} of {len(errors)} errors hold content"
+    return Measured(said, hits == shown == 0 and len(errors) > 0)
+
+
+def _errors(folder: Path, caller: str) -> list[str]:
+    found: list[str] = []
+    copy = copy_home(folder / "world", folder / caller)
+    world = load(copy)
+    with open_home(copy, Turning(NOW)) as home:
+        view = enter(home, world, caller)
+        assert view is not None
+        for owner in oracle.RIGHTS[caller]:
+            for attempt in attempts(world.held[owner]):
+                text, error = told(lambda a=attempt, o=owner, v=view: a.run(v.vault(o)))
+                found += [text] if error else []
+    return found
+
+
+def private_files(*, long: bool, loosen: Callable[[Path], None] = lambda _: None) -> Measured:
+    """A home without the key that its account holds, and the modes of all its files while it is written."""
+    with own_place() as folder:
+        key = folder / "user"
+        with Recollect(folder / "home", settings={"key_file": str(key / "key")}) as home:
+            for number in range(200 if long else 20):
+                home.vault("user:ann").memories.save(f"number {number}")
+            loosen(folder / "home")
+            modes = [path.stat().st_mode & _PRIVATE for path in (folder / "home").rglob("*")]
+        shutil.rmtree(key)
+        opened = _opens(folder / "home", str(key / "key"))
+    loose = sum(bool(mode) for mode in modes)
+    said = f"{'opens' if opened else 'does not open'} without its key, {loose} of {len(modes)} files open to others"
+    return Measured(said, not opened and loose == 0)
+
+
+def _opens(home: Path, key_file: str) -> bool:
+    try:
+        with Recollect(home, settings={"key_file": key_file}) as r:
+            return bool(r.vault("user:ann").memories.page())
+    except RecollectError:
+        return False

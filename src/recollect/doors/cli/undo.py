@@ -1,0 +1,76 @@
+"""`recollect undo`: take the last changes of memories back."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.doors.cli.edge import Misuse
+from recollect.doors.cli.flags import Run, command
+from recollect.doors.cli.output import answer, moment, note
+from recollect.doors.cli.target import opened_vault
+from recollect.doors.cli.visible import one_line
+
+if TYPE_CHECKING:
+    from recollect.vault.undo import Undone
+    from recollect.vault.undo_steps import Step
+    from recollect.vault.vault import Vault
+
+_RUN = "run_"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the program."""
+    command(app, "undo")(undo)
+
+
+def undo(
+    run: Run,
+    event: Annotated[
+        str | None, typer.Argument(metavar="[EVENT]", help="A number of `recollect events`, or a consolidation run.")
+    ] = None,
+    *,
+    last: Annotated[int | None, typer.Option(metavar="N", help="The last N changes; else the last one.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the last changes.")] = False,
+) -> None:
+    """Undo changes of memories: saved, edited, superseded, archived, restored or forgotten. Undo again to redo."""
+    if event is not None and (last is not None or dry_run):
+        raise Misuse("name an event or give --last, not both")
+    with opened_vault(run) as vault:
+        if dry_run:
+            steps = vault.undo.steps(10 if last is None else last)
+            answer(run, {"steps": [_plain(step) for step in steps]}, map(_told, steps))
+            return
+        done = _undo(vault, event, 1 if last is None else last)
+    document = {"undone": [_plain(step) for step in done.steps], "refused": done.refused, "event": done.event}
+    answer(run, document, [f"undone: {_told(step)}" for step in done.steps])
+    for one in done.refused:
+        note(f"not undone: {one.why}")
+    if done.event is not None:
+        note(f"to bring it back: recollect undo {done.event}")
+
+
+def _undo(vault: "Vault", event: str | None, last: int) -> "Undone":
+    if event is None:
+        return vault.undo.last(last)
+    if event.startswith(_RUN):
+        return vault.undo.run(event)
+    # More digits do not fit a row.
+    if not (event.isascii() and event.isdecimal() and len(event) < 19):
+        raise Misuse(f"{event!r} is no event; give a number of `recollect events`, or the id of a consolidation run")
+    return vault.undo.event(int(event))
+
+
+def _plain(step: "Step") -> dict[str, object]:
+    return {
+        "event": step.event,
+        "at": step.at,
+        "type": step.type,
+        "actor": step.actor,
+        "subjects": step.subjects,
+        "runs": step.run_ids,
+    }
+
+
+def _told(step: "Step") -> str:
+    what = f"run {' '.join(step.run_ids)}" if step.run_ids else f"{' '.join(step.subjects)} {step.type}"
+    return one_line(f"{what} by {step.actor}, {moment(step.at)}, event {step.event}")

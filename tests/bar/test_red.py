@@ -1,0 +1,104 @@
+"""A measurement of the bar can fail: given something broken, its row is red."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.bar_damage import flipped_bits, old_library, torn_lines
+from bench.bar_durability import closed_places, power, state_files
+from bench.bar_erasure import live_files, restored, without_keys
+from bench.bar_hostile import addresses, fences, imports, origins, paths, patterns, poison, queries
+from bench.bar_isolation import clock_jumps, foreign_documents, full_recall, no_leaks
+from bench.bar_row import Measured
+from bench.bar_secrets import keys_at_rest, private_files, redaction, silent_logs
+from recollect.transfer import jsonl
+from tests.matrix.checks import Check
+from tests.matrix.runner import ALL
+from tests.matrix.world import canary
+
+_TWO_STEPS = """
+import sys, time
+from pathlib import Path
+path = Path(sys.argv[1])
+print("ready", flush=True)
+while True:
+    with path.open("wb", buffering=0) as file:
+        file.write(b"00000001" + b"B" * 100_000)
+        time.sleep(0.2)
+        file.write(b"B" * 100_000)
+"""
+
+
+def _leave(*_: object) -> None:
+    """An erasure that does nothing."""
+
+
+def _tell() -> None:
+    logging.getLogger("careless").debug("they said %s", canary("user:alice", "active"))
+
+
+def _loosen(home: Path) -> None:
+    next(home.rglob("*.db")).chmod(0o644)
+
+
+def _write_outside(root: Path, name: str) -> None:
+    (root.parent / "evil").write_text(name, errors="replace")
+
+
+def _quadratic(_: str, text: str) -> int:
+    return sum(text[at:].count("!") for at in range(0, len(text), 16))
+
+
+def _stumbling(data: bytes) -> str:
+    return data.decode()
+
+
+def _write_down(folder: Path, secret: str) -> None:
+    (folder / "notes").write_text(secret)
+
+
+def _finding(_: Path) -> Iterator[str]:
+    yield "something changed"
+
+
+_BROKEN_CHECKS: dict[str, Check] = dict.fromkeys(ALL, _finding)
+
+RED: dict[str, Callable[[], Measured]] = {
+    "2: a commit that waits for no sync": lambda: power(long=False, synchronous="normal"),
+    "4: a reader that gives up at the first bad line": lambda: torn_lines(
+        long=False, read=lambda lines: jsonl.read(lines).messages if not jsonl.read(lines).damage else ()
+    ),
+    "5: a file that is written in two steps": lambda: state_files(long=False, program=_TWO_STEPS),
+    "8: a place that is not closed": lambda: closed_places(long=False, mode=0o700),
+    "9: a clock that is believed": lambda: clock_jumps(long=False, checks=_BROKEN_CHECKS),
+    "10: a vault without a cipher": lambda: flipped_bits(long=False, encryption="off"),
+    "13: an erasure that does nothing": lambda: restored(long=False, erase=_leave),
+    "15: any version will do": lambda: old_library(long=False, check=_leave),
+    "16: an erasure that does nothing": lambda: live_files(long=False, erase=_leave),
+    "19: a vault without a cipher": lambda: without_keys(long=False, encryption="off"),
+    "21: a mistake that nobody notices": lambda: no_leaks(long=False, mutants={"no mistake at all": ()}),
+    "23: results that change": lambda: foreign_documents(long=False, checks=_BROKEN_CHECKS),
+    "24: hits that are missing": lambda: full_recall(long=False, own=8),
+    "27: a key that is written down": lambda: keys_at_rest(long=False, plant=_write_down),
+    "29: a name that is followed": lambda: paths(long=False, write=_write_outside),
+    "30: texts in the open": lambda: addresses(long=False, plain_http=True),
+    "31: a reader that stumbles": lambda: imports(long=False, read=_stumbling),
+    "32: time that grows with the square": lambda: patterns(long=False, match=_quadratic),
+    "33: a query that must be ASCII": lambda: queries(long=False, ask=lambda _, text: text.encode("ascii")),
+    "35: no fence at all": lambda: fences(long=False, render=lambda found: "\n".join(one.text for one in found)),
+    "36: nobody wrote it": lambda: origins(long=False, change=lambda hit: replace(hit, author="")),
+    "37: orders that count as the owner's": lambda: poison(long=False, role="user"),
+    "38: nothing is hidden": lambda: redaction(long=False, hide=lambda text: text),
+    "39: a log that repeats what was said": lambda: silent_logs(long=False, also=_tell),
+    "40: a file that others may read": lambda: private_files(long=False, loosen=_loosen),
+}
+
+
+@pytest.mark.parametrize("broken", RED)
+def test_what_is_broken_turns_its_row_red(broken: str) -> None:
+    result = RED[broken]()
+    print(f"{broken}: {result.said}")
+    assert not result.met, result.said

@@ -1,0 +1,75 @@
+"""What stands beside the pieces of a turn is what the turn says, however it came to stand there."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect.domain.trust import Trust
+from recollect.policy.clock import Reading
+from recollect.recall.evidence import Evidence, load, neighbours
+from recollect.recall.filters import Filters
+from recollect.storage.migrate import shipped
+from recollect.storage.opening import VAULT
+from recollect.storage.port import Tx
+from recollect.vault.vault import Vault
+from tests.matrix.homes import START, Turning
+from tests.recall.homes import beside, opened, rows
+
+_COLUMNS = "created_at = NULL, trust = NULL, role = NULL, speaker = NULL"
+
+
+def _fill(vault: Vault) -> None:
+    chat = vault.sessions.open()
+    for role, speaker in (("user", "Ann"), ("user", "Ben"), ("assistant", None), ("tool", None), ("user", "Ann")):
+        chat.add(role, f"a lighthouse by {speaker or role}", speaker=speaker)
+    chat.add("user", "a long story of the lighthouse. " * 400)
+    vault.memories.save("my own lighthouse", importance=0.9)
+    vault.memories.save("a lighthouse for a day", ttl=timedelta(days=1))
+
+
+def _both(tx: Tx) -> tuple[dict[int, Evidence], dict[int, Evidence]]:
+    numbers = [row[0] for row in tx.rows("SELECT number FROM chunks", {})]
+    params = Filters().params(tx, Reading(now=START + timedelta(days=2), policy_now=START + timedelta(days=2)))
+    return load(tx, numbers, params, filtered=False), load(tx, numbers, params)
+
+
+def test_without_a_filter_the_same_is_known_from_fewer_rows(place: Path, clock: Turning) -> None:
+    with opened(place, None, clock=clock) as vault:
+        _fill(vault)
+    with beside(place) as database:
+        quick, full = database.read(_both)
+        assert quick == full
+        assert {one.trust for one in quick.values()} == {Trust.OWNER, Trust.ASSISTANT, Trust.TOOL}
+        # What has expired is no answer.
+        assert len(quick) == len(rows(place, "SELECT 1 FROM chunks")) - 1
+
+
+def test_an_older_vault_gets_it_by_the_step_to_this_schema(place: Path, clock: Turning) -> None:
+    with opened(place, None, clock=clock) as vault:
+        _fill(vault)
+    (step,) = (one for one in shipped(VAULT) if one.name == "evidence")
+    fill = step.sql[step.sql.index("UPDATE chunks") :]
+    with beside(place) as database:
+        known, apart = database.read(lambda tx: (_both(tx)[0], neighbours(tx, _both(tx)[0])))
+        database.write(lambda tx: tx.run(f"UPDATE chunks SET {_COLUMNS}", {}))
+        # Without it a turn is looked up as anything else is.
+        assert database.read(_both)[0] == known
+        database.write(lambda tx: tx.run(fill, {}))
+        assert database.read(lambda tx: (_both(tx)[0], neighbours(tx, _both(tx)[0]))) == (known, apart)
+        database.write(lambda tx: tx.run("UPDATE sessions SET imported = 1", {}))
+        database.write(lambda tx: tx.run(fill, {}))
+        quick, full = database.read(_both)
+        assert quick == full
+        assert {one.trust for one in quick.values() if one.source == "sessions"} == {Trust.IMPORTED}
+
+
+@pytest.mark.feature("A12")
+def test_a_piece_whose_turn_is_gone_is_no_answer(place: Path, clock: Turning) -> None:
+    with opened(place, None, clock=clock) as vault:
+        chat = vault.sessions.open()
+        chat.add("user", "the lighthouse is closed")
+        chat.add("user", "the lighthouse is open again")
+        with beside(place) as database:
+            database.write(lambda tx: tx.run("DELETE FROM messages WHERE text LIKE '%closed'", {}))
+        assert [hit.text for hit in vault.recall("lighthouse")] == ["the lighthouse is open again"]

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,8 +28,6 @@ from recollect.upkeep.backup_manifest import Manifest, Part
 from recollect.upkeep.restore_aside import is_there, set_aside
 from recollect.upkeep.restore_staging import check_is_backup, check_part, opened_backup, read_manifest, stage
 from recollect.vault.people import ensure_tenant
-
-AfterRestore = Callable[[Owner], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from recollect.storage.times import micros
 _GIVEN = "(SELECT value FROM json_each(:ids))"
 _MESSAGES_OF = f"SELECT id FROM messages WHERE session_id IN {_GIVEN}"  # noqa: S608  (constants of this file)
 _COPIES = f"SELECT id FROM messages WHERE extra ->> '$.copy_of' IN {_GIVEN}"  # noqa: S608
-_SESSIONS_OF = f"SELECT DISTINCT session_id FROM messages WHERE id IN {_GIVEN}"  # noqa: S608
 # A session of which nothing is left goes whole; one that never had a message stays.
 _EMPTIED = f"""
     SELECT DISTINCT session_id FROM messages AS gone WHERE id IN {_GIVEN} AND NOT EXISTS (
@@ -98,11 +97,6 @@ def messages_of(tx: Tx, sessions: Collection[str]) -> set[str]:
 def copies_of(tx: Tx, messages: Collection[str]) -> set[str]:
     """The copies that forks made of messages."""
     return _ids(tx, _COPIES, messages)
-
-
-def sessions_of(tx: Tx, messages: Collection[str]) -> set[str]:
-    """The sessions in which messages stand."""
-    return _ids(tx, _SESSIONS_OF, messages)
 
 
 def emptied_by(tx: Tx, messages: Collection[str]) -> set[str]:

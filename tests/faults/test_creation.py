@@ -9,7 +9,7 @@ _KILLS = 50
 
 
 def test_a_home_whose_making_was_killed_works_at_the_next_start(tmp_path: Path) -> None:
-    (killed,) = run("tests.faults.founding_program", str(tmp_path), str(_KILLS), "20261115")
+    run("tests.faults.founding_program", str(tmp_path), str(_KILLS), "20261115")
     reached: set[int] = set()
     for place in sorted(tmp_path.glob("killed-*")):
         told = (place / "told").read_text().splitlines() if (place / "told").exists() else []
@@ -21,7 +21,6 @@ def test_a_home_whose_making_was_killed_works_at_the_next_start(tmp_path: Path) 
             vault.memories.save("and now it works")
             assert vault.recall("works")
             assert vault.check().sound
-    # From before the first answer to after the vault's, or the kills would show nothing.
+    # Some were killed before the first answer and some after the vault's, or the kills would show nothing.
     assert 0 in reached
     assert max(reached) >= 2
-    assert int(killed) >= _KILLS // 5

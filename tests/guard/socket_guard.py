@@ -1,4 +1,7 @@
-"""Refuses every network socket in this interpreter, from its import on, and writes down who asked."""
+"""Refuses every network socket in this interpreter, from its import on, and writes down who asked.
+
+Where a test is marked `loopback`, this machine may talk to itself and to nobody else.
+"""
 
 import os
 import sys
@@ -7,6 +10,8 @@ from pathlib import Path
 
 #: Names the file to which refusals are appended.
 RECORD = "SOCKET_GUARD_RECORD"
+#: Set while a test may reach this machine's own addresses.
+LOOPBACK = "SOCKET_GUARD_LOOPBACK"
 
 _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"})
 _USES = frozenset({"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"})
@@ -18,6 +23,8 @@ class SocketRefused(RuntimeError):
 
 def _refused(event: str, args: tuple[object, ...]) -> bool:
     """Whether the event reaches for anything but a socket of this machine's own file system."""
+    if os.environ.get(LOOPBACK) == "1":
+        return _reaches_out(event, args)
     if event in _LOOKUPS:
         return True
     if event == "socket.__new__":
@@ -26,6 +33,26 @@ def _refused(event: str, args: tuple[object, ...]) -> bool:
     if event in _USES:
         return getattr(args[0], "family", None) != _unix()
     return False
+
+
+def _reaches_out(event: str, args: tuple[object, ...]) -> bool:
+    """Whether the event names an address that is not this machine's own."""
+    if event == "socket.getnameinfo":
+        return False
+    if event in _LOOKUPS:
+        return not _is_ours(args[0])
+    if event in _USES and getattr(args[0], "family", None) != _unix():
+        address = args[1]
+        return not _is_ours(address[0] if isinstance(address, tuple) and address else None)
+    return False
+
+
+def _is_ours(host: object) -> bool:
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
+    # To bind to every address of this machine is not to reach out of it.
+    if name is None or name in ("", "localhost", "0.0.0.0", "::", "::1"):
+        return True
+    return isinstance(name, str) and name.startswith("127.")
 
 
 def _unix() -> object:

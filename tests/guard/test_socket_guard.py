@@ -65,3 +65,29 @@ def test_a_run_in_which_a_socket_was_asked_for_fails(tmp_path: Path, workers: st
     assert run.returncode == pytest.ExitCode.TESTS_FAILED, run.stdout + run.stderr
     assert "1 passed" in run.stdout
     assert "test_it.py:4" in run.stdout
+
+
+@pytest.mark.loopback
+def test_a_test_that_may_use_loopback_reaches_this_machine_and_no_other(record: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as ours:
+        theirs, _ = server.accept()
+        with theirs:
+            ours.sendall(b"hello")
+            assert theirs.recv(5) == b"hello"
+    assert not record.exists()
+    for attempt in (lambda: socket.create_connection(("192.0.2.1", 9)), lambda: socket.getaddrinfo("example.com", 80)):
+        with pytest.raises(RuntimeError, match="no network socket"):
+            attempt()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as packet, pytest.raises(RuntimeError, match="no network"):
+        packet.sendto(b"hello", ("198.51.100.7", 9))
+    assert len(record.read_text().splitlines()) == 3
+
+
+@pytest.mark.loopback
+def test_a_child_of_a_test_that_may_use_loopback_may_too(record: Path) -> None:
+    reaches = (
+        "import socket; socket.create_server(('127.0.0.1', 0)).close(); socket.create_connection(('192.0.2.1', 9))"
+    )
+    run = subprocess.run([sys.executable, "-c", reaches], capture_output=True, text=True)
+    assert "SocketRefused: socket.getaddrinfo" in run.stderr
+    assert len(record.read_text().splitlines()) == 1

@@ -13,7 +13,17 @@ def run_pytest(
 ) -> subprocess.CompletedProcess[str]:
     """Write `test` into `folder` and run it there under one of our plugins."""
     (folder / "test_it.py").write_text(test, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", f"tests.plugins.{plugin}", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        f"tests.plugins.{plugin}",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:schemathesis",
+    ]
     path = os.pathsep.join([str(_ROOT), os.environ["PYTHONPATH"]])
     return subprocess.run(
         [*command, "-c", os.devnull, "--rootdir", str(folder), *arguments, str(folder)],

@@ -4,12 +4,14 @@ import importlib
 import os
 import sys
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 GUARD = Path(__file__).parents[1] / "guard"
 RECORD = "SOCKET_GUARD_RECORD"
+LOOPBACK = "SOCKET_GUARD_LOOPBACK"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -20,6 +22,15 @@ def pytest_configure(config: pytest.Config) -> None:
     # Under the name by which a child imports it, so that no interpreter has it twice.
     sys.path.insert(0, str(GUARD))
     importlib.import_module("socket_guard")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let a test marked `loopback`, its fixtures and its children talk to this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        if item.get_closest_marker("loopback"):
+            patch.setenv(LOOPBACK, "1")
+        return (yield)
 
 
 class _Verdict:

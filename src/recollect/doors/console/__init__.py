@@ -1,0 +1,1 @@
+"""The pages on which a person sees, corrects and forgets what is known about them."""

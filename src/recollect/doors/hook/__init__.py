@@ -1,0 +1,1 @@
+"""What agents call by themselves at set moments of a conversation."""

@@ -1,0 +1,1 @@
+"""The vault over the Model Context Protocol."""

@@ -1,0 +1,1 @@
+"""One process that serves all doors over HTTP and does the upkeep."""

@@ -11,6 +11,8 @@ demo: $(STAMP)
 	$(BIN)/python -m recollect.doors.cli.demo
 
 test: check
+	# A browser for the tests of the console, where there is none and this account may install one.
+	$(BIN)/python -m tests.tools.browser
 	$(BIN)/python -m pytest -n auto
 
 check: $(STAMP)

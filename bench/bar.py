@@ -9,8 +9,9 @@ import pytest
 
 from bench.bar_damage import backups, flipped_bits, old_library, smashed_pages, torn_lines
 from bench.bar_durability import closed_places, counted, full_disk, kills, power, state_files, whole_changes
-from bench.bar_erasure import live_files, restored, without_keys
+from bench.bar_erasure import live_files, made_again, restored, without_keys
 from bench.bar_hostile import addresses, fences, imports, origins, paths, patterns, poison, queries
+from bench.bar_http import browser_pages, limits_hold, without_credentials
 from bench.bar_isolation import clock_jumps, foreign_documents, full_recall, never_served, no_leaks, random_sequences
 from bench.bar_proofs import proofs
 from bench.bar_row import Measure, Measured, Row
@@ -18,7 +19,6 @@ from bench.bar_secrets import keys_at_rest, redaction, silent_logs
 from bench.bar_speed import encrypted_and_private
 
 POSTGRESQL = "needs PostgreSQL"
-HTTP = "needs HTTP"
 
 
 def _row(number: int, promise: str, target: str, measure: Measure) -> Row:
@@ -35,12 +35,12 @@ ROWS: tuple[Row, ...] = (
     _row(3, "a change is there whole or not at all", "0 half changes", whole_changes),
     _row(4, "a torn line of a transcript costs only itself", "0 earlier lost, 0 bad accepted", torn_lines),
     _row(5, "a state file is the old or the new one", "0 half files", state_files),
-    _row(6, "processes that write at once lose no update", "0 lost, 0 told of a lock", counted),
+    _row(6, "processes that write at once lose no update", "0 lost, 0 told of a lock (wanted: p99 50 ms)", counted),
     _row(7, "a full disk loses nothing and still lets one delete", "0 lost, all deletions succeed", full_disk),
     _row(8, "a place that is closed is refused in one sentence", "0 unclear, 0 replaced", closed_places),
     _row(9, "a clock that jumps neither deletes nor revives", "0", clock_jumps),
-    _row(10, "rot of a single bit is noticed", "100 % in an encrypted vault", flipped_bits),
-    _row(11, "a damaged vault is salvaged", "≥ 98 % of rows, 0 wrong", smashed_pages),
+    _row(10, "rot of a single bit is noticed", "100 % where encrypted; a plain one is printed only", flipped_bits),
+    _row(11, "a damaged vault is salvaged", "≥ 98 % of rows, 0 wrong (wanted: 5 s)", smashed_pages),
     _row(12, "every backup restores", "all (long: 100)", backups),
     _row(13, "a restore does not bring the erased back", "0 hits", restored),
     _row(
@@ -53,19 +53,13 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     _row(15, "a SQLite that damages files is refused", "0 accepted, safe options set", old_library),
-    _row(16, "what is erased leaves no byte in a live file", "0 words, 0 ends of words, 0 vectors", live_files),
     _row(
-        17,
-        "what was made from the erased goes too, and stays away",
-        "all cases",
-        proofs(
-            "vault/test_purge.py::test_what_came_from_it_goes_too",
-            "vault/test_purge.py::test_what_was_erased_is_not_taken_in_again",
-            "vault/test_purge.py::test_a_source_goes_and_is_followed_no_more",
-            "faults/test_purge_faults.py::test_the_bytes_of_vectors_go_too",
-            "faults/test_purge_faults.py::test_the_copies_made_before_migrations_go_too",
-        ),
+        16,
+        "what is erased leaves no byte in a live file",
+        "0 words, ends of words and vectors (wanted: 2 s)",
+        live_files,
     ),
+    _row(17, "what was made from the erased goes too, and stays away", "0 words after every loop has run", made_again),
     _row(
         18,
         "nobody says that it is gone before it is",
@@ -84,19 +78,24 @@ ROWS: tuple[Row, ...] = (
     _row(23, "results tell nothing about what others keep", "identical to the byte", foreign_documents),
     _row(24, "walls cost no hits", "mean ≥ 9.99 of 10 (long: 50 owners)", full_recall),
     _waits(25, "the database itself keeps people apart", "0 foreign rows", POSTGRESQL),
-    _waits(26, "no address answers without a credential", "all refused but the health check", HTTP),
+    _row(26, "no address answers without a credential", "all refused but the health check", without_credentials),
     _row(27, "a stolen database holds no usable key", "0 hits, ≥ 256 bits", keys_at_rest),
-    _waits(28, "a page in a browser cannot reach the service", "all refused", HTTP),
+    _row(28, "a page in a browser cannot reach the service", "all refused", browser_pages),
     _row(29, "no name leads out of the home", "0 escapes of ≥ 40", paths),
     _row(30, "no address is reached in the open by a trick of spelling", "0 of ≥ 25", addresses),
     _row(31, "a hostile file neither crashes nor swells us", "0 uncaught, ≤ 100 MiB (long: 100,000)", imports),
-    _row(32, "no pattern hangs us", "time grows with the length, not its square", patterns),
+    _row(32, "no pattern hangs us", "time grows with the length, not its square (wanted: 10 ms)", patterns),
     _row(33, "any text may be asked", "0 failures (long: 10,000)", queries),
-    _waits(34, "limits of rate and size hold", "refused before any work", HTTP),
+    _row(34, "limits of rate and size hold", "refused before any work", limits_hold),
     _row(35, "a hostile memory stays in its fence", "exactly 1 closing fence (long: 10,000)", fences),
     _row(36, "every hit says where it came from", "100 %", origins),
-    _row(37, "what strangers say is never believed by itself", "0 promoted, ≤ 1 shown, 0 left after a purge", poison),
-    _row(38, "secrets are not stored", "recall ≥ 0.95 of ≥ 16 kinds, ≤ 1 % spoilt", redaction),
+    _row(
+        37,
+        "what strangers say is never believed by itself",
+        "0 promoted, ≤ 1 shown, 0 left in quarantine or after a purge",
+        poison,
+    ),
+    _row(38, "secrets are not stored", "recall ≥ 0.95 of ≥ 16 kinds, ≤ 1 % spoilt (wanted: 0.5 ms)", redaction),
     _row(39, "logs and errors hold no content", "0", silent_logs),
     _row(
         40,

@@ -1,14 +1,17 @@
 """Rows about what a person had erased: in live files, in restored backups, and on a disk whose keys are gone."""
 
 import shutil
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
 from recollect import Recollect
-from recollect.domain.errors import RecollectError
+from recollect.domain.errors import NotFound, RecollectError
 from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollect.testing import ScriptedEmbedder, embedding_with
+from recollect.transfer.sessions import export_session, import_transcript
 from recollect.upkeep.backup import back_up
 from recollect.upkeep.restore import restore_vaults
 from recollect.vault.draft import Draft
@@ -55,13 +58,16 @@ def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
         vault = home.vault(_OWNER)
         for first in range(0, 50_000 if long else 500, 500):
             vault.memories.save_many([Draft(content=f"number {first + n} stays, {_KEPT}") for n in range(500)])
-        gone = [vault.memories.save(f"the word is {word}, {n}").id for n in range(25) for word in _SECRETS]
+        texts = [f"the word is {word}, {n}" for n in range(250 if long else 25) for word in _SECRETS]
+        gone = [one.id for one in vault.memories.save_many([Draft(content=text) for text in texts])]
         session = _talk(vault, "home", _SECRETS)
         vault.index.update()
         (path,) = vault_files(home.home.root)
         before = _vectors(path)
         planted = _hits(folder, *_looked_for())
+        began = time.perf_counter()
         erase(vault, PurgeRequest.memories(*gone))
+        took = (time.perf_counter() - began) * 1000 / len(gone)
         erase(vault, PurgeRequest.sessions(session))
         left = _hits(folder, *_looked_for())
         erased = before - _vectors(path)
@@ -69,7 +75,7 @@ def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
         # Only now: who opens a live database file drops the locks on it.
         content = path.read_bytes()
         vectors = sum(one in content for one in erased)
-    said = f"{len(left)} of {len(planted)} words, {vectors} of {len(erased)} vectors left"
+    said = f"{len(left)} of {len(planted)} words, {vectors} of {len(erased)} vectors left, {took:.1f} s for each 1,000"
     return Measured(said, len(planted) == 2 * len(_SECRETS) and not left and vectors == 0 and len(erased) > 0)
 
 
@@ -81,10 +87,53 @@ def _vectors(path: Path) -> set[bytes]:
         other.close()
 
 
+def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
+    """What was made of an erased conversation, and every loop that could make it again, run after the erasure."""
+    with own_place() as folder, embedding_with(ScriptedEmbedder()), Recollect(folder / "home", settings=_PLAIN) as home:
+        vault = home.vault(_OWNER)
+        _talk(vault, "work", (_KEPT,))
+        gone = _talk(vault, "home", _SECRETS)
+        chat = vault.sessions.get(gone)
+        for word in _SECRETS:
+            chat.add("user", f"I live in {word} and I always prefer {word}.")
+        transcript = [*export_session(vault, gone)]
+        _learn(vault, gone)
+        fork = vault.checkpoints.fork(gone, 3)
+        vault.learnings.sync()
+        planted = _hits(folder, *_SECRETS)
+        made = len(vault.memories.page(limit=100)) + len(vault.review.page(limit=100))
+        for request in (PurgeRequest.sessions(gone), PurgeRequest.sessions(fork.id)):
+            # A fork of which nothing is left went with what it was a copy of.
+            with suppress(NotFound):
+                erase(vault, request)
+        for _ in range(5 if long else 1):
+            # The same file once more: it must be known as erased.
+            with suppress(RecollectError):
+                import_transcript(vault, transcript)
+            _learn(vault, vault.sessions.page()[0].id)
+            vault.rebuild_index()
+            vault.index.update()
+            vault.consolidation.note_idle()
+            vault.consolidation.work()
+            vault.review.grow()
+            vault.learnings.sync()
+        left = _hits(folder, *_SECRETS)
+    said = f"{len(left)} of {len(planted)} words left, {made} memories and proposals were made of them"
+    return Measured(said, len(planted) == len(_SECRETS) and not left and made > 0)
+
+
+def _learn(vault: Vault, session_id: str) -> None:
+    """Everything that makes something of a conversation."""
+    vault.consolidation.run(session_id)
+    vault.summaries.update(session_id)
+    vault.profile.get()
+    vault.index.update()
+
+
 def restored(*, long: bool, erase: Erase = _purge) -> Measured:
     """A copy from before an erasure that comes back after it: put back as a file, or restored by command."""
     ways = (False, True)
-    hits = 0
+    hits = sum(_person_restored(erase) for _ in range(5 if long else 1))
     for by_command in ways * (5 if long else 1):
         with own_place() as folder:
             root = folder / "home"
@@ -104,7 +153,21 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
             with Recollect(root, settings=_PLAIN) as home:
                 assert home.vault(_OWNER).totals().messages
             hits += len(_hits(root, *_SECRETS))
-    return Measured(f"{hits} hits after {len(ways)} ways back", hits == 0)
+    return Measured(f"{hits} hits after {len(ways)} ways back, and one for a whole person", hits == 0)
+
+
+def _person_restored(erase: Erase) -> int:
+    """A backup elsewhere of a person who was erased whole, restored with all that is in it."""
+    with own_place() as folder:
+        root = folder / "home"
+        with Recollect(root, settings=_PLAIN) as home:
+            _talk(home.vault(_OWNER), "home", _SECRETS)
+            _talk(home.vault("user:ben"), "work", (_KEPT,))
+            made = back_up(home.grounds(), to=folder / "stick").path
+            erase(home.vault(_OWNER), PurgeRequest.user())
+            restore_vaults(home.grounds(), made, opening(folder), replace=True)
+            assert home.vault("user:ben").totals().messages
+        return len(_hits(root, *_SECRETS))
 
 
 def without_keys(*, long: bool, encryption: str = "auto") -> Measured:

@@ -115,10 +115,12 @@ def imports(*, long: bool, read: Callable[[bytes], object] | None = None) -> Mea
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     uncaught = sum(_escapes(read or _read_all, _changed(chance.choice(seeds), chance)) for _ in range(cases))
     bombs = (b"[" * 200_000, b'{"a":' * 100_000, b'{"sessionId":' + b"9" * 100_000 + b"}", b"\0" * (8 << 20))
+    began = time.perf_counter()
     uncaught += sum(_escapes(read or _read_all, bomb) for bomb in bombs)
+    took = time.perf_counter() - began
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // _MIB
-    said = f"{uncaught} uncaught of {cases} files and {len(bombs)} bombs, +{grown} MiB"
-    return Measured(said, uncaught == 0 and grown <= 100)
+    said = f"{uncaught} uncaught of {cases} files and {len(bombs)} bombs in {took:.1f} s, +{grown} MiB"
+    return Measured(said, uncaught == 0 and grown <= 100 and took <= 5 * len(bombs))
 
 
 def _read_all(data: bytes) -> None:
@@ -161,13 +163,15 @@ def _escapes(read: Callable[[bytes], object], data: bytes) -> bool:
 def patterns(*, long: bool, match: Callable[[str, str], object] | None = None) -> Measured:
     """Patterns that hang other engines: how much longer four times the text takes."""
     size = 16_000
-    worst = 0.0
+    worst = slowest = 0.0
     for pattern, char in _CHOKING:
         work = match or _decide
+        slowest = max(slowest, min(_seconds(lambda n, p=pattern, c=char, w=work: w(p, c * n), 4 * size) for _ in "abc"))
         worst = max(worst, _growth(lambda n, p=pattern, c=char, w=work: w(p, c * n), size, 15 if long else 5))
     text = max(_growth(lambda n, c=char: redact(c * n), size, 15 if long else 5) for _, char in _CHOKING)
     said = (
-        f"4 × the text takes {worst:.1f} × in a policy, {text:.1f} × in redaction ({len(_CHOKING)} patterns at 64 KB)"
+        f"4 × the text takes {worst:.1f} × in a policy, {text:.1f} × in redaction ({len(_CHOKING)} patterns at 64 KB), "
+        f"{slowest * 1000:.1f} ms at most (printed only)"
     )
     return Measured(said, max(worst, text) < 14)
 
@@ -264,8 +268,23 @@ def poison(*, long: bool, role: str = "tool") -> Measured:
         promoted = [memory for memory in vault.memories.page(limit=1000) if "vil" in memory.content]
         elsewhere = vault.sessions.open(channel="other", agent="main")
         shown = vault.context("evil invoices", session_id=elsewhere.id).text.count("evil.example")
+        aside = vault.quarantine.put(f"session:{chat.id}")
+        chat.add(role, f"{_ORDERS[0]}, once more")
+        left = _evil(vault)
+        vault.quarantine.release(aside.id)
+        back = len(_evil(vault))
         vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
-        left = [hit for hit in vault.recall("evil invoices", limit=50) if "vil" in hit.text]
-        spread = home.vault("global").memories.page(limit=10)
-    said = f"{len(promoted)} promoted, {len(spread)} global, {shown} untrusted shown, {len(left)} left of {len(orders)}"
-    return Measured(said, not promoted and not spread and shown <= 1 and not left)
+        left += _evil(vault)
+        shared = home.vault("global")
+        with suppress(RecollectError):
+            shared.sessions.open().add(role, orders[0])
+        spread = [*shared.memories.page(limit=10), *_evil(shared)]
+    said = (
+        f"{len(promoted)} promoted, {len(spread)} global, {shown} untrusted shown; of {len(orders)} orders "
+        f"{len(left)} left in quarantine or after a purge"
+    )
+    return Measured(said, not promoted and not spread and shown <= 1 and not left and back > 0)
+
+
+def _evil(vault: Vault) -> list[Hit]:
+    return [hit for hit in vault.recall("evil invoices", limit=50, untrusted=True) if "vil" in hit.text]

@@ -2,6 +2,7 @@
 
 import logging
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,8 +47,14 @@ def redaction(*, long: bool, hide: Callable[[str], str] = lambda text: redact(te
     kinds = (*FORMED, *NAMED)
     found = sum(secret not in hide(text) for kind in kinds for text, secret in examples(kind, each))
     recall = found / (each * len(kinds))
-    spoilt = sum(hide(line) != line for line in ordinary_lines(plain)) / plain
-    said = f"recall {recall:.3f} over {len(kinds)} kinds × {each}, {spoilt:.2%} of {plain} lines spoilt"
+    lines = list(ordinary_lines(plain))
+    began = time.perf_counter()
+    spoilt = sum(hide(line) != line for line in lines) / plain
+    took = (time.perf_counter() - began) * 1000 / plain
+    said = (
+        f"recall {recall:.3f} over {len(kinds)} kinds × {each}, {spoilt:.2%} of {plain} lines spoilt, "
+        f"{took:.2f} ms for a message (printed only)"
+    )
     return Measured(said, recall >= 0.95 and spoilt <= 0.01 and len(kinds) >= 16)
 
 
@@ -73,21 +80,22 @@ def silent_logs(*, long: bool, also: Callable[[], None] = lambda: None) -> Measu
             build(folder / "world")
             callers = [one for one in oracle.RIGHTS if long or one in ("operator", "alice", "dave")]
             errors = [one for caller in callers for one in _errors(folder, caller)]
+            written = [line for one in folder.glob("*/home/logs/*") for line in one.read_text().splitlines()]
         also()
     finally:
         root.removeHandler(kept)
         root.setLevel(level)
-    hits = sum(bool(seen(line)) for line in kept.lines)
+    hits = sum(bool(seen(line)) for line in (*kept.lines, *written))
     shown = sum(bool(seen(line)) for line in errors)
-    said = f"{hits} of {len(kept.lines)} log lines, {shown} of {len(errors)} errors hold content"
-    return Measured(said, hits == shown == 0 and len(errors) > 0)
+    said = f"{hits} of {len(kept.lines) + len(written)} log lines, {shown} of {len(errors)} errors hold content"
+    return Measured(said, hits == shown == 0 and len(errors) > 0 and len(written) > 0)
 
 
 def _errors(folder: Path, caller: str) -> list[str]:
     found: list[str] = []
     copy = copy_home(folder / "world", folder / caller)
     world = load(copy)
-    with open_home(copy, Turning(NOW)) as home:
+    with open_home(copy, Turning(NOW), settings={"log.level": "debug"}) as home:
         view = enter(home, world, caller)
         assert view is not None
         for owner in oracle.RIGHTS[caller]:

@@ -15,7 +15,7 @@ from recollect.vault.vault import Vault
 
 def encryption_cost(*, long: bool) -> tuple[float, float]:
     """How many times as long writes and recalls take in an encrypted vault."""
-    rows, rounds = (5000, 12) if long else (300, 6)
+    rows, rounds = (5000, 24) if long else (300, 20)
     with ExitStack() as stack:
         folder = stack.enter_context(own_place())
         stack.enter_context(embedding_with(ScriptedEmbedder()))

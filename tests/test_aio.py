@@ -23,6 +23,7 @@ from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.profile import Profiles
 from recollect.vault.purge import Purge
+from recollect.vault.quarantine import Quarantines
 from recollect.vault.receipts import Receipts
 from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
@@ -70,6 +71,7 @@ PAIRS: list[tuple[type, type]] = [
     (Contacts, aio.AsyncContacts),
     (Trash, aio.AsyncTrash),
     (Undo, aio.AsyncUndo),
+    (Quarantines, aio.AsyncQuarantines),
     (People, aio.AsyncPeople),
     (Keys, aio.AsyncKeys),
     (Vault, aio.AsyncVault),
@@ -103,6 +105,7 @@ def awaited(face: type, tmp_path: Path) -> object:
         vault.contacts,
         vault.trash,
         vault.undo,
+        vault.quarantine,
         r.people,
         r.keys,
     ]

@@ -24,6 +24,7 @@ from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.profile import Profiles
 from recollect.vault.purge import Purge
+from recollect.vault.quarantine import Quarantines
 from recollect.vault.receipts import Receipts
 from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
@@ -62,18 +63,12 @@ class AsyncMemories:
     """`Memories`, awaited."""
 
     def __init__(self, service: Memories) -> None:
-        self.save = threaded(service.save)
-        self.save_many = threaded(service.save_many)
-        self.get = threaded(service.get)
-        self.find = threaded(service.find)
-        self.page = threaded(service.page)
-        self.edit = threaded(service.edit)
-        self.supersede = threaded(service.supersede)
-        self.move = threaded(service.move)
-        self.restore = threaded(service.restore)
-        self.forget = threaded(service.forget)
-        self.history = threaded(service.history)
-        self.as_of = threaded(service.as_of)
+        self.save, self.save_many = threaded(service.save), threaded(service.save_many)
+        self.get, self.find = threaded(service.get), threaded(service.find)
+        self.page, self.edit = threaded(service.page), threaded(service.edit)
+        self.supersede, self.move = threaded(service.supersede), threaded(service.move)
+        self.restore, self.forget = threaded(service.restore), threaded(service.forget)
+        self.history, self.as_of = threaded(service.history), threaded(service.as_of)
 
 
 class AsyncChat:
@@ -103,6 +98,7 @@ class AsyncSessions:
         self.page = threaded(service.page)
         self.delete = threaded(service.delete)
         self.adopt = threaded(service.adopt)
+        self.imports = threaded(service.imports)
 
 
 class AsyncSummaries:
@@ -158,6 +154,14 @@ class AsyncTrash:
         self.reports = threaded(service.reports)
 
 
+class AsyncQuarantines:
+    """`Quarantines`, awaited."""
+
+    def __init__(self, service: Quarantines) -> None:
+        self.preview, self.put = threaded(service.preview), threaded(service.put)
+        self.all, self.release = threaded(service.all), threaded(service.release)
+
+
 class AsyncUndo:
     """`Undo`, awaited."""
 
@@ -167,6 +171,7 @@ class AsyncUndo:
         self.last = threaded(service.last)
         self.run = threaded(service.run)
         self.diff = threaded(service.diff)
+        self.brought = threaded(service.brought)
 
 
 class AsyncIndex:
@@ -175,6 +180,7 @@ class AsyncIndex:
     def __init__(self, service: Index) -> None:
         self.status = threaded(service.status)
         self.update = threaded(service.update)
+        self.catch_up = threaded(service.catch_up)
         self.rollback = threaded(service.rollback)
         self.verify = threaded(service.verify)
 
@@ -227,6 +233,7 @@ class AsyncConsolidation:
     def __init__(self, service: Consolidation) -> None:
         self.run = threaded(service.run)
         self.preview = threaded(service.preview)
+        self.estimate = threaded(service.estimate)
         self.reset = threaded(service.reset)
         self.unread = threaded(service.unread)
         self.note_idle = threaded(service.note_idle)
@@ -285,30 +292,22 @@ class AsyncPeople:
     """`People`, awaited."""
 
     def __init__(self, service: People) -> None:
-        self.add = threaded(service.add)
-        self.get = threaded(service.get)
-        self.all = threaded(service.all)
-        self.link = threaded(service.link)
-        self.unlink = threaded(service.unlink)
-        self.find = threaded(service.find)
-        self.merge_preview = threaded(service.merge_preview)
-        self.merge = threaded(service.merge)
-        self.unmerge = threaded(service.unmerge)
-        self.merges = threaded(service.merges)
-        self.tenants = threaded(service.tenants)
-        self.save_tenant = threaded(service.save_tenant)
+        self.add, self.get = threaded(service.add), threaded(service.get)
+        self.all, self.link = threaded(service.all), threaded(service.link)
+        self.unlink, self.find = threaded(service.unlink), threaded(service.find)
+        self.merge_preview, self.merge = threaded(service.merge_preview), threaded(service.merge)
+        self.unmerge, self.merges = threaded(service.unmerge), threaded(service.merges)
+        self.tenants, self.save_tenant = threaded(service.tenants), threaded(service.save_tenant)
 
 
 class AsyncKeys:
     """`Keys`, awaited."""
 
     def __init__(self, service: Keys) -> None:
-        self.create = threaded(service.create)
-        self.all = threaded(service.all)
-        self.revoke = threaded(service.revoke)
-        self.grant = threaded(service.grant)
-        self.grants = threaded(service.grants)
-        self.withdraw = threaded(service.withdraw)
+        self.create, self.all = threaded(service.create), threaded(service.all)
+        self.rotate = threaded(service.rotate)
+        self.revoke, self.grant = threaded(service.revoke), threaded(service.grant)
+        self.grants, self.withdraw = threaded(service.grants), threaded(service.withdraw)
 
 
 class AsyncVault:
@@ -325,6 +324,7 @@ class AsyncVault:
         self.lifecycle = AsyncLifecycle(vault.lifecycle)
         self.trash = AsyncTrash(vault.trash)
         self.undo = AsyncUndo(vault.undo)
+        self.quarantine = AsyncQuarantines(vault.quarantine)
         self.index = AsyncIndex(vault.index)
         self.notes = AsyncNotes(vault.notes)
         self.learnings = AsyncLearnings(vault.learnings)
@@ -336,9 +336,8 @@ class AsyncVault:
         self.contacts = AsyncContacts(vault.contacts)
         self.recall = threaded(vault.recall)
         self.context = threaded(vault.context)
-        self.totals = threaded(vault.totals)
+        self.citations, self.totals = threaded(vault.citations), threaded(vault.totals)
         self.clock = threaded(vault.clock)
-        self.check = threaded(vault.check)
         self.rebuild_index = threaded(vault.rebuild_index)
 
 
@@ -390,6 +389,7 @@ class AsyncRecollect:
         self.file_of = threaded(engine.file_of)
         self.upgrade = threaded(engine.upgrade)
         self.login = threaded_as(AsyncRecollect.of, engine.login)
+        self.through = threaded_as(AsyncRecollect.of, engine.through)
         self.acting_for = threaded_as(AsyncRecollect.of, engine.acting_for)
         self.encryption = threaded(engine.encryption)
         self.grounds = threaded(engine.grounds)

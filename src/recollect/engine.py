@@ -13,19 +13,21 @@ from recollect.domain.ids import Clock, system_clock
 from recollect.domain.owner import Owner, OwnerKind
 from recollect.home.paths import Home, home_root
 from recollect.policy.access import decide, may_see
+from recollect.policy.operations import check_client
 from recollect.settings.load import Loaded, load
 from recollect.storage.keystore import KeyStore
 from recollect.storage.tables import vaults
 from recollect.upkeep.backup_grounds import Grounds
 from recollect.vault.chat import Chat
-from recollect.vault.gate import Gate
 from recollect.vault.keys import Keys, caller_for, caller_of
 from recollect.vault.people import People
 from recollect.vault.vault import Vault
 from recollect.wiring import Means, Wiring, missing
 
 if TYPE_CHECKING:
+    from recollect.models.language import LanguageModel
     from recollect.vault.receipts import Receipts
+    from recollect.vault.repeats import Repeats
 
 API_KEY_VARIABLE = "RECOLLECT_API_KEY"
 
@@ -65,35 +67,42 @@ class Recollect:
             raise
 
     def _caller_of(self, secret: str) -> Caller:
-        return caller_of(self._wiring.catalog, secret)
+        return caller_of(self._wiring.known, secret, self._wiring.clock())
 
     def _look_up(self, secret: str | None) -> Callable[[], Caller] | None:
         return None if secret is None else partial(self._caller_of, secret)
 
-    def _become(self, caller: Caller, look_up: Callable[[], Caller] | None) -> None:
+    def _become(self, caller: Caller, look_up: Callable[[], Caller] | None, clients: tuple[str, ...] = ()) -> None:
         self.caller = caller
         self._now: Callable[[], Caller] | None = look_up
-        gate = Gate(caller, None, look_up=look_up)
+        self._clients = clients
+        gate = self._wiring.gate(caller, None, look_up, clients)
         self.people = People(self._wiring.catalog, gate, self._wiring.clock)
         self.keys = Keys(self._wiring.catalog, gate, self._wiring.clock, self._wiring.ids)
 
-    def _as(self, look_up: Callable[[], Caller]) -> "Recollect":
+    def _as(self, caller: Caller, look_up: Callable[[], Caller] | None, clients: tuple[str, ...]) -> "Recollect":
         """The same open home for another caller; closing it closes nothing."""
         other = object.__new__(Recollect)
         other._wiring = self._wiring
         other._closes = lambda: None
-        other._become(look_up(), look_up)
+        other._become(caller, look_up, clients)
         return other
 
     def login(self, api_key: str) -> "Recollect":
         """The home as the person sees it to whom a key belongs."""
-        return self._as(partial(self._caller_of, api_key))
+        look_up = partial(self._caller_of, api_key)
+        return self._as(look_up(), look_up, self._clients)
+
+    def through(self, client: str) -> "Recollect":
+        """The home for a program that asks for the caller, such as `mcp:desktop`; rules know it by that name."""
+        return self._as(self.caller, self._now, (*self._clients, check_client(client)))
 
     def acting_for(self, person: str) -> "Recollect":
         """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
         self._operator_only("act for somebody")
         owner = Owner.parse(person).person
-        return self._as(partial(caller_for, self._wiring.catalog, owner))
+        look_up = partial(caller_for, self._wiring.known, owner)
+        return self._as(look_up(), look_up, self._clients)
 
     def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
         """The vault of an owner; made when it is first asked for, unless `create` is false."""
@@ -106,7 +115,9 @@ class Recollect:
             if not create or not decide(caller, wanted, Permission.WRITE, Scope.USER).allowed:
                 raise missing(wanted)
             entry = self._wiring.make_vault(wanted)
-        return Vault(wanted, self._wiring.footing(entry, caller, self._now), self._wiring.ground(entry.id))
+        clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
+        gate = self._wiring.gate(caller, entry.owner, self._now, clients)
+        return Vault(wanted, self._wiring.footing(entry, gate), self._wiring.ground(entry.id))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""
@@ -158,13 +169,30 @@ class Recollect:
         # Only now: few programs look at receipts.
         from recollect.vault.receipts import Receipts  # noqa: PLC0415
 
-        gate = Gate(self.caller, None, look_up=self._now)
+        gate = self._wiring.gate(self.caller, None, self._now, self._clients)
         return Receipts(self._wiring.catalog, gate, self._wiring.ground(""))
+
+    @property
+    def repeats(self) -> "Repeats":
+        """What this caller asks once, however often it is sent."""
+        # Only now: it is of use to servers alone.
+        from recollect.vault.repeats import Repeats  # noqa: PLC0415
+
+        gate = self._wiring.gate(self.caller, self.caller.person, self._now, self._clients)
+        return Repeats(self._wiring.catalog, gate, self._wiring.clock, self._wiring.running)
 
     def encryption(self) -> KeyStore:
         """The key store: who holds the key, and the recovery code."""
         self._operator_only("manage keys")
         return self._wiring.keys
+
+    @property
+    def language_model(self) -> "LanguageModel | None":
+        """The language model that chat, consolidation, summaries and profile share; None where there is to be none.
+
+        It is closed with the home.
+        """
+        return self._wiring.language_model()
 
     def grounds(self) -> Grounds:
         """What backup, restore, verification and repair of the whole home stand on."""
@@ -177,6 +205,10 @@ class Recollect:
             catalog=wiring.catalog,
             clock=wiring.clock,
             ids=wiring.ids,
+            log=wiring.log,
+            embedder=wiring.embedder,
+            settle=lambda entry: wiring.settle_vault(entry, self.caller),
+            release=wiring.release,
         )
 
     def close(self) -> None:

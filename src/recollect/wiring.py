@@ -14,14 +14,16 @@ from recollect.domain.ids import Clock, IdMaker
 from recollect.domain.owner import Owner
 from recollect.domain.person import DEFAULT_TENANT, Person
 from recollect.home.locks import Lock
+from recollect.home.logs import Log
 from recollect.home.paths import Home, prepare
 from recollect.home.reserve import Reserve
 from recollect.policy.lifecycle import Retention
 from recollect.recall.meaning import Embedders, Meaning
 from recollect.recall.rerank import Rerankers
-from recollect.settings.load import Loaded, load
-from recollect.settings.model import LifecycleSettings
+from recollect.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, Loaded, load
+from recollect.settings.model import LifecycleSettings, split_agents
 from recollect.storage.keystore import KeyStore
+from recollect.storage.known import Known
 from recollect.storage.opening import CATALOG, VAULT, Opener
 from recollect.storage.pool import PooledDatabase, VaultPool
 from recollect.storage.port import Database, Tx
@@ -37,10 +39,14 @@ from recollect.vault.looks import Looks
 from recollect.vault.people import ensure_tenant
 from recollect.vault.purge_ground import Ground
 from recollect.vault.purge_needles import Needles
+from recollect.vault.repeats_running import Running
+from recollect.vault.ruling import Ruling
 from recollect.vault.session_cache import SessionCache
 
 if TYPE_CHECKING:
     from recollect.models.language import LanguageModel
+    from recollect.models.port import Embedder
+    from recollect.vault.kept_secrets import KeptSecrets
     from recollect.vault.transcript_sync_port import TranscriptReader
 
 
@@ -68,6 +74,9 @@ class Wiring:
         settings = self.loaded.settings
         self.settings = settings
         Reserve(self.home.reserve_file, settings.storage.reserve_mib * 1024 * 1024).ensure()
+        system = Path(means.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
+        self.log = Log(self.home, settings.log.level, means.clock)
+        self._ruling = Ruling(self.home, self.loaded.project, system, means.cwd, log=self.log)
         self._opener = Opener(self.home, settings.storage, means.clock)
         self.keys = self._opener.with_room(
             lambda: KeyStore.open(
@@ -86,16 +95,19 @@ class Wiring:
         self._crawls = CrawlCache()
         self._needles: dict[str, Needles] = {}
         self._session_lists: dict[str, SessionCache] = {}
-        self._embedders = Embedders(settings.embedding, means.environ)
+        shared_in = self.home if settings.daemon.share_embedder == "on" else None
+        self._embedders = Embedders(settings.embedding, means.environ, shared_in)
         self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ, self._embedders)
         self._environ = means.environ
         self._language: list[LanguageModel | None] = []
         self._language_lock = ThreadLock()
+        self.running = Running()
         try:
             self.catalog: SqliteDatabase = self._open_catalog()
         except BaseException:
             self.keys.close()
             raise
+        self.known = Known(self.catalog)
 
     def close(self) -> None:
         """Close every file; calling it again does nothing."""
@@ -108,12 +120,27 @@ class Wiring:
             model.close()
         self.catalog.close()
         self.keys.close()
+        self.log.close()
+
+    def embedder(self) -> "tuple[Embedder | None, str | None]":
+        """The one embedder of the home, or None and the reason."""
+        return self._embedders.get()
 
     def entry(self, owner: Owner) -> VaultEntry | None:
         """The vault of an owner, as the catalog knows it."""
-        return self.catalog.read(lambda tx: vaults.find(tx, owner))
+        return self.known.read(("vault", owner), lambda tx: vaults.find(tx, owner))
 
-    def footing(self, entry: VaultEntry, caller: Caller, look_up: Callable[[], Caller] | None = None) -> Footing:
+    def gate(
+        self,
+        caller: Caller,
+        owner: Owner | None,
+        look_up: Callable[[], Caller] | None = None,
+        clients: tuple[str, ...] = (),
+    ) -> Gate:
+        """The gate for a caller before an owner's vault, or before the home itself."""
+        return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients)
+
+    def footing(self, entry: VaultEntry, gate: Gate) -> Footing:
         """What the services of one vault stand on, for one caller."""
         leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
         clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
@@ -129,7 +156,7 @@ class Wiring:
 
         made = Footing(
             database=PooledDatabase(self._pool, entry.id, opening),
-            gate=Gate(caller, entry.owner, look_up=look_up),
+            gate=gate,
             clock=clock,
             ids=self.ids,
             retention=self._retention(entry.owner),
@@ -140,7 +167,10 @@ class Wiring:
             transcript_reader=_transcript_reader,
             rerankers=self._rerankers,
             owners=self.home.root / "owners",
-            language_model=self._language_model,
+            language_model=self.language_model,
+            log=self.log,
+            keep_secret=self._keeps(entry.id) if self.settings.redaction.keep == "credentials" else None,
+            forget_secret=lambda account: self._kept_secrets().forget(account),
         )
         return made
 
@@ -151,9 +181,10 @@ class Wiring:
             catalog=self.catalog,
             keys=self.keys,
             clock=self.clock,
-            release=self._release,
+            release=self.release,
             settle_catalog=lambda: self.catalog.on_connection(checkpoint),
             needles=self._needles,
+            forget_secrets=self._forget_secrets,
             vault_id=vault_id,
         )
 
@@ -168,6 +199,11 @@ class Wiring:
             with suppress(StorageError, HomeError, OSError):
                 settle_home(ground)
 
+    def settle_vault(self, entry: VaultEntry, caller: Caller) -> None:
+        """Take away again what was erased from a vault whose file was replaced, also where it is open already."""
+        self._pool.discard(entry.id)
+        self.footing(entry, self.gate(caller, entry.owner)).database.read(lambda _: None)
+
     def _settle(self, footing: Footing, ground: Ground) -> None:
         """Where anything was ever erased, what is open of it goes on before a vault is served."""
         if ground.has_ledger():
@@ -176,7 +212,7 @@ class Wiring:
 
             settle_vault(footing, ground)
 
-    def _release(self, vault_id: str) -> bool:
+    def release(self, vault_id: str) -> bool:
         """Close a vault here; True when nobody else has it open either."""
         self._pool.discard(vault_id)
         key = self.keys.key(vault_id) if self.keys.has_key(vault_id) else None
@@ -248,7 +284,7 @@ class Wiring:
     def _catalog_key(self) -> bytes | None:
         return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
 
-    def _language_model(self) -> "LanguageModel | None":
+    def language_model(self) -> "LanguageModel | None":
         """The one language model of the home, had when it is first asked for."""
         # Only now: most programs ask none, and the clients of providers take a while to load.
         from recollect.home.credentials.store import Credentials  # noqa: PLC0415
@@ -267,6 +303,20 @@ class Wiring:
                 )
             return self._language[0]
 
+    def _keeps(self, vault_id: str) -> Callable[[str], str]:
+        return lambda value: self._kept_secrets().keep(vault_id, value)
+
+    def _forget_secrets(self, vault_id: str) -> int:
+        return self._kept_secrets().forget_vault(vault_id)
+
+    def _kept_secrets(self) -> "KeptSecrets":
+        # As above.
+        from recollect.vault.kept_secrets import KeptSecrets  # noqa: PLC0415
+
+        return KeptSecrets(
+            home=self.home, keys=self.keys, catalog=self.catalog, environ=self._environ, clock=self.clock
+        )
+
     def _retention(self, owner: Owner) -> Retention:
         """The settings' periods, with the tenant's in front."""
 
@@ -275,7 +325,9 @@ class Wiring:
             tenant = people.find_tenant(tx, person.tenant) if person else None
             return tenant.retention_days if tenant else {}
 
-        return to_retention(self.settings.lifecycle, self.catalog.read(days))
+        rules = to_retention(self.settings.lifecycle, self.known.read(("days", owner.person), days))
+        # In the vault of one agent all is that agent's.
+        return replace(rules.of(owner.agent), agents=rules.agents)
 
 
 def _transcript_reader() -> "TranscriptReader":
@@ -286,13 +338,21 @@ def _transcript_reader() -> "TranscriptReader":
 
 
 def to_retention(settings: LifecycleSettings, override: Mapping[str, int]) -> Retention:
-    """Days as durations; 0 is for ever, or no such state."""
+    """Days as durations; 0 is for ever, or no such state. What is said of an agent goes before what is of all."""
     active = override.get("active", settings.active_days)
     archive = override.get("archive", settings.archive_days)
+    usual = (active, archive, override.get("grace", settings.grace_days))
+    agents = split_agents(settings.agents).items()
+    return replace(
+        _periods(*usual), agents=tuple((name, _periods(*days, *usual[len(days) :])) for name, days in agents)
+    )
+
+
+def _periods(active: int, archive: int, grace: int) -> Retention:
     return Retention(
         active=timedelta(days=active) if active else None,
         archived=timedelta(days=archive) if archive else None,
-        grace=timedelta(days=override.get("grace", settings.grace_days)),
+        grace=timedelta(days=grace),
     )
 
 

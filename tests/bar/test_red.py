@@ -6,16 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from bench.bar_damage import flipped_bits, old_library, torn_lines
 from bench.bar_durability import closed_places, power, state_files
-from bench.bar_erasure import live_files, restored, without_keys
+from bench.bar_erasure import live_files, made_again, restored, without_keys
 from bench.bar_hostile import addresses, fences, imports, origins, paths, patterns, poison, queries
+from bench.bar_http import browser_pages, limits_hold, without_credentials
 from bench.bar_isolation import clock_jumps, foreign_documents, full_recall, no_leaks
 from bench.bar_row import Measured
 from bench.bar_secrets import keys_at_rest, private_files, redaction, silent_logs
 from recollect.transfer import jsonl
 from tests.matrix.checks import Check
+from tests.matrix.over_http_runner import ALL as OVER_HTTP
 from tests.matrix.runner import ALL
 from tests.matrix.world import canary
 
@@ -66,6 +69,8 @@ def _finding(_: Path) -> Iterator[str]:
 
 _BROKEN_CHECKS: dict[str, Check] = dict.fromkeys(ALL, _finding)
 
+_BROKEN_DOORS: dict[str, Check] = dict.fromkeys(OVER_HTTP, _finding)
+
 RED: dict[str, Callable[[], Measured]] = {
     "2: a commit that waits for no sync": lambda: power(long=False, synchronous="normal"),
     "4: a reader that gives up at the first bad line": lambda: torn_lines(
@@ -78,16 +83,21 @@ RED: dict[str, Callable[[], Measured]] = {
     "13: an erasure that does nothing": lambda: restored(long=False, erase=_leave),
     "15: any version will do": lambda: old_library(long=False, check=_leave),
     "16: an erasure that does nothing": lambda: live_files(long=False, erase=_leave),
+    "17: an erasure that does nothing": lambda: made_again(long=False, erase=_leave),
     "19: a vault without a cipher": lambda: without_keys(long=False, encryption="off"),
     "21: a mistake that nobody notices": lambda: no_leaks(long=False, mutants={"no mistake at all": ()}),
     "23: results that change": lambda: foreign_documents(long=False, checks=_BROKEN_CHECKS),
     "24: hits that are missing": lambda: full_recall(long=False, own=8),
+    "26: a route that answers anybody": lambda: without_credentials(long=False, checks=_BROKEN_DOORS),
     "27: a key that is written down": lambda: keys_at_rest(long=False, plant=_write_down),
+    "28: a foreign name that is let in": lambda: browser_pages(long=False, hosts="evil.example"),
     "29: a name that is followed": lambda: paths(long=False, write=_write_outside),
     "30: texts in the open": lambda: addresses(long=False, plain_http=True),
     "31: a reader that stumbles": lambda: imports(long=False, read=_stumbling),
     "32: time that grows with the square": lambda: patterns(long=False, match=_quadratic),
     "33: a query that must be ASCII": lambda: queries(long=False, ask=lambda _, text: text.encode("ascii")),
+    "34: as often as one likes": lambda: limits_hold(long=False, per_minute=0),
+    "34: as much as one likes": lambda: limits_hold(long=False, most_kb=1024),
     "35: no fence at all": lambda: fences(long=False, render=lambda found: "\n".join(one.text for one in found)),
     "36: nobody wrote it": lambda: origins(long=False, change=lambda hit: replace(hit, author="")),
     "37: orders that count as the owner's": lambda: poison(long=False, role="user"),
@@ -97,7 +107,12 @@ RED: dict[str, Callable[[], Measured]] = {
 }
 
 
-@pytest.mark.parametrize("broken", RED)
+def _param(broken: str) -> ParameterSet:
+    over_http = broken.startswith(("26:", "28:", "34:"))
+    return pytest.param(broken, marks=[pytest.mark.loopback] if over_http else [])
+
+
+@pytest.mark.parametrize("broken", [_param(broken) for broken in RED])
 def test_what_is_broken_turns_its_row_red(broken: str) -> None:
     result = RED[broken]()
     print(f"{broken}: {result.said}")

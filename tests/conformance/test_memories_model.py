@@ -102,7 +102,7 @@ class Standing(RuleBasedStateMachine):
 
     @invariant()
     def the_index_is_sound(self) -> None:
-        assert self.vault.check().sound
+        assert self.vault.index.verify().sound
 
 
 class Lives(Standing):

@@ -164,4 +164,4 @@ def test_the_index_is_made_again_from_the_rows(vault: Vault) -> None:
     before = vault.recall("apple")
     assert vault.rebuild_index() == 2
     assert vault.recall("apple") == before
-    assert vault.check().sound
+    assert vault.index.verify().sound

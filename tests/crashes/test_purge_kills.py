@@ -102,7 +102,7 @@ def _is_gone(place: Path, kind: str) -> bool:
             return True
         vault = home.vault(_OWNER)
         held = vault.totals().messages
-        assert vault.check().sound
+        assert vault.index.verify().sound
         assert held in (5, 10)
         assert _hits(place, _SECRET, _KEPT) == ({_KEPT} if held == 5 else {_SECRET, _KEPT})
         if held == 5:

@@ -41,7 +41,7 @@ def test_a_quotation_may_differ_in_case_spacing_and_marks(quote: str) -> None:
 @pytest.mark.parametrize("quote", ["I live in Rome", "", "I", "live in Os", "ello! I live"])
 def test_a_finding_without_words_that_are_there_is_dropped_and_counted(quote: str) -> None:
     talk = said("u: Hello! I live in Oslo.")
-    found = distil(talk, (), model=ScriptedModel([answers(answer("Lives in Oslo", (1, quote)))]))
+    found = distil(talk, (), model=ScriptedModel([answers(answer("Lives in Oslo", (1, quote))), {"lasting": []}]))
     assert (found.findings, found.ignored) == ((), 1)
 
 
@@ -242,7 +242,7 @@ def test_what_was_said_twice_and_forgotten_once_is_forgotten() -> None:
 def test_a_quotation_across_a_barred_place_is_none() -> None:
     talk = said("u: I like\nvery bitter\ntea")
     start = talk[0].text.index("very")
-    script = ScriptedModel([answers(answer("Likes tea", (1, "I like tea")))])
+    script = ScriptedModel([answers(answer("Likes tea", (1, "I like tea"))), {"lasting": []}])
     found = distil(talk, (), model=script, barred=[Span("msg_1", start, start + 11)])
     assert (found.findings, found.ignored) == ((), 1)
 

@@ -1,7 +1,7 @@
 """A program that lets children make a home each and kills them on the way: `FOLDER COUNT SEED`.
 
-What a child was told is in the file `told` in its folder, one line for each answer. A child waits to be killed when it is
-done, and is killed a little after its n-th answer for every n, so that how fast the machine is decides nothing.
+What a child was told is in the file `told` in its folder, one line for each answer. A child waits to be killed when it
+is done, and is killed a little after its n-th answer for every n, so that how fast the machine is decides nothing.
 """
 
 import os

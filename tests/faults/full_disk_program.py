@@ -60,7 +60,7 @@ def main(task: str) -> None:
         told = _refusal(vault, folder)
     clock.now += timedelta(days=8)
     told["deleted"] = _delete(vault, task, ids, chat.id)
-    told["sound"] = vault.check().sound
+    told["sound"] = vault.index.verify().sound
     told["kept"] = task == "sweep" or len(vault.memories.page(limit=1000)) == 1000
     r.close()
     print(json.dumps(told))

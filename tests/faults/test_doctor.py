@@ -95,7 +95,7 @@ def test_an_orphan_that_holds_nothing_is_removed_and_one_that_holds_something_is
         assert not empty.exists()
         assert full.exists()
         assert not home.encryption().has_key("vlt_empty")
-        assert home.vault(ANN).check().sound
+        assert home.vault(ANN).index.verify().sound
 
 
 def test_leftovers_of_a_killed_backup_are_removed(place: Path) -> None:

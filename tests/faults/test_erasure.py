@@ -79,7 +79,7 @@ def test_nothing_of_a_forgotten_memory_is_left_under_the_home(home: Recollect, c
     report = home.vault("user:ann").lifecycle.run()
     assert (report.purged, report.erased) == (4, True)
     assert _hits(home, *private, _KEPT) == _with_ends(_KEPT)
-    assert home.vault("user:ann").check().sound
+    assert home.vault("user:ann").index.verify().sound
 
 
 def test_nothing_of_a_deleted_session_is_left_under_the_home(home: Recollect) -> None:
@@ -94,7 +94,7 @@ def test_nothing_of_a_deleted_session_is_left_under_the_home(home: Recollect) ->
     assert _hits(home, *private) >= set(private)
     assert vault.sessions.delete(chat.id)
     assert _hits(home, *private, _KEPT) == _with_ends(_KEPT)
-    assert vault.check().sound
+    assert vault.index.verify().sound
 
 
 def test_while_a_reader_holds_on_to_the_past_nobody_says_that_it_is_gone(home: Recollect, clock: Clock) -> None:

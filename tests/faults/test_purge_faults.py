@@ -122,7 +122,7 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
         assert vault.totals().messages == 5
         assert [one.kind for one in vault.purge.receipts()][-1] is PurgeKind.RESTORED
         assert vault.purge.receipts()[-1].state is PurgeState.DONE
-        assert vault.check().sound
+        assert vault.index.verify().sound
         assert _hits(root, _SECRET, _KEPT) == expected
     with Recollect(root, settings=_PLAIN) as home:
         before = len(home.receipts.all())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Damaged
+from recollect.domain.errors import Damaged, StorageError
 from recollect.domain.owner import Owner
 from recollect.upkeep.doctor_reading import read_vault
 from recollect.upkeep.repair import Repaired, repair
@@ -66,7 +66,7 @@ def _repaired(place: Path, encryption: str) -> Repaired:
         (entry,) = home.grounds().entries([_OWNER])
         report = read_vault(home.grounds(), entry)
         assert [fault for fault in report.faults if "text is not" not in fault] == []
-        assert home.vault(ANN).check().sound
+        assert home.vault(ANN).index.verify().sound
         home.vault(ANN).memories.save("life goes on")
         assert home.vault(ANN).recall("life goes on")
         return done
@@ -168,3 +168,19 @@ def test_without_its_first_page_it_is_refused_and_left_as_it_was(place: Path) ->
             repair(home.grounds(), _OWNER)
         assert not list(home.home.backups.iterdir())
     assert path.read_bytes() == bytes(raw)
+
+
+@pytest.mark.feature("M8")
+@pytest.mark.parametrize("encryption", ["off", "auto"])
+def test_a_vault_that_somebody_uses_is_not_replaced_under_them(place: Path, encryption: str) -> None:
+    _made(place, encryption, 40)
+    with open_home(place, Turning(), encryption=encryption) as home:
+        with open_home(place, Turning(), encryption=encryption) as other:
+            other.vault(ANN).memories.save("before the repair")
+            with pytest.raises(StorageError, match="another program uses the vault of user:ann"):
+                repair(home.grounds(), _OWNER, force=True)
+            # What is acknowledged meanwhile is not lost with the file it went into.
+            other.vault(ANN).memories.save("after the refusal")
+        assert list((place / "home/backups").iterdir()) == []
+        assert repair(home.grounds(), _OWNER, force=True).lost == 0
+    assert {"before the repair", "after the refusal"} <= _texts(place, encryption)

@@ -14,6 +14,7 @@ from recollect.domain.proposal import Span
 from recollect.models.language import LanguageModel
 from recollect.testing import ScriptedModel
 from tests.distil.said import answer, answers, every_sentence, memory, message, shown
+from tests.distil.test_choosing import SmallModel, offered, picked
 
 PHRASES = st.sampled_from(
     [
@@ -49,12 +50,27 @@ SPANS = st.lists(PLACES.map(lambda place: Span(f"msg_{place[0]}", place[1], plac
 
 def loose(prompt: Prompt) -> dict[str, Json]:
     """A model that quotes in another case, over the borders of sentences, and under wrong numbers."""
+    if offered(prompt):
+        return every_choice(prompt)
     found = [answer(f"Finding {n} {text[:30]}", (n + 1, text.upper()[1:40])) for n, text in shown(prompt)]
     return answers(*found, *(answer(f"Other {n}", (n, " ".join(text.split()[1:4]))) for n, text in shown(prompt)))
 
 
+def every_choice(prompt: Prompt) -> dict[str, Json]:
+    """A model that takes each sentence it is offered, and, where it may, words it in its own way."""
+    numbers = range(1, len(offered(prompt)) + 1)
+    if "content" not in str(prompt.schema):
+        return {"lasting": list(numbers)}
+    return {"lasting": [picked(number, f"Finding {number} Oslo tea") for number in numbers]}
+
+
+def unquoting(prompt: Prompt) -> dict[str, Json]:
+    """A model that takes every sentence for a fact, also where it is asked to choose."""
+    return every_choice(prompt) if offered(prompt) else every_sentence(prompt)
+
+
 def models() -> list[LanguageModel | None]:
-    return [None, ScriptedModel(every_sentence), ScriptedModel(loose)]
+    return [None, ScriptedModel(unquoting), ScriptedModel(loose), SmallModel(every_choice)]
 
 
 def read(

@@ -233,7 +233,7 @@ def test_a_sweep_done_twice_is_a_sweep_done_once(
         assert not again.any()
         assert [vault.memories.page(state=state) for state in ("active", "archived", "soft_deleted")] == after
         assert vault.events.page(limit=1000) == events
-        assert vault.check().sound
+        assert vault.index.verify().sound
         assert sum(before.values()) - report.purged == sum(vault.totals().memories.values())
         assert sum(event.type is EventType.PURGED for event in events) == report.purged
 

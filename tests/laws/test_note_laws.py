@@ -50,7 +50,7 @@ def test_the_vault_holds_what_lies_in_the_folder(vault: Vault, states: list[dict
             held = {note.path for note in vault.notes.page()}
             assert held == files.keys() - left_out
             assert report.added + report.changed + report.renamed + report.unchanged == len(held)
-            assert vault.check().sound
+            assert vault.index.verify().sound
             again = vault.notes.sync()
             assert (again.added, again.changed, again.renamed, again.removed) == (0, 0, 0, 0)
         vault.notes.remove(folder)

@@ -21,6 +21,14 @@ from recollect.settings.spec import Value
 names = st.text("abcxyzäßé日-_ ", min_size=1, max_size=8).map(lambda name: name.replace(" ", "")).filter(bool)
 
 
+#: Texts that have a form of their own.
+_FORMS = {
+    "server.host": ["127.0.0.1", "::1", "0.0.0.0"],
+    "lifecycle.agents": ["", "coder=30", "coder=30, scratch=7/0/1"],
+    "recall.sources": ["notes", "sessions,memories", "memories, sessions, notes"],
+}
+
+
 def values_of(setting: Setting) -> st.SearchStrategy[Value]:
     """Every value the setting allows."""
     spec = setting.spec
@@ -30,8 +38,8 @@ def values_of(setting: Setting) -> st.SearchStrategy[Value]:
         return st.just("") | st.builds("https://{}".format, names)
     if setting.key == "key_file":
         return st.just("") | st.builds("/{}".format, st.text("ab\"'\\#=[] é𝄞/~$", max_size=12))
-    if setting.key == "recall.sources":
-        return st.sampled_from(["notes", "sessions,memories", "memories, sessions, notes"])
+    if setting.key in _FORMS:
+        return st.sampled_from(_FORMS[setting.key])
     if isinstance(setting.default, str):
         return st.just("") | names
     assert spec.least is not None

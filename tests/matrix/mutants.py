@@ -72,13 +72,15 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     "acting for somebody acts as the operator": (
         Patch(
             _ENGINE,
-            "return self._as(partial(caller_for, self._wiring.catalog, owner))",
-            "return self._as(lambda: self.caller)",
+            "look_up = partial(caller_for, self._wiring.known, owner)",
+            "look_up = lambda: self.caller",
         ),
     ),
     "anybody acts for anybody": (Patch(_ENGINE, "if not self.caller.operator:", "if False:"),),
     "the agent is forgotten": (Patch(_ENGINE, "/agent:{agent or 'main'}", "/agent:main"),),
-    "a revoked key opens": (Patch(_KEYS, "if key is None or key.revoked_at is not None:", "if key is None:"),),
+    "a revoked key opens": (
+        Patch(_KEYS, "if found is None or (found[0] is not None and found[0] <= now):", "if found is None:"),
+    ),
     "a key makes an operator": (Patch(_KEYS, "            person=key.person,\n", "            person=None,\n"),),
     "a key brings everybody's grants": (
         Patch(
@@ -141,7 +143,7 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     "history reads a deleted memory": (
         Patch(
             _MEMORIES,
-            "memory = _live(tx, memory_id, reading)\n            return History",
+            "memory = live(tx, memory_id, reading)\n            return History",
             "memory = _stored(tx, memory_id)\n            return History",
         ),
     ),

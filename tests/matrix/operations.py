@@ -57,6 +57,7 @@ def _memory_reads(held: Held) -> Iterator[Attempt]:
         shows = frozenset({place}) & oracle.BY_ID
         yield _read("memories.get", lambda v, i=id_: v.memories.get(i), shows, place)
         yield _read("memories.history", lambda v, i=id_: v.memories.history(i), shows, place)
+        yield _read("vault.citations", lambda v, i=id_: v.citations(i), NOTHING, place)
         yield _read("events.of", lambda v, i=id_: v.events.of(i), NOTHING, place)
     for place in held.memories.keys() - {"successor"}:
         # The successor holds the key of what it superseded.
@@ -94,7 +95,6 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield _read("vault.context", lambda v: v.context(session_id=first, mark=MARK), shown, "one session")
     yield read("vault.clock", lambda v: v.clock())
     yield read("vault.totals", lambda v: v.totals())
-    yield read("vault.check", lambda v: v.check())
     yield read("index.status", lambda v: v.index.status())
     yield read("index.verify", lambda v: v.index.verify())
     yield read("notes.folders", lambda v: v.notes.folders())
@@ -103,6 +103,7 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("learnings.file", lambda v: v.learnings.file())
     yield read("globalnotesfile.read", lambda v: v.global_notes.read())
     yield read("transcripts.followed", lambda v: v.transcripts.followed())
+    yield read("consolidation.estimate", lambda v: v.consolidation.estimate([]))
     yield read("consolidation.unread", lambda v: v.consolidation.unread())
     yield read("consolidation.jobs", lambda v: v.consolidation.jobs())
     yield read("consolidation.runs", lambda v: v.consolidation.runs())
@@ -110,6 +111,9 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("contacts.resolve", lambda v: v.contacts.resolve("mother"))
     yield read("trash.find", lambda v: v.trash.find(), oracle.PAGES["soft_deleted"])
     yield read("trash.reports", lambda v: v.trash.reports())
+    yield read("quarantines.all", lambda v: v.quarantine.all())
+    yield read("quarantines.preview", lambda v: v.quarantine.preview("tool:none"))
+    yield read("sessions.imports", lambda v: v.sessions.imports())
     yield read("undo.steps", lambda v: v.undo.steps(1000))
     yield read("undo.diff", lambda v: v.undo.diff(THEN), oracle.DIFF_SINCE_THEN)
     yield read("purge.receipts", lambda v: v.purge.receipts())
@@ -197,6 +201,7 @@ def _upkeep() -> Iterator[Attempt]:
     )
     # Without an embedder there is nothing to do, and nothing to go back to; who may not is refused before that is seen.
     yield Attempt(name="index.update", permission="write", run=lambda v: _tried(v.index.update))
+    yield Attempt(name="index.catch_up", permission="write", run=lambda v: v.index.catch_up())
     yield Attempt(name="index.rollback", permission="write", run=lambda v: _tried(v.index.rollback))
     # Whoever may write to a vault may not therefore read the files of this machine.
     yield Attempt(name="notes.add", permission="admin", run=lambda v: _tried(lambda: v.notes.add("/dev/null")))
@@ -253,6 +258,9 @@ def _going_back() -> dict[str, Run]:
         "undo.event": lambda v: v.undo.event(10**9),
         "undo.last": lambda v: v.undo.last(0),
         "undo.run": lambda v: v.undo.run("run_none"),
+        "undo.brought": lambda v: v.undo.brought("imp_none"),
+        "quarantines.put": lambda v: v.quarantine.put("tool:none"),
+        "quarantines.release": lambda v: v.quarantine.release("qua_none"),
     }
 
 

@@ -27,7 +27,10 @@ from recollect.vault.notes import Notes
 from recollect.vault.people import People
 from recollect.vault.profile import Profiles
 from recollect.vault.purge import Purge
+from recollect.vault.quarantine import Quarantines
 from recollect.vault.receipts import Receipts
+from recollect.vault.repeats import Repeats
+from recollect.vault.repeats_running import Running
 from recollect.vault.review import Review
 from recollect.vault.sessions import Sessions
 from recollect.vault.summaries import Summaries
@@ -62,10 +65,13 @@ OF_A_VAULT = {
     Contacts,
     Trash,
     Undo,
+    Quarantines,
 }
 OF_THE_HOME = {People, Keys, Receipts}
+#: What every caller has for itself alone.
+OF_THE_CALLER = {Repeats}
 #: What an open home offers to anybody, and what it keeps for its operator.
-FOR_ANYBODY = {"vault", "owners", "file_of", "login", "close", "home", "loaded"}
+FOR_ANYBODY = {"language_model", "vault", "owners", "file_of", "login", "through", "close", "home", "loaded", "repeats"}
 FOR_THE_OPERATOR: dict[str, Callable[[Recollect], object]] = {
     "acting_for": lambda home: home.acting_for("user:alice"),
     "chat": lambda home: home.chat("telegram:42"),
@@ -97,7 +103,7 @@ def _operations(kinds: set[type]) -> list[tuple[type, str]]:
 
 @pytest.mark.feature("P7")
 def test_every_service_is_reached(home: Recollect) -> None:
-    assert reached(home, "user:alice") == declared() == OF_A_VAULT | OF_THE_HOME
+    assert reached(home, "user:alice") == declared() == OF_A_VAULT | OF_THE_HOME | OF_THE_CALLER
 
 
 @pytest.mark.feature("P7")
@@ -142,10 +148,12 @@ def _nobodys(dave: Recollect) -> dict[type, object]:
         vault.contacts,
         vault.trash,
         vault.undo,
+        vault.quarantine,
         chat,
         dave.people,
         dave.keys,
         dave.receipts,
+        Repeats(vars(dave)["_wiring"].catalog, vault.gate, lambda: START, Running()),
     )
     return {type(part): part for part in parts}
 
@@ -177,6 +185,9 @@ def test_everything_of_the_home_needs_its_operator() -> None:
         found = declared_operation(getattr(kind, name))
         assert found is not None, name
         assert found.permission == "admin", name
+        # Keys of its own owners are all that a key with admin manages; which they are, the keys' own tests say.
+        of_keys = kind is Keys and name in ("create", "rotate", "all", "revoke")
+        assert found.scope == ("user" if of_keys else "global"), name
 
 
 def test_every_method_of_an_open_home_is_accounted_for() -> None:

@@ -27,10 +27,12 @@ def world() -> Iterator[Path]:
         yield folder
 
 
-def run_matrix(world: Path, patches: tuple[Patch, ...]) -> subprocess.CompletedProcess[str]:
-    """Run every check against a copy of the package with the patches applied."""
+def run_matrix(
+    world: Path, patches: tuple[Patch, ...], runner: str = "tests.matrix.runner", *first: str
+) -> subprocess.CompletedProcess[str]:
+    """Run every check, the named ones first, against a copy of the package with the patches applied."""
     with quick_folder() as folder:
-        return _run_matrix(world, folder, patches)
+        return _run_matrix(world, folder, patches, runner, first)
 
 
 def _plant(package: Path, patch: Patch) -> None:
@@ -41,7 +43,9 @@ def _plant(package: Path, patch: Patch) -> None:
     having[0].write_text(files[having[0]].replace(patch.old, patch.new), encoding="utf-8")
 
 
-def _run_matrix(world: Path, folder: Path, patches: tuple[Patch, ...]) -> subprocess.CompletedProcess[str]:
+def _run_matrix(
+    world: Path, folder: Path, patches: tuple[Patch, ...], runner: str, first: tuple[str, ...]
+) -> subprocess.CompletedProcess[str]:
     package = folder / "package" / "recollect"
     shutil.copytree(_SOURCE, package)
     for patch in patches:
@@ -50,7 +54,7 @@ def _run_matrix(world: Path, folder: Path, patches: tuple[Patch, ...]) -> subpro
     scratch.mkdir()
     path = os.pathsep.join([str(package.parent), str(_ROOT), os.environ["PYTHONPATH"]])
     return subprocess.run(
-        [sys.executable, "-m", "tests.matrix.runner", str(world), str(scratch)],
+        [sys.executable, "-m", runner, str(world), str(scratch), *first],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,

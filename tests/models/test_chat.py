@@ -18,7 +18,7 @@ from tests.models import serving
 from tests.models.serving import Asked, Server, in_order
 
 SETTINGS = LanguageModelSettings(provider="openai", model="m-1", retries=0)
-ENVIRON = {"OPENAI_API_KEY": "open-1", "ANTHROPIC_API_KEY": "ant-1"}
+ENVIRON = {"OPENAI_API_KEY": "open-1"}
 HELLO = Prompt(turns=(Turn(role=Role.USER, text="hello"),), system="Be brief.")
 SCHEMA: Mapping[str, Json] = {
     "type": "object",
@@ -231,13 +231,6 @@ def test_what_is_refused_in_every_manner_is_refused() -> None:
     ):
         opened(server).complete(replace(HELLO, schema=SCHEMA))
     assert len(server.asked) == 4
-
-
-def test_anthropic_is_told_the_schema_in_words() -> None:
-    settings = replace(SETTINGS, provider="anthropic")
-    with serving.serving(in_order(answer('```json\n{"name": "Ada"}\n```'))) as server:
-        assert opened(server, settings).complete(replace(HELLO, schema=SCHEMA)).value == {"name": "Ada"}
-    assert "response_format" not in server.asked[0].body
 
 
 @pytest.mark.feature("A17")

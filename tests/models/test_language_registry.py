@@ -33,8 +33,6 @@ TOOLS = tuple(
     ("provider", "path", "key"),
     [
         ("openai", "/v1/chat/completions", True),
-        ("gemini", "/v1beta/openai/chat/completions", True),
-        ("anthropic", "/v1/chat/completions", True),
         ("openrouter", "/api/v1/chat/completions", True),
         ("ollama", "/v1/chat/completions", False),
         ("vllm", "/v1/chat/completions", False),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 
@@ -12,7 +13,8 @@ from recollect.recall import coarse
 from recollect.recall.matrix import Matrix, to_bytes
 from recollect.storage.migrate import migrate, shipped
 from recollect.storage.opening import VAULT
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.storage.sqlite.connection import connect
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
 from recollect.storage.tables import coarse as table
 from recollect.storage.tables import generations, vectors
 from recollect.storage.tables.generations import Generation, GenerationState
@@ -149,3 +151,38 @@ def test_it_is_made_again_when_the_vault_has_outgrown_it(database: SqliteDatabas
     assert first is not None
     assert again is not None
     assert again.id > first.id
+
+
+def test_how_far_it_has_come_is_told_without_reading_the_middles(database: SqliteDatabase) -> None:
+    generation = _generation(database)
+    database.write(lambda tx: table.begin(tx, generation.id, _SIZE, bytes(4_000_000)))
+    layer = database.read(lambda tx: table.find(tx, generation.id))
+    assert layer is not None
+    database.write(lambda tx: table.assign(tx, generation.id, layer, [], done=_SIZE))
+    database.close()
+    connection = connect(database.path)
+    assert table.find(SqliteTx(connection), generation.id) is not None
+    pages, _ = connection.status(apsw.SQLITE_DBSTATUS_CACHE_MISS)
+    connection.close()
+    assert pages < 50
+
+
+def test_middles_from_before_they_had_a_table_of_their_own_are_kept(place: Path) -> None:
+    steps = shipped(VAULT)
+    opened = SqliteDatabase(place / "older.db", SqliteOptions())
+    migrate(opened, [step for step in steps if step.name != "search"], clock=Turning(), backup=lambda _: None)
+    generation = opened.write(lambda tx: generations.add(tx, "model", GenerationState.CURRENT, START))
+    opened.write(
+        lambda tx: tx.run(
+            "INSERT INTO coarse (generation, size, middles, rounds, done) VALUES (:id, 7, :middles, 3, 5)",
+            {"id": generation.id, "middles": b"middles"},
+        )
+    )
+    migrate(opened, steps, clock=Turning(), backup=lambda _: None)
+    layer = opened.read(lambda tx: table.find(tx, generation.id))
+    assert layer is not None
+    assert (layer.size, layer.rounds, layer.done) == (7, 3, 5)
+    assert opened.read(lambda tx: table.middles(tx, layer)) == b"middles"
+    opened.write(lambda tx: table.drop(tx, layer))
+    assert opened.read(lambda tx: table.middles(tx, layer)) == b""
+    opened.close()

@@ -25,9 +25,16 @@ BUILT_IN: dict[str, object] = {
         "cache_kib": 8192,
         "reserve_mib": 8,
     },
-    "lifecycle": {"active_days": 90, "archive_days": 60, "grace_days": 7, "clock_leap_days": 45},
+    "lifecycle": {"active_days": 90, "archive_days": 60, "grace_days": 7, "agents": "", "clock_leap_days": 45},
     "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},
-    "recall": {"limit": 10, "max": 1000, "sources": "memories, sessions, notes", "rerank": "off", "rerank_head": 30},
+    "recall": {
+        "limit": 10,
+        "max": 1000,
+        "sources": "memories, sessions, notes",
+        "rerank": "off",
+        "rerank_head": 30,
+        "untrusted": "one",
+    },
     "embedding": {
         "provider": "auto",
         "model": "",
@@ -68,6 +75,7 @@ BUILT_IN: dict[str, object] = {
         "currency": "USD",
         "input_price": -1.0,
         "output_price": -1.0,
+        "ask_above_tokens": 500_000,
     },
     "notes": {
         "on_search": "on",
@@ -98,6 +106,25 @@ BUILT_IN: dict[str, object] = {
         "known": 2000,
         "instructions": "",
     },
+    "server": {
+        "host": "127.0.0.1",
+        "port": 8377,
+        "hosts": "",
+        "max_body_kb": 4096,
+        "rate_per_minute": 6000,
+        "address_rate_per_minute": 60_000,
+        "failures_per_minute": 60,
+    },
+    "daemon": {
+        "consolidation_seconds": 60.0,
+        "indexing_seconds": 30.0,
+        "retention_minutes": 60.0,
+        "watch_seconds": 1.0,
+        "backup_hours": 0.0,
+        "share_embedder": "on",
+    },
+    "redaction": {"keep": "off"},
+    "log": {"level": "error"},
 }
 
 

@@ -38,7 +38,7 @@ def test_a_living_vault_is_replaced_only_when_told_to_and_is_kept(place: Path) -
         # Also for a program that has had it open all the while.
         assert said(held) == before
         assert said(home.vault(BEN)) == ben
-        assert held.check().sound
+        assert held.index.verify().sound
         (kept,) = done.kept
         restore_vaults(home.grounds(), kept, opening(place), replace=True)
         assert LATER in said(held)[0]

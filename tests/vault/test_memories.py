@@ -272,7 +272,7 @@ def test_what_is_forgotten_is_destroyed_with_every_version(vault: Vault, clock: 
     report = vault.lifecycle.run()
     assert (report.marked, report.purged, report.erased) == (1, 1, True)
     assert vault.totals().memories == {}
-    assert vault.check().sound
+    assert vault.index.verify().sound
     assert _trail(vault, memory.id)[-1] == "purged"
     with pytest.raises(NotFound):
         vault.memories.forget(memory.id)
@@ -345,4 +345,4 @@ def test_many_write_and_read_at_once_and_nothing_is_lost(vault: Vault) -> None:
     assert shared is not None
     assert shared.version == 60
     assert len(vault.memories.history(shared.id).versions) == 60
-    assert vault.check().sound
+    assert vault.index.verify().sound

@@ -114,7 +114,7 @@ def test_a_change_replaces_what_was_there(vault: Vault, folder: Path) -> None:
     write(path, "omega and more", at=OLD + 1)
     assert counts(vault.notes.sync()) == (0, 1, 0, 0, 0)
     assert (found(vault, "alpha"), found(vault, "omega")) == ([], [f"{path}:1-1"])
-    assert vault.check().sound
+    assert vault.index.verify().sound
 
 
 @pytest.mark.feature("G7")
@@ -125,7 +125,7 @@ def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollect, vault: V
     assert counts(vault.notes.sync()) == (0, 0, 0, 1, 0)
     assert found(vault, "xylophone") == []
     assert vault.notes.page() == []
-    assert vault.check().sound
+    assert vault.index.verify().sound
     file = home.file_of("user:alice")
     assert file is not None
     for suffix in ("", "-wal"):
@@ -148,7 +148,7 @@ def test_a_renamed_file_keeps_its_pieces(vault: Vault, folder: Path, tmp_path: P
     assert set(found(vault, "alpha")) == {f"{folder / 'garden.md'}:1-1", f"{other / 'b.md'}:1-1"}
     assert found(vault, "garden") == [f"{folder / 'garden.md'}:1-1"]
     assert vault.index.status().pieces == 2
-    assert vault.check().sound
+    assert vault.index.verify().sound
 
 
 def test_rules_are_kept_at_every_depth(vault: Vault, folder: Path) -> None:
@@ -320,5 +320,5 @@ def test_the_index_is_made_again_with_its_notes(vault: Vault, folder: Path) -> N
     vault.notes.sync()
     before = found(vault, "beta")
     assert vault.rebuild_index() == 2
-    assert vault.check().sound
+    assert vault.index.verify().sound
     assert found(vault, "beta") == before != []

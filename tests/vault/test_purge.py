@@ -97,7 +97,7 @@ def test_a_session_goes_with_every_byte_and_the_rest_stays_as_it_was(home: Recol
     assert receipt.files_scanned > 3
     assert _hits(home, _SECRET, _SECRET[-6:], _KEPT) == {_KEPT}
     assert _said(vault) == before
-    assert vault.check().sound
+    assert vault.index.verify().sound
     assert [one.id for one in vault.sessions.page()] == [kept.id]
 
 
@@ -124,7 +124,7 @@ def test_what_came_from_it_goes_too(home: Recollect, vault: Vault) -> None:
     assert vault.memories.get(both.id).content == "they said it twice"
     assert [one.version for one in vault.memories.history(both.id).versions] == [2]
     assert [one.text for one in fork.messages(limit=9)] == ["something of its own"]
-    assert vault.check().sound
+    assert vault.index.verify().sound
 
 
 @pytest.mark.feature("P9")

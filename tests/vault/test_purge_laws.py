@@ -48,4 +48,4 @@ def test_what_is_not_covered_reads_the_same(talks: list[list[str]], facts: list[
             less = data.draw(st.sets(st.sampled_from(sorted(known)), min_size=1))
             assert vault.purge.run(vault.purge.preview(PurgeRequest.memories(*less)).token).state is PurgeState.DONE
             assert {one.id: one for one in vault.memories.page()} == {k: v for k, v in known.items() if k not in less}
-        assert vault.check().sound
+        assert vault.index.verify().sound

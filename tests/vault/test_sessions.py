@@ -174,7 +174,7 @@ def test_hooks_are_pruned_by_age_on_every_write(vault: Vault, clock: Turning) ->
     keys = {str(session.key) for session in vault.sessions.page()}
     assert keys == {str(kept.key), "hook:middle", "hook:new"}
     assert not vault.recall("canary")
-    assert vault.check().sound
+    assert vault.index.verify().sound
     assert [event.subject for event in vault.events.page(type="pruned")] == ["session"]
 
 

@@ -89,7 +89,7 @@ def test_undoing_one_step_is_where_it_was_and_undoing_that_is_where_it_is(
             assert shown(world.vault) == was
             world.vault.undo.last()
             assert shown(world.vault) == now
-            assert world.vault.check().sound
+            assert world.vault.index.verify().sound
 
 
 @settings(max_examples=40, deadline=None)
@@ -109,4 +109,4 @@ def test_nothing_purged_comes_back_however_far_one_goes(
                     continue
                 every = {one[0] for one in shown(world.vault)} | {one.id for one in world.vault.trash.find()}
                 assert not every & world.purged
-                assert world.vault.check().sound
+                assert world.vault.index.verify().sound

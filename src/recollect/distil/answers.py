@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from recollect.distil.asking import IGNORE
+from recollect.distil.dating import dated
+from recollect.distil.faithfulness import clause, faithful
 from recollect.distil.quoting import Quotable
 from recollect.distil.sameness import supported
 from recollect.distil.screening import Screen
@@ -32,20 +34,32 @@ class Window:
     imported: bool
 
 
-def findings_of(value: Json, window: Window) -> tuple[list[Finding], int]:
-    """The findings that hold, and how many do not."""
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What of an answer holds."""
+
+    findings: list[Finding]
+    #: How many do not.
+    dropped: int
+    #: Whether it reported something and could quote nothing.
+    misquotes: bool
+
+
+def heard(value: Json, window: Window) -> Heard:
+    """The findings of an answer that hold."""
     answers = cast("Sequence[Mapping[str, Json]]", cast("Mapping[str, Json]", value)["findings"])
     texts = [Quotable(one.text) for one in window.excerpts]
-    held = [_finding(answer, window, texts) for answer in answers]
+    placed = [(answer, list(_quotes(answer, window, texts))) for answer in answers if answer["act"] != IGNORE]
+    held = [_finding(answer, places, window) for answer, places in placed]
     findings = [one for one in held if one is not None]
-    return findings, len(held) - len(findings)
+    misquotes = bool(placed) and not any(places for _, places in placed)
+    return Heard(findings, len(answers) - len(findings), misquotes)
 
 
-def _finding(answer: Mapping[str, Json], window: Window, texts: Sequence[Quotable]) -> Finding | None:
+def _finding(answer: Mapping[str, Json], places: Sequence[tuple[Excerpt, Span]], window: Window) -> Finding | None:
     content = " ".join(str(answer["content"]).split())
-    if answer["act"] == IGNORE or not content or len(content) > _MAX_CONTENT or holds_secret(content):
+    if not content or len(content) > _MAX_CONTENT or holds_secret(content):
         return None
-    places = list(_quotes(answer, window, texts))
     # What only the window before showed as fresh was found there.
     if not any(one.fresh for one, _ in places) or window.screen.heard.repeats(content):
         return None
@@ -53,9 +67,11 @@ def _finding(answer: Mapping[str, Json], window: Window, texts: Sequence[Quotabl
     sources = [one.source for one, _ in places]
     said = "\n".join(one.message.text for one in {one.message.id: one for one in sources}.values())
     owners = all(one.is_owners for one in sources) and not window.imported
+    clauses = [clause(one.source.message.text, span.start, span.end) for one, span in places]
+    true = supported(content, said) and all(faithful(content, told) for told in clauses)
     return Finding(
         act=act,
-        content=content,
+        content=dated(content, max(one.message.created_at for one in sources).date()),
         kind=Kind(str(answer["kind"])),
         importance=min(1.0, max(0.0, float(cast("float", answer["importance"])))),
         spans=tuple(sorted({span for _, span in places})),
@@ -63,7 +79,7 @@ def _finding(answer: Mapping[str, Json], window: Window, texts: Sequence[Quotabl
         reason=" ".join(str(answer["reason"]).split())[:_MAX_REASON],
         trust=least(*(one.message.trust for one in sources), *((Trust.IMPORTED,) if window.imported else ())),
         by=window.by,
-        certain=owners and supported(content, said),
+        certain=owners and true,
     )
 
 

@@ -14,30 +14,31 @@ from recollect.domain.proposal import Act
 #: What a model answers for what is known already.
 IGNORE = "ignore"
 _ACTS = (Act.ADD.value, Act.UPDATE.value, Act.SUPERSEDE.value, IGNORE)
-_KINDS = (Kind.FACT, Kind.PREFERENCE, Kind.PROJECT, Kind.TASK, Kind.CORRECTION)
+KINDS = (Kind.FACT, Kind.PREFERENCE, Kind.PROJECT, Kind.TASK, Kind.CORRECTION)
 #: A known memory is shown up to here.
 _MAX_KNOWN = 300
 
 
-def _closed(members: Mapping[str, Json]) -> dict[str, Json]:
+def closed(members: Mapping[str, Json]) -> dict[str, Json]:
+    """An object of exactly these members: some servers take no other schema."""
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
-_QUOTE = _closed({"text": {"type": "string"}, "message": {"type": "integer"}})
-_FINDING = _closed(
+_QUOTE = closed({"text": {"type": "string"}, "message": {"type": "integer"}})
+_FINDING = closed(
     {
         # In the order in which they are written: first the words, then what they say, and only then what to do.
         "quotes": {"type": "array", "items": _QUOTE},
         "content": {"type": "string"},
-        "kind": {"type": "string", "enum": [kind.value for kind in _KINDS]},
+        "kind": {"type": "string", "enum": [kind.value for kind in KINDS]},
         "act": {"type": "string", "enum": list(_ACTS)},
         "target": {"type": ["integer", "null"]},
         "importance": {"type": "number"},
         "reason": {"type": "string"},
     }
 )
-#: Every member is required and none may be added: some servers take no other schema.
-SCHEMA: Mapping[str, Json] = _closed({"findings": {"type": "array", "items": _FINDING}})
+#: What a model answers about a window.
+SCHEMA: Mapping[str, Json] = closed({"findings": {"type": "array", "items": _FINDING}})
 
 
 def asked(window: Sequence[Excerpt], known: Sequence[Memory], instructions: str | None) -> Prompt:

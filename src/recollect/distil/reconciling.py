@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from recollect.distil.sameness import alike, words_of
 from recollect.domain.memory import Memory, State
 from recollect.domain.proposal import Act, Finding
 from recollect.text.similarity import fingerprint
+from recollect.text.tokens import estimate
 
 #: How many known memories a model is shown beside a window.
 OFFERED = 30
+#: What its number and its line add to a memory.
+_LINE_TOKENS = 6
 
 
 def current(known: Sequence[Memory]) -> list[Memory]:
@@ -26,6 +30,12 @@ def most_similar(known: Sequence[Memory], text: str, most: int = OFFERED) -> lis
         return len(telling & read) / len(telling) if telling else 0.0
 
     return sorted(known, key=lambda one: (-near(one), -one.importance, one.id))[:most]
+
+
+def within(memories: Sequence[Memory], tokens: int) -> list[Memory]:
+    """As many of the first as fit into so many tokens."""
+    ends = accumulate(estimate(one.content) + _LINE_TOKENS for one in memories)
+    return [one for one, end in zip(memories, ends, strict=True) if end <= tokens]
 
 
 def reconciled(findings: Sequence[Finding], known: Sequence[Memory]) -> list[Finding]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from recollect.distil.corrections import correction, replaced
+from recollect.distil.dating import dated
 from recollect.distil.screening import Screened
 from recollect.distil.sentences import Sentence, sentences
 from recollect.distil.statements import is_material, statement
@@ -55,7 +56,7 @@ def _finding(
     old = replaced(told.content, known)
     return Finding(
         act=Act.SUPERSEDE if old else Act.ADD,
-        content=told.content,
+        content=dated(told.content, message.created_at.date()),
         kind=told.kind,
         importance=told.importance,
         spans=(Span(message.id, told.start, told.end),),

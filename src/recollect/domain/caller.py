@@ -67,4 +67,7 @@ class ApiKey:
     person: Owner
     permissions: frozenset[Permission]
     created_at: datetime
+    #: When it ends or ended; a key that was rotated may have a little time left.
     revoked_at: datetime | None = None
+    #: Whose vaults it may touch beside its person's own, as the operator said when it was made.
+    owners: tuple[Owner, ...] = ()

@@ -1,7 +1,7 @@
 """EmbedderIdentity: everything two vectors must share before they may be compared."""
 
 import json
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
@@ -30,7 +30,8 @@ class EmbedderIdentity:
 
     def text_key(self) -> str:
         """All of it as one text, equal for equal identities only; it may be stored and compared later."""
-        return json.dumps(astuple(self), separators=(",", ":"))
+        parts = (self.provider, self.model, self.digest, self.dimensions, self.form, self.provider_key)
+        return json.dumps(parts, separators=(",", ":"))
 
     @classmethod
     def from_text_key(cls, text: str) -> "EmbedderIdentity | None":

@@ -98,8 +98,10 @@ class Hit:
 class Recalled(list[Hit]):
     """The hits of one recall, best first, with the way they were found and, where it was not the best one, why."""
 
-    def __init__(self, hits: Iterable[Hit], rung: Rung, degraded: str | None = None) -> None:
+    def __init__(self, hits: Iterable[Hit], rung: Rung, degraded: str | None = None, *, held_back: int = 0) -> None:
         super().__init__(hits)
         self.rung = rung
         #: None when nothing was missing; else one sentence, such as `the embedder did not answer in time`.
         self.degraded = degraded
+        #: How many better hits are not shown because tools or strangers wrote them.
+        self.held_back = held_back

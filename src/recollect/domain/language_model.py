@@ -15,6 +15,10 @@ class ModelIdentity:
     model: str
     #: A digest of the endpoint and the account, never a secret; empty for a model on this machine.
     provider_key: str = ""
+    #: Whether it is too small to be trusted with words of its own: it may choose, and not write.
+    small: bool = False
+    #: How much it reads and writes in one call, where that is little; 0 is enough for anything.
+    window_tokens: int = 0
 
     def __str__(self) -> str:
         return f"{self.provider}/{self.model}"
@@ -77,6 +81,13 @@ class Usage:
     output: int
     #: Whether we counted, because the server did not say.
     estimated: bool = False
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            estimated=self.estimated or other.estimated,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

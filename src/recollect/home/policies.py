@@ -26,9 +26,9 @@ def load_policies(home: Home, project: Project | None, system: Path | None) -> R
     files = [*shipped_policies()]
     if project is not None:
         files += _project_files(project)
-    files += [read_policy(path, Tier.USER) for path in _files_of(home.folder(FOLDER))]
+    files += _folder(home.folder(FOLDER), Tier.USER)
     if system is not None:
-        files += [read_policy(path, Tier.ADMIN) for path in _files_of(system / FOLDER)]
+        files += _folder(system / FOLDER, Tier.ADMIN)
     return ruleset(files)
 
 
@@ -96,9 +96,21 @@ def _engine() -> Any:  # noqa: ANN401 - the package has no types
         return None
 
 
+def _folder(folder: Path, tier: Tier) -> list[RuleFile]:
+    """The files of a folder; one that cannot be looked into may forbid anything."""
+    try:
+        return [read_policy(path, tier) for path in _files_of(folder)]
+    except OSError as error:
+        return [_unreadable(folder, tier, f"it cannot be looked into ({error.strerror}); correct its owner or mode")]
+
+
 def _project_files(project: Project) -> list[RuleFile]:
     found: list[RuleFile] = []
-    for path in _files_of(project.folder(FOLDER)):
+    try:
+        paths = _files_of(project.folder(FOLDER))
+    except OSError as error:
+        return [_unreadable(project.folder(FOLDER), Tier.PROJECT, f"it cannot be looked into ({error.strerror})")]
+    for path in paths:
         try:
             project.check_inside(path)
         except InvalidInput as error:

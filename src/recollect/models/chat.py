@@ -1,4 +1,4 @@
-"""ChatModel: any model behind an endpoint that speaks OpenAI's chat completions."""
+"""ChatModel: any model behind an endpoint, in the dialect that the endpoint speaks."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -6,8 +6,9 @@ from typing import TypeVar
 
 from recollect.domain.errors import ModelRefused, ModelUnavailable
 from recollect.domain.language_model import ModelIdentity, Piece, Prompt, Reply
-from recollect.models.chat_answer import NOT_AN_ANSWER, Draft, events, whole
-from recollect.models.chat_body import PATH, Manner, Shape, body, once
+from recollect.models.chat_answer import NOT_AN_ANSWER, events
+from recollect.models.chat_body import Manner, Shape
+from recollect.models.dialects import Dialect, Drafting
 from recollect.models.wire import Wire
 
 T = TypeVar("T")
@@ -19,8 +20,11 @@ _NOT_UNDERSTOOD = (400, 422)
 class ChatModel:
     """Asks an endpoint, once for each call, in the strictest manner that the endpoint understands."""
 
-    def __init__(self, identity: ModelIdentity, wire: Wire, *, max_output_tokens: int, manner: Manner) -> None:
+    def __init__(
+        self, identity: ModelIdentity, wire: Wire, dialect: Dialect, *, max_output_tokens: int, manner: Manner
+    ) -> None:
         self._identity = identity
+        self._dialect = dialect
         self._wire = wire
         self._max_output_tokens = max_output_tokens
         # What worked last; by whether there was a schema, because only then the shape was tried.
@@ -35,11 +39,12 @@ class ChatModel:
         """The whole reply."""
 
         def ask(manner: Manner) -> object:
-            return self._wire.post(PATH, self._body(prompt, manner, stream=False), once(prompt))
+            path = self._dialect.path(self._identity.model, stream=False)
+            return self._wire.post(path, self._body(prompt, manner, stream=False), self._dialect.headers(prompt))
 
         answer = self._understood(prompt, ask)
         try:
-            return whole(answer, prompt, self._identity)
+            return self._dialect.whole(answer, prompt, self._identity)
         except NOT_AN_ANSWER as error:
             raise self._no_answer() from error
 
@@ -47,13 +52,14 @@ class ChatModel:
         """The reply as it comes in."""
 
         def ask(manner: Manner) -> tuple[object, Iterator[object]]:
-            pieces = self._wire.stream(PATH, self._body(prompt, manner, stream=True), once(prompt))
+            path = self._dialect.path(self._identity.model, stream=True)
+            pieces = self._wire.stream(path, self._body(prompt, manner, stream=True), self._dialect.headers(prompt))
             following = events(pieces, self._wire.endpoint.name)
             # The first event shows that the server has understood.
             return next(following, None), following
 
         first, following = self._understood(prompt, ask)
-        draft = Draft()
+        draft = self._dialect.draft()
         try:
             yield from self._texts(draft, first)
             for event in following:
@@ -68,12 +74,12 @@ class ChatModel:
         """Close the connections; a later call opens new ones."""
         self._wire.close()
 
-    def _texts(self, draft: Draft, event: object) -> Iterator[Piece]:
+    def _texts(self, draft: Drafting, event: object) -> Iterator[Piece]:
         if event is not None and (text := draft.add(event)):
             yield Piece(text=text)
 
     def _body(self, prompt: Prompt, manner: Manner, *, stream: bool) -> object:
-        return body(prompt, self._identity.model, self._max_output_tokens, manner, stream=stream)
+        return self._dialect.body(prompt, self._identity.model, self._max_output_tokens, manner, stream=stream)
 
     def _understood(self, prompt: Prompt, ask: Callable[[Manner], T]) -> T:
         """What the first manner gets that the server does not refuse; later calls begin with it."""

@@ -32,7 +32,9 @@ class Manner:
     limit_name: str = "max_tokens"
 
 
-def body(prompt: Prompt, model: str, max_output_tokens: int, manner: Manner, *, stream: bool = False) -> object:
+def body(
+    prompt: Prompt, model: str, max_output_tokens: int, manner: Manner, *, stream: bool = False
+) -> dict[str, object]:
     """What is posted."""
     asked: dict[str, object] = {
         "model": model,
@@ -58,12 +60,18 @@ def once(prompt: Prompt) -> Mapping[str, str]:
     return {"Idempotency-Key": blake2b(prompt.idempotency_id.encode(), digest_size=16).hexdigest()}
 
 
-def _messages(prompt: Prompt, shape: Shape) -> list[object]:
+def in_words(prompt: Prompt) -> str:
+    """The instructions, with the form of the answer in words where it has one."""
     system = clean(prompt.system)
-    if prompt.schema is not None and shape is not Shape.SCHEMA:
-        schema = json.dumps(prompt.schema, ensure_ascii=False)
-        wanted = f"Answer with one JSON value and nothing else, which fits this schema: {schema}"
-        system = f"{system}\n\n{wanted}" if system else wanted
+    if prompt.schema is None:
+        return system
+    schema = json.dumps(prompt.schema, ensure_ascii=False)
+    wanted = f"Answer with one JSON value and nothing else, which fits this schema: {schema}"
+    return f"{system}\n\n{wanted}" if system else wanted
+
+
+def _messages(prompt: Prompt, shape: Shape) -> list[object]:
+    system = clean(prompt.system) if shape is Shape.SCHEMA else in_words(prompt)
     first: list[object] = [{"role": "system", "content": system}] if system else []
     return first + [_message(turn) for turn in prompt.turns]
 

@@ -7,13 +7,15 @@ from recollect.domain.errors import SettingsError
 from recollect.domain.ids import Clock, system_clock
 from recollect.domain.language_model import ModelIdentity
 from recollect.home.paths import Home
-from recollect.models import openai
-from recollect.models.access import access
+from recollect.models import anthropic, gemini, openai
+from recollect.models.access import KeyHeaders, access
 from recollect.models.budgeting import Budget, BudgetedModel
 from recollect.models.chat import ChatModel
-from recollect.models.chat_body import Manner, Shape
+from recollect.models.chat_body import Manner
 from recollect.models.costs import Prices
+from recollect.models.dialects import Completions, Dialect
 from recollect.models.endpoint import endpoint
+from recollect.models.gemini_chat import Content
 from recollect.models.language import LanguageModel
 from recollect.models.limiting import LimitedModel
 from recollect.models.llama import LlamaModel, LlamaOptions
@@ -33,6 +35,7 @@ Secret = Callable[[str], str | None]
 SECTION = "language_model"
 _MILLION = 1_000_000
 _USUAL = Manner()
+_COMPLETIONS = Completions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,8 @@ class _Provider:
     #: What stands for a model where a server has but one.
     model: str = ""
     manner: Manner = _USUAL
+    dialect: Dialect = _COMPLETIONS
+    key_headers: KeyHeaders = openai.key_headers
     #: Whether it runs on one's own machine, which costs nothing.
     own: bool = False
 
@@ -55,12 +60,18 @@ _PROVIDERS = {
         key_variable=openai.KEY_VARIABLE,
         manner=Manner(limit_name="max_completion_tokens"),
     ),
+    # Both also speak OpenAI's dialect, and lose something in it; for who needs that, `openai` takes any address.
     "gemini": _Provider(
-        base_url="https://generativelanguage.googleapis.com/v1beta/openai", key_variable="GEMINI_API_KEY"
+        base_url=gemini.BASE_URL,
+        key_variable=gemini.KEY_VARIABLE,
+        dialect=Content(),
+        key_headers=gemini.key_headers,
     ),
-    # It takes a response format and does not heed it.
     "anthropic": _Provider(
-        base_url="https://api.anthropic.com/v1", key_variable="ANTHROPIC_API_KEY", manner=Manner(shape=Shape.WORDS)
+        base_url=anthropic.BASE_URL,
+        key_variable=anthropic.KEY_VARIABLE,
+        dialect=anthropic.Messages(),
+        key_headers=anthropic.key_headers,
     ),
     "openrouter": _Provider(base_url="https://openrouter.ai/api/v1", key_variable="OPENROUTER_API_KEY"),
     "ollama": _Provider(base_url="http://127.0.0.1:11434/v1", own=True),
@@ -162,7 +173,7 @@ def _remote(
     place = endpoint(settings.base_url or usual.base_url, plain_http=settings.plain_http == "anywhere", section=SECTION)
     variable = settings.key_variable or ("" if settings.base_url else usual.key_variable)
     key = environ.get(variable) or (secret(variable) if secret and variable else None) or ""
-    let_in = access(variable, {variable: key}, openai.key_headers, named=bool(settings.key_variable), section=SECTION)
+    let_in = access(variable, {variable: key}, usual.key_headers, named=bool(settings.key_variable), section=SECTION)
     identity = ModelIdentity(provider=name, model=model, provider_key=place.provider_key(variable))
     wire = Wire(place, let_in, timeout_seconds=settings.timeout_seconds, connect=connect)
-    return ChatModel(identity, wire, max_output_tokens=settings.max_output_tokens, manner=usual.manner)
+    return ChatModel(identity, wire, usual.dialect, max_output_tokens=settings.max_output_tokens, manner=usual.manner)

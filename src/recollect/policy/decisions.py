@@ -7,9 +7,9 @@ from pathlib import Path
 
 from recollect.domain.message import Json
 from recollect.policy.checkers import Use, check
-from recollect.policy.matching import begins_with, may_begin_with, reaches
+from recollect.policy.matching import begins_with, fits_any, may_begin_with, reaches
 from recollect.policy.matching_shell import Piece, Unclear, piece_of_words, pieces
-from recollect.policy.rules import Check, Reach, Rule, Verdict
+from recollect.policy.rules import Check, Problem, Reach, Rule, Verdict
 from recollect.policy.tiers import Ruleset
 
 #: The argument that holds a command for a shell.
@@ -21,18 +21,25 @@ DEFAULT_MODE = "default"
 class Request:
     """One use of a tool, as it is about to happen."""
 
-    #: The tool, or an operation of ours such as `memory.search`.
+    #: The tool, or an operation of ours such as `memory.recall`.
     tool: str
     args: Mapping[str, Json] = field(default_factory=dict[str, Json])
     mode: str = DEFAULT_MODE
     #: Who asks: an agent, a key, an MCP client.
     client: str = ""
+    #: Further names of who asks, such as the agent that a key is used by.
+    also: tuple[str, ...] = ()
     #: The MCP server that offers the tool; where it is not known, it is read from the name.
     server: str = ""
     cwd: Path = Path("/")
     #: The folders that one works in.
     roots: tuple[Path, ...] = ()
     resolve: Callable[[Path], Path] = field(default=Path.resolve, compare=False, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of who asks."""
+        return (self.client, *self.also)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +50,8 @@ class Decided:
     rule: Rule | None
     why: str
     check: Check | None = None
+    #: Why it is not allowed as the rule says: another one, which may forbid it, could not be read.
+    doubt: Problem | None = None
 
 
 def decide(request: Request, ruleset: Ruleset) -> Decided:
@@ -53,7 +62,7 @@ def decide(request: Request, ruleset: Ruleset) -> Decided:
         decided, parts = _of_command(asked, asked.args[COMMAND], ruleset)
     else:
         decided, parts = _by_rule(asked, None, ruleset), ()
-    return _checked(asked, parts, _doubted(decided, ruleset), ruleset)
+    return _checked(asked, parts, _doubted(decided, tool, ruleset), ruleset)
 
 
 def _full_name(request: Request) -> tuple[str, str]:
@@ -104,7 +113,7 @@ def _by_rule(request: Request, piece: Piece | None, ruleset: Ruleset, *, restric
 
 
 def _covers(reach: Reach, request: Request, piece: Piece | None, text: str, *, strict: bool) -> bool:
-    if not reaches(reach, request.tool, request.server, request.mode, request.client):
+    if not any(reaches(reach, request.tool, request.server, request.mode, name) for name in request.names):
         return False
     if reach.prefixes:
         test = begins_with if strict else may_begin_with
@@ -119,14 +128,21 @@ def _as_text(args: Mapping[str, Json]) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _doubted(decided: Decided, ruleset: Ruleset) -> Decided:
+def _doubted(decided: Decided, tool: str, ruleset: Ruleset) -> Decided:
     """Where a rule that may have forbidden it could not be read, nothing of its tier or below is simply allowed."""
-    tier = ruleset.doubtful
-    if decided.verdict is not Verdict.ALLOW or decided.rule is None or tier is None or decided.rule.place.tier > tier:
+    lost = ruleset.doubt(tool)
+    if decided.verdict is not Verdict.ALLOW or decided.rule is None or lost is None:
         return decided
-    lost = next(one for one in ruleset.problems if one.may_restrict and one.place.tier == tier)
+    if decided.rule.place.tier > lost.place.tier:
+        return decided
     why = f"a rule that may forbid this could not be read: {lost}"
-    return replace(decided, verdict=Verdict.ASK_USER, why=why)
+    return replace(decided, verdict=Verdict.ASK_USER, why=why, doubt=lost)
+
+
+def asks_for_arguments(tool: str, ruleset: Ruleset) -> bool:
+    """Whether a rule or a check about this tool would look at its arguments."""
+    by_pattern = any(one.reach.pattern is not None and fits_any(tool, one.reach.tools) for one in ruleset.rules)
+    return by_pattern or any(fits_any(tool, one.reach.tools) for one in ruleset.checks)
 
 
 def _checked(request: Request, parts: tuple[Piece, ...], decided: Decided, ruleset: Ruleset) -> Decided:

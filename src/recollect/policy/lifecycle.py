@@ -26,6 +26,12 @@ class Retention:
     #: None skips the archive: what is no longer active is deleted.
     archived: timedelta | None = timedelta(days=60)
     grace: timedelta = timedelta(days=7)
+    #: The periods of memories that were learned through certain agents, by the agent's name.
+    agents: tuple[tuple[str, "Retention"], ...] = ()
+
+    def of(self, agent: str | None) -> "Retention":
+        """The periods of a memory that was learned through an agent, or through none."""
+        return next((rules for name, rules in self.agents if name == agent), self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ def enter(memory: Memory, state: State, now: datetime, rules: Retention) -> Memo
     """The memory in another state, its times set; a step that is not in the table is refused."""
     if state is not memory.state and state not in STEPS[memory.state]:
         raise StepRefused(f"memory {memory.id!r} is {memory.state} and cannot become {state}")
-    return replace(memory, state=state, **_times(memory, state, now, rules))
+    return replace(memory, state=state, **_times(memory, state, now, rules.of(memory.agent)))
 
 
 def _times(memory: Memory, state: State, now: datetime, rules: Retention) -> dict[str, Any]:

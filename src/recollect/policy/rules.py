@@ -55,6 +55,8 @@ class Problem:
     what: str
     #: Whether what could not be read may have forbidden something.
     may_restrict: bool = True
+    #: The tools it is about, where that much could be read; what is empty may be about all.
+    tools: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.place.file}:{self.place.line}: {self.what}"

@@ -77,7 +77,7 @@ def _from_tree(tree: Table, text: str, file: _File) -> RuleFile:
                 checks.append(_check(table, place, file.compiled))
         except (_Wrong, InvalidInput) as error:
             harmless = name == "rule" and _plain(table).get("decision") == Verdict.ALLOW
-            problems.append(Problem(place, str(error), not harmless))
+            problems.append(Problem(place, str(error), not harmless, _meant(_plain(table))))
     return RuleFile(tuple(rules), tuple(checks), tuple(problems))
 
 
@@ -96,6 +96,17 @@ def _plain(table: object) -> dict[str, object]:
     if not isinstance(table, Mapping):
         return {}
     return {_ALIASES.get(key, key): value for key, value in cast("Table", table).items()}
+
+
+def _meant(table: Table) -> tuple[str, ...]:
+    """The tools that a rule which cannot be used was about, or none where even that is not certain."""
+    # A name that is not known may have been meant for `server`, which makes another tool of the same word.
+    if not table.keys() <= _OF_RULE | _OF_CHECK or "server" in table:
+        return ()
+    try:
+        return _texts(table, "tool")
+    except _Wrong:
+        return ()
 
 
 def _rule(raw: object, place: Place, compiled: Compile) -> Rule:

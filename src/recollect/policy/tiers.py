@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recollect.policy.rules import Check, Problem, Rule, RuleFile, Tier
+from recollect.policy.matching import fits_any
+from recollect.policy.rules import Check, Problem, Rule, RuleFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,10 @@ class Ruleset:
     checks: tuple[Check, ...] = ()
     problems: tuple[Problem, ...] = ()
 
-    @property
-    def doubtful(self) -> Tier | None:
-        """The highest tier of which a part that may have forbidden something could not be read."""
-        return max((problem.place.tier for problem in self.problems if problem.may_restrict), default=None)
+    def doubt(self, tool: str) -> Problem | None:
+        """The problem of the highest tier that may have kept a rule from forbidding this tool."""
+        found = (one for one in self.problems if one.may_restrict and fits_any(tool, one.tools))
+        return max(found, key=lambda one: one.place.tier, default=None)
 
 
 def ruleset(files: Iterable[RuleFile]) -> Ruleset:

@@ -20,7 +20,7 @@ def within_tokens(found: Recalled, tokens: int) -> Recalled:
         before, tokens = _affordable(hit.before, tokens)
         after, tokens = _affordable(hit.after, tokens)
         alone.append(replace(hit, before=before, after=after))
-    return Recalled(alone, found.rung, found.degraded)
+    return Recalled(alone, found.rung, found.degraded, held_back=found.held_back)
 
 
 def _affordable(neighbour: Neighbour | None, tokens: int) -> tuple[Neighbour | None, int]:

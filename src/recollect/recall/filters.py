@@ -68,6 +68,8 @@ class Filters:
     channel: str | None = None
     #: The least that a text must be trusted.
     trust: Trust | None = None
+    #: Only texts that are trusted in one of these ways.
+    trusts: tuple[Trust, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -89,10 +91,17 @@ class Filters:
             "agent": self.agent,
             "channel": self.channel,
             "sessions": json.dumps(_sessions(tx, self.agent, self.channel)) if by_place else None,
-            "trusts": json.dumps(list(Trust)[: list(Trust).index(self.trust) + 1]) if self.trust else None,
+            "trusts": None if (trusts := self._trusts()) is None else json.dumps(trusts),
             "since": micros_or_none(self.since),
             "until": micros_or_none(self.until),
         }
+
+    def _trusts(self) -> list[Trust] | None:
+        """The ways in which a text may be trusted; None for any."""
+        if self.trust is None:
+            return None if self.trusts is None else list(self.trusts)
+        enough = list(Trust)[: list(Trust).index(self.trust) + 1]
+        return enough if self.trusts is None else [one for one in enough if one in self.trusts]
 
 
 def to_source(text: str) -> SourceKind:

@@ -1,6 +1,7 @@
 """A generation's vectors in memory: contiguous signed bytes to scan, and two bits below each to settle the order."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,8 @@ _SCALE = 127
 _LINE = 4096
 #: Of what the scan puts first, so many times what is asked for is compared exactly, and at least so many.
 _POOL, _LEAST_POOL = 4, 64
+#: Of the whole scan so many are sought at once: enough for what most questions ask for in turn.
+_FIRST = 256
 #: Up to this part of all rows a filter's own are gathered; beyond it, all are scanned.
 _GATHERED = 32
 #: Four components without a rest.
@@ -41,14 +44,21 @@ def to_bytes(rows: "NDArray[np.float32]") -> list[bytes]:
     """Each vector in ten bits a component: first the signed bytes, then two bits below each, four in a byte."""
     import numpy as np  # noqa: PLC0415 - heavy, and only where there are vectors
 
-    # Scaled so that the largest component is 127; a cosine needs no scale.
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    scaled = np.divide(rows * (4 * _SCALE), largest, out=np.zeros_like(rows), where=largest > 0)
-    fine = np.rint(scaled).astype(np.int16)
+    fine = _fine(rows)
     high = (fine + 2) >> 2
     rest = np.pad(fine - 4 * high + 2, ((0, 0), (0, -rows.shape[1] % 4)), constant_values=2).astype(np.uint8)
     low = rest[:, 0::4] | rest[:, 1::4] << 2 | rest[:, 2::4] << 4 | rest[:, 3::4] << 6
     return [row.tobytes() for row in np.hstack([high.astype(np.int8).view(np.uint8), low])]
+
+
+def _fine(rows: "NDArray[np.float32]") -> "NDArray[np.int16]":
+    """Each component in quarters of a signed byte."""
+    import numpy as np  # noqa: PLC0415
+
+    # Scaled so that the largest component is 127; a cosine needs no scale.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    scaled = np.divide(rows * (4 * _SCALE), largest, out=np.zeros_like(rows), where=largest > 0)
+    return np.rint(scaled).astype(np.int16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +87,20 @@ class Block:
         import numpy as np  # noqa: PLC0415
 
         rest = _rests().take(self.low[places]).view(np.int8)[:, : self.rows.shape[1]]
-        # In whole numbers first, which is the quickest way to put the bits together.
-        fine = self.rows[places].astype(np.int16)
-        fine *= 4
-        fine += rest
-        return fine.astype(np.float32)
+        found = self.rows[places].astype(np.float32)
+        found *= 4
+        found += rest
+        return found
 
     def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
         """How near the rows of some spans are to signed bytes, as a score that orders them as their cosine would."""
-        import numpy as np  # noqa: PLC0415
-
-        found = [_dots(asked, self.rows[start:stop]) for start, stop in spans]
-        for scores, (start, stop) in zip(found, spans, strict=True):
-            scores *= self.inverse[start:stop]
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        scores, end = _dots(asked, [self.rows[start:stop] for start, stop in spans]), 0
+        for start, stop in spans:
+            begin, end = end, end + stop - start
+            part = scores[begin:end]
+            # In place: memory that is new costs more than the work.
+            part *= self.inverse[start:stop]
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,8 @@ class Nearness:
     asked: "Bytes"
     spans: list[tuple[int, int]]
     scores: "Scores"
+    #: Where the highest scores are.
+    first: "Numbers"
 
     def moved(self, query: "NDArray[np.float32]") -> "Nearness":
         """The same for a query so near to this one that another scan would find hardly anything else."""
@@ -110,6 +122,10 @@ class Nearness:
 
     def best(self, most: int, allowed: "set[int] | None" = None) -> list[int]:
         """The numbers of the nearest chunks, nearest first, ties to the newer."""
+        return list(self.ranked(most, allowed))
+
+    def ranked(self, most: int, allowed: "set[int] | None" = None) -> dict[int, float]:
+        """The same, each with its cosine."""
         import numpy as np  # noqa: PLC0415
 
         pool = max(_POOL * most, _LEAST_POOL)
@@ -118,7 +134,8 @@ class Nearness:
         # A place that was kept for a row which turned out to be damaged has no number.
         places, numbers = places[numbers > 0], numbers[numbers > 0]
         cosines = self._cosines(places)
-        return numbers[np.lexsort((-numbers, -cosines))[:most]].tolist()
+        order = np.lexsort((-numbers, -cosines))[:most]
+        return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
 
     def of(self, chunks: list[int]) -> list[float | None]:
         """The cosine of each chunk; None for one that has no vector yet."""
@@ -149,7 +166,7 @@ class Nearness:
         """The places of what the scan puts first."""
         import numpy as np  # noqa: PLC0415
 
-        head = _head(self.scores, most)
+        head = self.first[_head(self.scores[self.first], most)] if most <= len(self.first) else _head(self.scores, most)
         sizes = np.array([stop - start for start, stop in self.spans], np.int64).cumsum()
         span = np.searchsorted(sizes, head, side="right")
         return head - sizes[span] + np.array([stop for _, stop in self.spans], np.int64)[span]
@@ -164,7 +181,7 @@ class Nearness:
         if block.lists is None:
             scores = self.scores[places]
         elif len(places) * _GATHERED <= len(block.rows):
-            scores = _dots(self.asked, block.rows[places]) * block.inverse[places]
+            scores = _dots(self.asked, [block.rows[places]]) * block.inverse[places]
         else:
             scores = block.scan(self.asked, [(0, len(block.rows))])[places]
         return places[_head(scores, most)]
@@ -208,11 +225,12 @@ class Matrix:
             count, lists = self._count, self._lists
             block = Block(self._rows[:count], self._low[:count], self._inverse[:count], self._numbers[:count], lists)
         query = _unit(query)
-        asked = np.frombuffer(to_bytes(query.reshape(1, -1))[0], np.int8)[: self.dimensions]
+        asked = ((_fine(query.reshape(1, -1))[0] + 2) >> 2).astype(np.int8)
         spans = [(0, count)]
         if lists is not None:
             spans = [*lists.spans(query, scanned or self._scanned), (lists.grouped, count)]
-        return Nearness(block, query, asked, spans, block.scan(asked, spans))
+        scores = block.scan(asked, spans)
+        return Nearness(block, query, asked, spans, scores, _head(scores, _FIRST))
 
     def _clear(self) -> None:
         import numpy as np  # noqa: PLC0415
@@ -252,14 +270,16 @@ class Matrix:
         import numpy as np  # noqa: PLC0415
 
         wide, short = self.dimensions + self._low.shape[1], self.dimensions
-        # A row of another length is damaged: it is passed over, and its chunk is found by its words. One of signed
-        # bytes alone was written before there was a rest.
-        data = [
-            row if len(row) == wide else row + _NO_REST * (wide - short) for _, row in page if len(row) in {wide, short}
-        ]
-        if not data:
-            return
-        numbers = np.array([number for number, row in page if len(row) in {wide, short}], np.int64)
+        chunks, data = zip(*page, strict=True)
+        if set(map(len, data)) != {wide}:
+            # A row of another length is damaged: it is passed over, and its chunk is found by its words. One of signed
+            # bytes alone was written before there was a rest.
+            read = {wide: b"", short: _NO_REST * (wide - short)}
+            good = [(chunk, row + read[len(row)]) for chunk, row in page if len(row) in read]
+            if not good:
+                return
+            chunks, data = zip(*good, strict=True)
+        numbers = np.array(chunks, np.int64)
         both = np.frombuffer(b"".join(data), np.int8).reshape(-1, wide)
         rows = both[:, :short]
         self._make_room(len(data))
@@ -301,6 +321,8 @@ def _head(scores: "Scores", most: int) -> "NDArray[np.int64]":
 
     if len(scores) <= most:
         return np.arange(len(scores))
+    if len(scores) <= _LINE:
+        return np.argpartition(scores, len(scores) - most)[-most:]
     # A few thousand tell about where the line runs; to sort them all would take as long as the scan.
     sample = scores[:: max(1, len(scores) // _LINE)]
     above = min(len(sample), 2 * most * len(sample) // len(scores) + 8)
@@ -331,16 +353,19 @@ def _rests() -> "NDArray[np.uint32]":
     return ((packed & 3) - 2).astype(np.int8).view(np.uint32)[:, 0]
 
 
-def _dots(query: "Bytes", rows: "Bytes") -> "Scores":
+def _dots(query: "Bytes", parts: "Sequence[Bytes]") -> "Scores":
     """The dot product of a query with every row: by SIMD where there is a package for it, else by numpy in blocks."""
     import numpy as np  # noqa: PLC0415
 
-    if not len(rows):
-        return np.zeros(0, np.float32)
+    scores = np.empty(sum(map(len, parts)), np.float32)
     try:
-        import numkong  # noqa: PLC0415 - optional
+        from numkong import cdist  # noqa: PLC0415 - optional
     except ImportError:
         wide = query.astype(np.float32)
-        blocks = (rows[start : start + 4096].astype(np.float32) @ wide for start in range(0, len(rows), 4096))
-        return np.concatenate(list(blocks))
-    return np.asarray(numkong.cdist(query.reshape(1, -1), rows, "dot", out_dtype="float32"))[0]
+        blocks = (rows[start : start + 4096] for rows in parts for start in range(0, len(rows), 4096))
+        return np.concatenate([block.astype(np.float32) @ wide for block in blocks] or [scores])
+    asked, end = query.reshape(1, -1), 0
+    for rows in filter(len, parts):
+        begin, end = end, end + len(rows)
+        cdist(asked, rows, "dot", out=scores[None, begin:end])
+    return scores

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.domain.embedder import EmbedderIdentity, Purpose
-from recollect.domain.errors import ModelError, SettingsError
+from recollect.domain.errors import ModelError, ModelMissing, SettingsError
 from recollect.domain.ids import Clock
+from recollect.home.paths import Home
 from recollect.models.port import Embedder
 from recollect.recall import catching_up, coarse, recutting
 from recollect.recall.matrix import Matrix
@@ -15,7 +16,7 @@ from recollect.recall.nearest import Nearest
 from recollect.recall.worker import Worker
 from recollect.settings.model import EmbeddingSettings
 from recollect.storage.port import Database, Tx
-from recollect.storage.tables import generations, meta
+from recollect.storage.tables import chunks, generations, meta
 from recollect.storage.tables.generations import Generation, GenerationState
 
 #: How long a recall waits for the vectors of what was just written.
@@ -40,9 +41,11 @@ def open_embedder(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Em
 class Embedders:
     """The embedder of the settings, opened when it is first asked for and shared by all vaults."""
 
-    def __init__(self, settings: EmbeddingSettings, environ: Mapping[str, str]) -> None:
+    def __init__(self, settings: EmbeddingSettings, environ: Mapping[str, str], shared_in: Home | None = None) -> None:
         self._settings = settings
         self._environ = environ
+        #: The home whose daemon computes for other processes; None where each has its own model.
+        self._shared_in = shared_in
         self._lock = threading.Lock()
         self._opened = False
         self._embedder: Embedder | None = None
@@ -94,9 +97,17 @@ class Embedders:
                 if embedder:
                     embedder.close()
 
+    def _shared(self, embedder: Embedder | None) -> Embedder | None:
+        if embedder is None or self._shared_in is None:
+            return embedder
+        # With the providers, which are loaded by now.
+        from recollect.models.shared import share  # noqa: PLC0415
+
+        return share(embedder, self._shared_in)
+
     def _open(self) -> None:
         try:
-            self._embedder = open_embedder(self._settings, self._environ)
+            self._embedder = self._shared(open_embedder(self._settings, self._environ))
             # Who chose to do without one need not be told at every question.
             without = self._embedder is None and self._settings.provider != "none"
             self._why = "no embedder is installed, so only words were compared" if without else None
@@ -248,6 +259,26 @@ class Meaning:
         else:
             self._pause = _SHORTEST_PAUSE
         return done.count > 0
+
+    def follow(self, database: Database) -> int:
+        """Do at once what is done behind the answers; how many pieces. Where somebody went back, it stays so."""
+        configured, why = self._embedders.get()
+        if configured is None and why:
+            raise ModelMissing(why)
+        while self.recut(database):
+            pass
+        if configured is None:
+            return 0
+        done, standing = 0, database.read(_standing)
+        answering = self._embedders.of(standing.current.identity) if standing.current else configured
+        if standing.current is None and database.read(chunks.last):
+            self.begin(database, configured)
+        for embedder in filter(None, (answering, configured if self._wants(configured, standing) else None)):
+            if embedder is configured and standing.current and not self._begun:
+                self.begin(database, embedder)
+            while count := self.step(database, embedder).count:
+                done += count
+        return done
 
     def recut(self, database: Database) -> bool:
         """Cut a few rows again that another version cut; False when none is left."""

@@ -25,12 +25,18 @@ class Nearest:
         self._nearness: Nearness = (
             first if middle is None else first.moved((question + PULL * middle).astype(question.dtype))
         )
+        #: What is known by now, by number.
+        self._cosines: dict[int, float | None] = {}
 
     def best(self, most: int, within: set[int] | None) -> list[int]:
         """The numbers of the nearest chunks, nearest first, among those that are allowed."""
-        return self._nearness.best(most, within)
+        found = self._nearness.ranked(most, within)
+        self._cosines.update(found)
+        return list(found)
 
     def cosines(self, numbers: list[int]) -> dict[int, float]:
         """The cosine of each chunk that has a vector."""
-        found = zip(numbers, self._nearness.of(numbers), strict=True)
-        return {number: cosine for number, cosine in found if cosine is not None}
+        known = self._cosines
+        if unknown := [number for number in numbers if number not in known]:
+            known.update(zip(unknown, self._nearness.of(unknown), strict=True))
+        return {number: cosine for number in numbers if (cosine := known[number]) is not None}

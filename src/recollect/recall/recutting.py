@@ -8,7 +8,7 @@ from recollect.domain.hit import SourceKind
 from recollect.domain.memory import State
 from recollect.recall.indexing import index_message, memory_pieces, message_pieces, reindex_memory, reindex_note
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, memories, messages, meta, notes
+from recollect.storage.tables import chunks, memories, messages, meta, notes, quarantines
 
 #: What this version makes of texts: a digest of the pieces and terms of a specimen. A test works it out, and fails
 #: with the new one whenever anything is cut or found otherwise than before.
@@ -64,8 +64,9 @@ def _memories(tx: Tx, after: int, limit: int) -> list[int]:
 
 def _messages(tx: Tx, after: int, limit: int) -> list[int]:
     found = messages.following(tx, after, limit)
+    aside = quarantines.numbers(tx)
     for number, message in found:
-        if not _kept(tx, SourceKind.SESSIONS, number, list(message_pieces(message))):
+        if number not in aside and not _kept(tx, SourceKind.SESSIONS, number, list(message_pieces(message))):
             chunks.remove(tx, SourceKind.SESSIONS, number)
             index_message(tx, number, message)
     return [number for number, _ in found]

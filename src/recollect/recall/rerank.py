@@ -123,7 +123,7 @@ def twice(answer: Callable[[Judged | None], Recalled], query: str, rerankers: Re
 
 
 def _lacking(found: Recalled, why: str | None) -> Recalled:
-    return Recalled(found, found.rung, found.degraded or why)
+    return Recalled(found, found.rung, found.degraded or why, held_back=found.held_back)
 
 
 def _measure(values: list[float]) -> tuple[float, float]:

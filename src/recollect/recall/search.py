@@ -18,7 +18,7 @@ from recollect.recall.substring import find_substring
 from recollect.recall.when import Named, fit, named_times, without_relative_times
 from recollect.storage.port import Params, Tx
 from recollect.text.similarity import outline, says_the_same
-from recollect.text.terms import QueryTerm, index_terms, may_have, query_terms
+from recollect.text.terms import QueryTerm, index_terms, may_have, query_terms, with_members
 
 #: Candidates from each arm; what is not among them in any is not an answer.
 POOL = 60
@@ -36,6 +36,8 @@ class Question:
     text: str
     #: What to look for by words; a speaker's name is matched as the speaker instead, and "last week" as a time.
     terms: tuple[QueryTerm, ...]
+    #: The same, and what belongs to a kind that one of them names.
+    sought: tuple[QueryTerm, ...]
     names: frozenset[str]
     times: list[Named]
     filtered: bool
@@ -88,7 +90,7 @@ def search(
         return Recalled(hits, Rung.SUBSTRING if hits else rung, missing)
     ranking = _rank(tx, question, arms)
     if _crowded(arms, ranking, size):
-        every = every_match(tx, question.terms, question.params, size)
+        every = every_match(tx, question.sought, question.params, size)
         arms = replace(arms, matches=list(every), scores={**arms.scores, **every})
         ranking = _rank(tx, question, arms)
     distinct = _distinct(ranking, max(HEAD, 2 * limit, judged.head if judged else 0))
@@ -108,11 +110,12 @@ def _question(tx: Tx, query: str, reading: Reading, filters: Filters) -> Questio
     terms = query_terms(without_relative_times(query, times)) or query_terms(query)
     names = frozenset(term.word.casefold() for term in terms if term.word[:1].isupper() and is_speaker(tx, term.word))
     kept = tuple(term for term in terms if term.word.casefold() not in names)
-    return Question(query, kept or terms, names, times, filters.any, params)
+    asked = kept or terms
+    return Question(query, asked, with_members(asked), names, times, filters.any, params)
 
 
 def _arms(tx: Tx, question: Question, nearest: Nearest | None, size: int) -> Arms:
-    matches, scores = by_words(tx, question.terms, question.params, size, filtered=question.filtered)
+    matches, scores = by_words(tx, question.sought, question.params, size, filtered=question.filtered)
     near = by_meaning(tx, question.params, nearest, size, filtered=question.filtered)
     timely = by_time(tx, question.times, nearest, size // 2)
     return Arms(matches, near, timely, scores, nearest)
@@ -227,7 +230,7 @@ def _hits(
 ) -> dict[int, Hit]:
     text_rank = {number: place for place, number in enumerate(arms.matches, start=1)}
     vector_rank = {number: place for place, number in enumerate(arms.near, start=1)}
-    terms = tuple(term.word for term in question.terms)
+    terms = tuple(term.word for term in question.sought)
     return {
         one.number: to_hit(
             ranking.known[one.number],

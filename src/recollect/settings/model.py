@@ -34,6 +34,26 @@ def _is_sources(text: str) -> bool:
         return False
 
 
+def split_agents(text: str) -> dict[str, tuple[int, ...]]:
+    """The days of each agent that a list such as `coder=30, scratch=7/0/1` names: active, archive, grace."""
+    found: dict[str, tuple[int, ...]] = {}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        name, mark, days = part.partition("=")
+        periods = tuple(int(one) for one in days.split("/"))
+        if not mark or not name.strip() or len(periods) > 3 or not all(0 <= one <= 36_500 for one in periods):
+            raise ValueError(part)
+        found[name.strip()] = periods
+    return found
+
+
+def _is_agents(text: str) -> bool:
+    try:
+        split_agents(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_any(_: str) -> bool:
     return True
 
@@ -60,6 +80,12 @@ class LifecycleSettings:
     active_days: int = number(90, 0, 36_500, "Days until an active memory is archived; 0 leaves it active for ever.")
     archive_days: int = number(60, 0, 36_500, "Days until an archived memory is deleted; 0 skips the archive.")
     grace_days: int = number(7, 0, 3650, "Days to restore a deleted memory; 0 purges it at the next sweep.")
+    agents: str = text(
+        "",
+        _is_agents,
+        "names with days, such as coder=30, scratch=7/0/1",
+        "Periods of what was learned through an agent: active days, then perhaps archive and grace days.",
+    )
     clock_leap_days: int = number(45, 1, 36_500, "A clock that leaps ahead by more is doubted, and ages nothing.")
 
 
@@ -96,6 +122,9 @@ class RecallSettings:
         "and `local` a model of one's own, both as in [rerank].",
     )
     rerank_head: int = number(30, 2, 200, "How many of the best hits are judged again.")
+    untrusted: Literal["one", "none", "all"] = choice(
+        "one", ("none", "all"), "How many hits of one recall may be what tools or strangers wrote."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +223,9 @@ class LanguageModelSettings:
     # Below 0 is what nobody would write, and 0 is a price.
     input_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens read; -1 is not known.")
     output_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens written; -1 is not known.")
+    ask_above_tokens: int = number(
+        500_000, 0, 1_000_000_000_000, "Reading many conversations is asked about first when it may take more tokens."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +303,61 @@ class ConsolidationSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How the daemon is reached, and how much it takes."""
+
+    host: str = text("127.0.0.1", bool, "an address", "The address that `recollect serve` listens on.")
+    port: int = number(8377, 0, 65_535, "The port that it listens on; 0 is any that is free.")
+    hosts: str = text(
+        "", _is_any, "names with commas between", "Further names it may be asked by, such as those of a proxy."
+    )
+    max_body_kb: int = number(4096, 1, 1_048_576, "The largest body of a request, in KiB.")
+    rate_per_minute: int = number(6000, 0, 10_000_000, "The most requests a minute with one key; 0 is no limit.")
+    address_rate_per_minute: int = number(
+        60_000, 0, 10_000_000, "The most requests a minute from one address; 0 is no limit."
+    )
+    failures_per_minute: int = number(
+        60, 0, 10_000_000, "The most requests a minute with a wrong key from one address; 0 is no limit."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonSettings:
+    """How often `recollect serve` looks after the vaults, and what it does for other processes."""
+
+    consolidation_seconds: float = number(
+        60.0, 0.1, 86_400, "Seconds between two looks for conversations that fell silent or grew long."
+    )
+    indexing_seconds: float = number(30.0, 0.1, 86_400, "Seconds between two looks for pieces without a vector.")
+    retention_minutes: float = number(60.0, 0.01, 10_080, "Minutes between two looks for memories whose time is over.")
+    watch_seconds: float = number(1.0, 0.05, 3600, "Seconds between two looks at files that are watched.")
+    backup_hours: float = number(0.0, 0.0, 8760, "Hours between two backups of the home; 0 makes none.")
+    share_embedder: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether other processes have texts embedded by the daemon, instead of loading the model too."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactionSettings:
+    """What becomes of a secret that somebody says: it never reaches a vault."""
+
+    keep: Literal["off", "credentials"] = choice(
+        "off", ("credentials",), "Whether secrets are kept in the credential store, with a reference in the text."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """What is written into the log of the home; never anything that was said, asked or kept secret."""
+
+    level: Literal["error", "off", "info", "debug"] = choice(
+        "error",
+        ("off", "info", "debug"),
+        "How much the log tells: unexpected errors alone, also what was done, or all.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that can be chosen, as it is in force."""
 
@@ -298,3 +385,7 @@ class Settings:
     transcripts: TranscriptSettings = field(default_factory=TranscriptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
+    daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
+    redaction: RedactionSettings = field(default_factory=RedactionSettings)
+    log: LogSettings = field(default_factory=LogSettings)

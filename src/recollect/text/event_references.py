@@ -87,9 +87,9 @@ def event_references(text: str) -> tuple[EventReference, ...]:
     text = text[:_LONGEST_QUESTION]
     folded = fold(text)
     leads, _ = _patterns()
-    # Which day it is does not matter: only where the times stand.
-    times = [found.span for found in time_ranges(text, date(2000, 1, 1))]
     found = [(lead, *_event(folded, lead.end())) for lead in leads.finditer(folded)]
+    # Which day it is does not matter: only where the times stand.
+    times = [one.span for one in time_ranges(text, date(2000, 1, 1))] if found else []
     return tuple(
         EventReference(text[start:end], (start, end), _DIRECTIONS[" ".join(lead[1].split())])
         for lead, start, end in found

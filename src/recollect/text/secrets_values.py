@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recollect.domain.message import Json
-from recollect.text.secrets import redact
+from recollect.text.secrets import Secret, find_secrets, redact
 
 
 def redact_value(value: Json, name: str = "") -> Json:
@@ -15,6 +15,17 @@ def redact_value(value: Json, name: str = "") -> Json:
     if isinstance(value, Sequence):
         return [redact_value(inner, name) for inner in value]
     return value
+
+
+def find_under(name: str, text: str) -> tuple[Secret, ...]:
+    """The secrets of a text that stands under a name in JSON, by their places in the text; without a name, its own."""
+    before = f'"{name}": "'
+    framed = find_secrets(f'{before}{text}"') if name else ()
+    start, end = len(before), len(before) + len(text)
+    # As below: what reaches out of the text is no help.
+    if framed and all(start <= one.start and one.end <= end for one in framed):
+        return tuple(Secret(one.start - start, one.end - start, one.kind) for one in framed)
+    return find_secrets(text)
 
 
 def _under(name: str, text: str) -> str:

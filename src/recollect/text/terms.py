@@ -7,6 +7,7 @@ and drops accents. Nothing reaches it that it would cut differently here and the
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from recollect.text.kinds import members
 from recollect.text.narrowing import any_of
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.words import Piece, analyse, contracted, is_unspaced, located_pieces, pairs, plain, spellings
@@ -72,6 +73,15 @@ def query_terms(query: str) -> tuple[QueryTerm, ...]:
         if len(telling) == MAX_TERMS:
             break
     return tuple((telling or silent).values())[:MAX_TERMS]
+
+
+def with_members(terms: tuple[QueryTerm, ...]) -> tuple[QueryTerm, ...]:
+    """The terms, and after them what belongs to each kind that one of them names."""
+    found = {term.term: term for term in terms}
+    for term in terms:
+        for member in members(term.term):
+            found.setdefault(member, QueryTerm(member, member))
+    return tuple(found.values())[:MAX_TERMS]
 
 
 def _all_sought(query: str) -> Iterator[QueryTerm]:

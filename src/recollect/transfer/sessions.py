@@ -10,6 +10,7 @@ from recollect.domain.session import Session, SessionKey
 from recollect.transfer import gemini, jsonl
 from recollect.transfer.jsonl import Damage
 from recollect.vault.chat import Chat
+from recollect.vault.sessions import Adopted
 from recollect.vault.vault import Vault
 
 _BATCH = 500
@@ -25,6 +26,8 @@ class ImportReport:
     known: int
     #: Lines that could not be read; each cost only itself.
     damage: tuple[Damage, ...] = ()
+    #: By which it can be taken back; None when nothing was new.
+    import_id: str | None = None
 
 
 def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
@@ -33,7 +36,9 @@ def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
     return jsonl.write(chat.info(), _whole(chat))
 
 
-def import_transcript(vault: Vault, lines: Iterable[bytes], *, strict: bool = False) -> ImportReport:
+def import_transcript(
+    vault: Vault, lines: Iterable[bytes], *, strict: bool = False, foreign: bool = False, import_id: str | None = None
+) -> ImportReport:
     """Bring a transcript in, whole or not at all. With `strict`, one damaged line refuses it."""
     found = jsonl.read(lines)
     if found.damage and strict:
@@ -42,8 +47,7 @@ def import_transcript(vault: Vault, lines: Iterable[bytes], *, strict: bool = Fa
     if found.session is None and not found.messages:
         raise InvalidInput("this is no transcript: it has neither a session nor a message that can be read")
     session = found.session or stand_in(found.messages)
-    adopted = vault.sessions.adopt(session, found.messages)
-    return ImportReport(session=adopted.session, added=adopted.added, known=adopted.known, damage=found.damage)
+    return _report(vault.sessions.adopt(session, found.messages, foreign=foreign, import_id=import_id), found.damage)
 
 
 def export_record(vault: Vault, session_id: str) -> str:
@@ -52,11 +56,20 @@ def export_record(vault: Vault, session_id: str) -> str:
     return gemini.write_record(chat.info(), _whole(chat))
 
 
-def import_record(vault: Vault, data: bytes) -> ImportReport:
+def import_record(vault: Vault, data: bytes, *, foreign: bool = False, import_id: str | None = None) -> ImportReport:
     """Bring in a conversation record; bringing it in again adds only what is new in it."""
     session, messages = named(*gemini.read_record(data, IdMaker()))
-    adopted = vault.sessions.adopt(session, messages)
-    return ImportReport(session=adopted.session, added=adopted.added, known=adopted.known)
+    return _report(vault.sessions.adopt(session, messages, foreign=foreign, import_id=import_id))
+
+
+def _report(adopted: Adopted, damage: tuple[Damage, ...] = ()) -> ImportReport:
+    return ImportReport(
+        session=adopted.session,
+        added=adopted.added,
+        known=adopted.known,
+        damage=damage,
+        import_id=adopted.import_id,
+    )
 
 
 def _whole(chat: Chat) -> Iterator[Message]:

@@ -1,11 +1,13 @@
 """What the care of a whole home stands on: its files, its keys, its catalog and its clock."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from recollect.domain.errors import NotFound
 from recollect.domain.ids import Clock, IdMaker
 from recollect.domain.owner import Owner
+from recollect.home.logs import Log
 from recollect.home.paths import Home
 from recollect.settings.model import Settings
 from recollect.storage.keystore import KeyStore
@@ -13,6 +15,9 @@ from recollect.storage.opening import CATALOG
 from recollect.storage.port import Database
 from recollect.storage.tables import vaults
 from recollect.storage.tables.vaults import VaultEntry
+
+if TYPE_CHECKING:
+    from recollect.models.port import Embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +30,15 @@ class Grounds:
     catalog: Database
     clock: Clock
     ids: IdMaker
+    #: Where it is told what was done.
+    log: Log = field(default_factory=Log)
+    #: The embedder that all vaults share, or None and the reason.
+    embedder: "Callable[[], tuple[Embedder | None, str | None]]" = lambda: (None, None)
+
+    #: Take away again what was erased from a vault whose file was replaced.
+    settle: Callable[[VaultEntry], None] = lambda _: None
+    #: Close a vault's file in this process; True when nobody else has it open either.
+    release: Callable[[str], bool] = lambda _: True
 
     def entries(self, owners: Sequence[Owner] | None = None) -> list[VaultEntry]:
         """The vaults of these owners, or all; an owner without one is refused."""

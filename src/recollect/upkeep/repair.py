@@ -27,7 +27,17 @@ from recollect.vault.checking import rebuild
 
 #: Made again from the others, or filled by the schema's own steps.
 DERIVED = frozenset(
-    ("chunks", "generations", "vectors", "embedding_cache", "coarse", "coarse_lists", "migrations", "profiles")
+    (
+        "chunks",
+        "generations",
+        "vectors",
+        "embedding_cache",
+        "coarse",
+        "coarse_middles",
+        "coarse_lists",
+        "migrations",
+        "profiles",
+    )
 )
 
 
@@ -60,7 +70,7 @@ class Repaired:
 
 
 def repair(grounds: Grounds, owner: Owner, *, force: bool = False) -> Repaired:
-    """Salvage the vault of an owner, when it needs it or is forced to; other programs should not have it open.
+    """Salvage the vault of an owner, when it needs it or is forced to; refused while another program has it open.
 
     Only copies are worked on. The new file takes the old one's place when it is whole, by one rename.
     """
@@ -76,8 +86,12 @@ def repair(grounds: Grounds, owner: Owner, *, force: bool = False) -> Repaired:
         work = grounds.home.backups / f".{os.urandom(6).hex()}-repairing"
         try:
             make_private_folder(work)
+            before = _marks(path)
             _copy_as_it_is(path, evidence)
             made = _salvaged(grounds, owner, evidence / path.name, work, key)
+            # Who has the old file open would go on writing into it, and who wrote meanwhile is not in the new one.
+            if _marks(path) != before or not grounds.release(entry.id):
+                raise StorageError(f"another program uses the vault of {owner}; stop it, then run the repair again")
             _put(work / "new.db", path)
         except BaseException as error:
             # The old file stands where it stood, so a copy of it is of no use.
@@ -104,6 +118,12 @@ class _Made:
     dropped: Mapping[str, int]
     stand_ins: int
     pieces: int
+
+
+def _marks(path: Path) -> list[tuple[int, int]]:
+    """The state of the database and its log, which a write changes."""
+    parts = [path.with_name(path.name + suffix) for suffix in ("", "-wal")]
+    return [(found.st_size, found.st_mtime_ns) for found in (part.stat() for part in parts if part.exists())]
 
 
 def _copy_as_it_is(path: Path, evidence: Path) -> None:

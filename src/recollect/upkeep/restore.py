@@ -13,6 +13,7 @@ from recollect.domain.owner import Owner
 from recollect.domain.person import DEFAULT_TENANT, Person
 from recollect.home.files import make_private_folder, sync_folder
 from recollect.home.locks import Lock
+from recollect.home.logs import Log
 from recollect.home.paths import Home, prepare
 from recollect.settings.model import Settings
 from recollect.storage.keystore import KeyStore
@@ -28,6 +29,7 @@ from recollect.upkeep.backup_manifest import Manifest, Part
 from recollect.upkeep.restore_aside import is_there, set_aside
 from recollect.upkeep.restore_staging import check_is_backup, check_part, opened_backup, read_manifest, stage
 from recollect.vault.people import ensure_tenant
+from recollect.vault.purge_ground import was_erased
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,8 @@ class Restored:
     owners: tuple[Owner, ...]
     #: What was there before: a backup of it, or where damaged files were put.
     kept: tuple[Path, ...] = ()
+    #: Whom the backup holds and who were erased from this home since; they stay erased.
+    erased: tuple[Owner, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,9 @@ def restore_home(home: Home, backup: Path, opening: Opening, *, replace: bool = 
             (room / name).replace(home.root / name)
         sync_folder(home.vaults)
         sync_folder(home.root)
+    log = Log(home, opening.settings.log.level, opening.clock)
+    log.info("restore.done", {"kind": "home", "vaults": len(staged)})
+    log.close()
     return Restored(owners=tuple(one.owner for one in staged), kept=tuple(kept))
 
 
@@ -88,6 +95,10 @@ def restore_vaults(
     """Restore vaults into a home that is in use; with `replace`, after a backup of those that are there."""
     with _staged(grounds.home, backup, opening, owners) as (_, _, staged):
         entries = {entry.owner: entry for entry in grounds.entries()}
+        erased = [one.owner for one in staged if was_erased(grounds.catalog, one.file.stem)]
+        if erased and owners is not None:
+            raise Conflict(f"{erased[0]} was erased from this home since that backup, and is not brought back into it")
+        staged = [one for one in staged if one.owner not in erased]
         living = [one.owner for one in staged if one.owner in entries and _lives(grounds, entries[one.owner])]
         if living and not replace:
             raise Conflict(
@@ -100,7 +111,10 @@ def restore_vaults(
                 _add(grounds, one)
             else:
                 kept += _replace(grounds, one, entry)
-    return Restored(owners=tuple(one.owner for one in staged), kept=tuple(kept))
+                # Before anybody is served what was erased since the backup.
+                grounds.settle(entry)
+    grounds.log.info("restore.done", {"kind": "vaults", "vaults": len(staged)})
+    return Restored(owners=tuple(one.owner for one in staged), kept=tuple(kept), erased=tuple(erased))
 
 
 @contextmanager

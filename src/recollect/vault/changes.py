@@ -14,6 +14,7 @@ from recollect.recall.passages import memory_hashes
 from recollect.storage.port import Tx
 from recollect.storage.tables import barred, chunks, citations, embedding_cache, events, memories, proposals, versions
 from recollect.text.similarity import fingerprint
+from recollect.vault.keeping import note_going
 
 #: Who moves a memory when its deadline does.
 LIFECYCLE = "lifecycle"
@@ -98,6 +99,7 @@ def destroy(change: Change, memory: Memory) -> bool:
         return False
     for content in (memory.content, *(version.content for version in versions.of(change.tx, memory.id))):
         embedding_cache.forget(change.tx, memory_hashes(content))
+        note_going(change.tx, content)
     versions.purge(change.tx, memory.id)
     citations.remove(change.tx, memory.id)
     proposals.remove_about(change.tx, memory.id)

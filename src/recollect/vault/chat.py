@@ -8,6 +8,7 @@ from recollect.domain.caller import Permission, Scope
 from recollect.domain.errors import NotFound
 from recollect.domain.event import EventType
 from recollect.domain.message import Json, Message, Part, TokenCount, ToolCall
+from recollect.domain.owner import Owner
 from recollect.domain.session import Session, SessionKey, SessionKind
 from recollect.domain.trust import Trust, least
 from recollect.policy.clock import Reading
@@ -17,8 +18,10 @@ from recollect.text.cleaning import clean
 from recollect.vault.draft import MAX_PAGE, check_limit
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.keeping import Keeping
 from recollect.vault.redacting import call_without_secrets, without_secrets
 from recollect.vault.transcript import Said, append, existing, prune_hooks, to_message
+from recollect.vault.trusting import check_global
 
 _READ = operation(Permission.READ, Scope.SESSION)
 _WRITE = operation(Permission.WRITE, Scope.SESSION)
@@ -71,21 +74,22 @@ class Chat:
     @_WRITE
     def add_many(self, said: Iterable[Said]) -> list[Message]:
         """Record several messages in one transaction: all of them, or none."""
-        handed_in = list(said)
 
-        def change(tx: Tx, reading: Reading) -> list[Message]:
+        def change(tx: Tx, reading: Reading, handed_in: list[Said]) -> list[Message]:
             ids = self._footing.ids
             made = [to_message(one, self.id, ids("msg"), reading.now) for one in handed_in]
             if not self.gate.own:
                 # Whoever may write here on a grant does not speak with the owner's voice.
                 made = [replace(one, trust=least(one.trust, Trust.UNKNOWN)) for one in made]
-            added = [append(tx, one, reading.now) for one in made]
+            added = [append(tx, one, reading.now) for one in _believed(self.gate.owner, made)]
             if self.key.kind is SessionKind.HOOK:
                 # After the write, which has made this session the youngest of its kind.
                 prune_hooks(tx, reading, self._footing)
             return added
 
-        return self._footing.write(change)
+        with Keeping(self._footing, set()) as keeping:
+            handed_in = [_kept(keeping, one) for one in said]
+            return self._footing.write(lambda tx, reading: change(tx, reading, handed_in))
 
     @_READ
     def info(self) -> Session:
@@ -119,7 +123,7 @@ class Chat:
     def record_call(self, message_id: str, call: ToolCall) -> Message:
         """Set what is known of a tool call: a new one, or how one that was pending ended."""
 
-        def change(tx: Tx, reading: Reading) -> Message:
+        def change(tx: Tx, reading: Reading, call: ToolCall) -> Message:
             message = messages.find(tx, message_id)
             if message is None or message.session_id != self.id:
                 raise NotFound(f"there is no message {message_id!r} in session {self.id!r}")
@@ -131,7 +135,9 @@ class Chat:
             messages.set_calls(tx, changed)
             return changed
 
-        return self._footing.write(change)
+        with Keeping(self._footing, set()) as keeping:
+            kept = keeping.call(call)
+            return self._footing.write(lambda tx, reading: change(tx, reading, kept))
 
     @_CHANGE
     def describe(self, *, title: str | None = None, summary: str | None = None) -> Session:
@@ -164,3 +170,21 @@ class Chat:
             return ended
 
         return self._footing.write(change)
+
+
+def _kept(keeping: Keeping, said: Said) -> Said:
+    if not keeping.keeps:
+        return said
+    return replace(
+        said,
+        content=keeping.text(said.content) if isinstance(said.content, str) else keeping.parts(said.content),
+        tool_calls=tuple(map(keeping.call, said.tool_calls)),
+        thoughts=keeping.parts(said.thoughts),
+    )
+
+
+def _believed(owner: Owner | None, made: list[Message]) -> list[Message]:
+    """The messages, unless one of them would bring a stranger's words to everybody."""
+    for message in made:
+        check_global(owner, message.trust)
+    return made

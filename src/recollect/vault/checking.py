@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from recollect.recall import recutting
 from recollect.recall.indexing import index_memory, index_message, index_note
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, memories, messages, notes
+from recollect.storage.tables import chunks, memories, messages, notes, quarantines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +34,10 @@ def rebuild(tx: Tx) -> int:
     chunks.clear(tx)
     for number, memory in memories.everything(tx):
         index_memory(tx, number, memory)
+    aside = quarantines.numbers(tx)
     for number, message in messages.everything(tx):
-        index_message(tx, number, message)
+        if number not in aside:
+            index_message(tx, number, message)
     for number, path, text in notes.everything(tx):
         index_note(tx, number, path, text)
     recutting.note_done(tx)

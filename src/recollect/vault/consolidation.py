@@ -1,11 +1,13 @@
 """Consolidation: from what was said to what is known, as a durable job that a crash neither loses nor doubles."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollect.domain.caller import Permission, Scope
 from recollect.domain.errors import InvalidInput, NotFound
 from recollect.domain.event import EventType
+from recollect.domain.language_model import Estimate
 from recollect.domain.proposal import Finding
 from recollect.domain.session import Session
 from recollect.policy.clock import Reading
@@ -13,6 +15,7 @@ from recollect.storage.port import Tx
 from recollect.storage.tables import events, jobs, runs, sessions
 from recollect.storage.tables.jobs import Job, JobState
 from recollect.storage.tables.runs import ConsolidationRun
+from recollect.vault.consolidation_pricing import priced
 from recollect.vault.consolidation_reverting import Reverted, revert
 from recollect.vault.consolidation_thinking import think
 from recollect.vault.consolidation_working import KIND, Outcome, load, note_job, work
@@ -57,6 +60,15 @@ class Consolidation:
             return []
         found = think(snapshot, self._footing.language_model(), self._footing.settings.consolidation.instructions)
         return list(found.findings)
+
+    @_READ
+    def estimate(self, session_ids: Sequence[str]) -> Estimate | None:
+        """What reading these conversations would cost at most; None without a model. Nothing is asked or written.
+
+        A question that has to be asked again, because its answer was cut off or quoted nothing, costs more.
+        """
+        model = self._footing.language_model()
+        return priced(self._footing, model, session_ids) if model else None
 
     @_CHANGE
     def reset(self, session_id: str) -> Outcome:

@@ -12,7 +12,7 @@ from recollect.domain.session import Session, SessionKind
 from recollect.policy.clock import Reading
 from recollect.policy.lifecycle import state_at
 from recollect.storage.port import Tx
-from recollect.storage.tables import barred, memories, messages, runs
+from recollect.storage.tables import barred, memories, messages, quarantines, runs
 from recollect.vault.transcript import existing
 
 _MOST_MESSAGES = 1_000_000
@@ -46,7 +46,10 @@ def take(tx: Tx, session_id: str, through: int, owner: Owner | None, reading: Re
     # What a fork copied is read where it was said.
     begin = max(runs.read_to(tx, session_id), copied_to(session))
     unread = [one for one in messages.after(tx, session_id, begin, _MOST_MESSAGES) if one.position <= through]
+    aside = quarantines.of_session(tx, session_id)
     spans = barred.of_session(tx, session_id)
+    # Nothing is learned from what is set aside.
+    spans += [Span(one.id, 0, len(one.text)) for one in unread if one.id in aside]
     return Snapshot(
         session=session,
         from_position=begin,

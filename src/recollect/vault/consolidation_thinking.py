@@ -1,7 +1,9 @@
 """The thinking of a reading: a snapshot in, findings out; no transaction is open while it lasts."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from recollect.domain.language_model import Prompt
 from recollect.models.language import LanguageModel
 from recollect.vault.consolidation_snapshot import Snapshot
 
@@ -23,4 +25,19 @@ def think(snapshot: Snapshot, model: LanguageModel | None, instructions: str) ->
         barred=snapshot.barred,
         served=Served(snapshot.forgotten),
         imported=snapshot.foreign,
+    )
+
+
+def asks(snapshot: Snapshot, model: LanguageModel, instructions: str) -> Iterator[Prompt]:
+    """What the model would be asked about a conversation, in the order of asking."""
+    from recollect.distil.echo import Served  # noqa: PLC0415 - as above
+    from recollect.distil.reading import questions  # noqa: PLC0415
+
+    return questions(
+        snapshot.conversation,
+        snapshot.known,
+        model=model,
+        instructions=instructions or None,
+        barred=snapshot.barred,
+        served=Served(snapshot.forgotten),
     )

@@ -61,8 +61,13 @@ def work(footing: Footing, job_id: str) -> Outcome:
             found = think(snapshot, footing.language_model(), footing.settings.consolidation.instructions)
     except ModelError as error:
         give_back(footing, job, error)
+        footing.log.info("consolidation.failed", {"job": job.id, "error": type(error).__name__})
         return Outcome(session_id=job.subject, trouble=str(error))
-    return footing.write(lambda tx, reading: _store(Desk(tx, reading, footing), job, snapshot, found))
+    done = footing.write(lambda tx, reading: _store(Desk(tx, reading, footing), job, snapshot, found))
+    if done.run:
+        told = {"added": done.run.added, "updated": done.run.updated, "proposed": done.run.proposed}
+        footing.log.info("consolidation.done", {"job": job.id, "run": done.run.id, **told})
+    return done
 
 
 def load(footing: Footing, session_id: str, through: int) -> Snapshot | None:

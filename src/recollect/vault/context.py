@@ -15,7 +15,7 @@ from recollect.recall.nearest import Nearest
 from recollect.recall.search import search
 from recollect.settings.model import ContextSettings, split_sources
 from recollect.storage.port import Tx
-from recollect.storage.tables import summaries
+from recollect.storage.tables import quarantines, summaries
 from recollect.text.cleaning import clean
 from recollect.text.tokens import counter
 from recollect.vault import global_notes
@@ -111,7 +111,8 @@ class _Loading:
             profile=texts(known.profile),
             learnings=known.learnings,
             recalled=self._recalled(tx, reading, len(said.messages)),
-            summary=summaries.find(tx, session.id) if session else None,
+            # A summary may repeat what is set aside.
+            summary=summaries.find(tx, session.id) if session and not quarantines.of_session(tx, session.id) else None,
             messages=said.messages,
             earlier=said.earlier,
         )

@@ -7,7 +7,7 @@ from recollect.context.turns import FARTHEST, calls_answered
 from recollect.domain.message import Message, Role
 from recollect.domain.session import Session
 from recollect.storage.port import Tx
-from recollect.storage.tables import messages
+from recollect.storage.tables import messages, quarantines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,9 @@ def load_window(tx: Tx, session: Session, most: int) -> Said:
         said = messages.latest(tx, session.id, before=None, limit=most + 1 + FARTHEST)
     if said and all(one.role is not Role.USER for one in said):
         said = [*_question(tx, session.id, said[0].position), *said]
-    return Said(messages=said, earlier=max(0, session.message_count - len(said)))
+    aside = quarantines.of_session(tx, session.id)
+    shown = [one for one in said if one.id not in aside] if aside else said
+    return Said(messages=shown, earlier=max(0, session.message_count - len(said)))
 
 
 def last_question(tx: Tx, session_id: str) -> str:

@@ -3,6 +3,7 @@
 from recollect.storage.port import Tx
 from recollect.storage.tables import meta
 from recollect.vault.footing import Footing
+from recollect.vault.keeping import drop_going
 
 _NAME = "remains"
 
@@ -14,6 +15,7 @@ def mark_remains(tx: Tx) -> None:
 
 def finish_erasing(footing: Footing) -> bool:
     """Erase what is noted, now or after a crash; False while another reader holds an old snapshot."""
+    drop_going(footing)
     if footing.database.read(lambda tx: meta.find(tx, _NAME)) != "1":
         return True
     if not footing.database.erase_remains():

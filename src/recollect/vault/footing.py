@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from recollect.domain.errors import StorageError
 from recollect.domain.ids import IdMaker
+from recollect.home.logs import Log
 from recollect.policy.clock import Reading
 from recollect.policy.lifecycle import Retention
 from recollect.recall.meaning import Meaning
@@ -55,6 +56,12 @@ class Footing:
     session_lists: SessionCache = field(default_factory=SessionCache)
     #: When the notes and transcripts were last looked at.
     looks: Looks = field(default_factory=lambda: Looks(CrawlCache()))
+    #: Keeps a secret in the credential store and says under which account; None where secrets are not kept.
+    keep_secret: Callable[[str], str] | None = None
+    #: Deletes one that was kept; None where there is no credential store.
+    forget_secret: Callable[[str], None] | None = None
+    #: Where it is told what was done, in counts and ids.
+    log: Log = field(default_factory=Log)
 
     @property
     def actor(self) -> str:

@@ -96,6 +96,15 @@ class Index:
         return done
 
     @operation(Permission.WRITE, Scope.USER)
+    def catch_up(self) -> int:
+        """Embed what has no vector yet, as recall does behind its answers; how many pieces.
+
+        Unlike `update` it decides nothing: a model that somebody went back from is left alone, and without an embedder
+        there is nothing to do.
+        """
+        return self._footing.meaning.follow(self._footing.database)
+
+    @operation(Permission.WRITE, Scope.USER)
     def rollback(self) -> IndexStatus:
         """Answer from the generation before this one again."""
 

@@ -3,22 +3,29 @@
 import hashlib
 import secrets
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from recollect.domain.caller import ApiKey, Caller, Grant, Permission, Scope
 from recollect.domain.errors import Denied, InvalidInput, NotFound
 from recollect.domain.ids import Clock, IdMaker
 from recollect.domain.owner import Owner, OwnerKind
+from recollect.policy.access import gives, reaches
+from recollect.storage.known import Known
 from recollect.storage.port import Database, Tx
 from recollect.storage.tables import keys, people
 from recollect.vault.gate import Gate, operation
 
+#: For the operator; and, of the keys of its own owners, for a key with admin.
+_KEYS = operation(Permission.ADMIN, Scope.USER)
 _ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
 _PREFIX = "rk_"
 _BYTES = 32
+_MOST_GRACE = timedelta(days=90)
 
 
 class Keys:
-    """API keys and grants; for the operator of the home."""
+    """API keys and grants; grants are for the operator of the home, keys also for who administers their owners."""
 
     def __init__(self, catalog: Database, gate: Gate, clock: Clock, ids: IdMaker) -> None:
         self._catalog = catalog
@@ -31,33 +38,69 @@ class Keys:
         """The gate every operation passes."""
         return self._gate
 
-    @_ADMIN
-    def create(self, person: str, *, permissions: Iterable[str] = ("read", "write")) -> tuple[ApiKey, str]:
-        """A new key for a person, and its secret, which is shown this once and not kept."""
+    @_KEYS
+    def create(
+        self, person: str, *, permissions: Iterable[str] = ("read", "write"), owners: Iterable[str] = ()
+    ) -> tuple[ApiKey, str]:
+        """A new key for a person, and its secret, which is shown this once and not kept.
+
+        It opens the person's own vault, and those of `owners`: in them it may do what it may do at home, but what it
+        writes there is not taken for their owner's word. With `admin` it also makes and ends keys of these owners.
+        """
         allowed = frozenset(_permission(word) for word in permissions)
-        if not allowed or Permission.ADMIN in allowed:
-            raise InvalidInput("a person's key may have read, write or both; choose one of them")
-        secret = _PREFIX + secrets.token_urlsafe(_BYTES)
+        if not allowed - {Permission.ADMIN}:
+            raise InvalidInput("a key needs read or write, with or without admin; choose at least one of them")
         owner = Owner.parse(person).person
-        key = ApiKey(id=self._ids("key"), person=owner, permissions=allowed, created_at=self._clock())
+        named = {Owner.parse(one).person for one in owners} - {owner}
+        key = ApiKey(
+            id=self._ids("key"),
+            person=owner,
+            permissions=allowed,
+            created_at=self._clock(),
+            owners=tuple(sorted(named, key=str)),
+        )
+        caller = self._gate.caller_now()
+        if not reaches(caller, key):
+            # Whether they are in this home is not told either.
+            raise NotFound("there is no such owner for this key; name one that it was made for")
+        if not gives(caller, key):
+            raise Denied(f"{caller.name} may not give what it does not have; leave that permission out")
+        return key, self._catalog.write(lambda tx: _keep(tx, key))
 
-        def change(tx: Tx) -> None:
-            _check_exists(tx, owner)
-            keys.add(tx, key, _digest(secret))
+    @_KEYS
+    def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> tuple[ApiKey, str]:
+        """A new key in the place of another, and its secret; the old one ends at once, or after a grace."""
+        if grace < timedelta(0) or grace > _MOST_GRACE:
+            raise InvalidInput(f"a grace of {grace} is not allowed; use 0 to {_MOST_GRACE.days} days")
+        now, caller = self._clock(), self._gate.caller_now()
 
-        self._catalog.write(change)
-        return key, secret
+        def change(tx: Tx) -> tuple[ApiKey, str]:
+            old = _known(tx, caller, key_id)
+            if not keys.revoke(tx, key_id, now + grace, now):
+                raise _no_key(key_id)
+            new = replace(old, id=self._ids("key"), created_at=now, revoked_at=None)
+            return new, _keep(tx, new)
 
-    @_ADMIN
+        return self._catalog.write(change)
+
+    @_KEYS
     def all(self) -> list[ApiKey]:
-        """All keys by id, oldest first; never a secret."""
-        return self._catalog.read(keys.everything)
+        """All keys that the caller manages, by id, oldest first; never a secret."""
+        caller = self._gate.caller_now()
+        return [key for key in self._catalog.read(keys.everything) if _manages(caller, key)]
 
-    @_ADMIN
-    def revoke(self, key_id: str) -> None:
-        """End a key at once."""
-        if not self._catalog.write(lambda tx: keys.revoke(tx, key_id, self._clock())):
-            raise NotFound(f"there is no key {key_id!r} to revoke")
+    @_KEYS
+    def revoke(self, key_id: str) -> ApiKey:
+        """End a key at once; the key as it was."""
+        now, caller = self._clock(), self._gate.caller_now()
+
+        def change(tx: Tx) -> ApiKey:
+            known = _known(tx, caller, key_id)
+            if not keys.revoke(tx, key_id, now, now):
+                raise _no_key(key_id)
+            return known
+
+        return self._catalog.write(change)
 
     @_ADMIN
     def grant(
@@ -94,30 +137,57 @@ class Keys:
             raise NotFound(f"there is no grant {grant_id!r} to withdraw")
 
 
-def caller_of(catalog: Database, secret: str) -> Caller:
+def caller_of(catalog: Known, secret: str, now: datetime) -> Caller:
     """The caller that a secret stands for; a wrong or revoked one is nobody."""
+    # Looked up by digest: nothing is compared that a stopwatch could tell apart.
+    digest = _digest(secret)
 
-    def load(tx: Tx) -> Caller | None:
-        # Looked up by digest: nothing is compared that a stopwatch could tell apart.
-        key = keys.find(tx, _digest(secret))
-        if key is None or key.revoked_at is not None:
+    def load(tx: Tx) -> tuple[datetime | None, Caller] | None:
+        key = keys.find(tx, digest)
+        if key is None:
             return None
-        return Caller(
+        return key.revoked_at, Caller(
             name=f"key:{key.id}",
             person=key.person,
             permissions=key.permissions,
-            grants=keys.grants_to(tx, key.person),
+            grants=(*keys.grants_to(tx, key.person), *_named(key)),
         )
 
-    caller = catalog.read(load)
-    if caller is None:
+    found = catalog.read(("key", digest), load)
+    # Asked each time: a key that was rotated ends by the clock, and nothing is written then.
+    if found is None or (found[0] is not None and found[0] <= now):
         raise Denied("this key is not known here, or was revoked; ask the operator of the home for one")
-    return caller
+    return found[1]
 
 
-def caller_for(catalog: Database, person: Owner) -> Caller:
+def _named(key: ApiKey) -> list[Grant]:
+    """The owners that a key was made for, as leave that the key brings along."""
+    return [
+        Grant(
+            id=key.id,
+            to=key.person,
+            owner=owner,
+            permission=permission,
+            scope=Scope.GLOBAL if owner.kind is OwnerKind.GLOBAL else Scope.USER,
+            created_at=key.created_at,
+        )
+        for owner in key.owners
+        for permission in sorted(key.permissions - {Permission.ADMIN})
+    ]
+
+
+def _keep(tx: Tx, key: ApiKey) -> str:
+    """Keep a key whose people are all there; its secret."""
+    for owner in (key.person, *key.owners):
+        _check_exists(tx, owner)
+    secret = _PREFIX + secrets.token_urlsafe(_BYTES)
+    keys.add(tx, key, _digest(secret))
+    return secret
+
+
+def caller_for(catalog: Known, person: Owner) -> Caller:
     """A person as the caller, on the operator's word: what a channel adapter acts as."""
-    allowed = catalog.read(lambda tx: keys.grants_to(tx, person))
+    allowed = catalog.read(("grants", person), lambda tx: keys.grants_to(tx, person))
     return Caller(name=f"person:{person}", person=person, grants=allowed)
 
 
@@ -139,11 +209,27 @@ def _check_grant(grant: Grant) -> None:
         raise InvalidInput("scope global is for the owner global, and only for it")
 
 
+def _manages(caller: Caller, key: ApiKey) -> bool:
+    return reaches(caller, key) and gives(caller, key)
+
+
+def _known(tx: Tx, caller: Caller, key_id: str) -> ApiKey:
+    """A key that the caller manages; one that reaches further, or may do more, is not there."""
+    key = keys.find_by_id(tx, key_id)
+    if key is None or not _manages(caller, key):
+        raise _no_key(key_id)
+    return key
+
+
+def _no_key(key_id: str) -> NotFound:
+    return NotFound(f"there is no key {key_id!r} that is in use; `keys` lists them")
+
+
 def _permission(word: str) -> Permission:
     try:
         return Permission(word)
     except ValueError:
-        raise InvalidInput(f"permission {word!r} is unknown; use read or write") from None
+        raise InvalidInput(f"permission {word!r} is unknown; use read, write or admin") from None
 
 
 def _scope(word: str) -> Scope:

@@ -8,7 +8,8 @@ from recollect.domain.event import EventType
 from recollect.domain.ids import IdMaker
 from recollect.domain.learning import Learning
 from recollect.domain.memory import Kind, Memory, State
-from recollect.domain.trust import Trust
+from recollect.domain.owner import Owner
+from recollect.domain.trust import Trust, least
 from recollect.policy.clock import Reading
 from recollect.policy.learnings import is_same
 from recollect.policy.lifecycle import Retention, active_times, enter, state_at
@@ -17,6 +18,8 @@ from recollect.storage.tables import learnings
 from recollect.vault import changes
 from recollect.vault.draft import check_content
 from recollect.vault.footing import Footing
+from recollect.vault.quarantine_later import held_back
+from recollect.vault.trusting import check_global
 
 
 def today(reading: Reading) -> date:
@@ -45,7 +48,8 @@ def keeper(tx: Tx, reading: Reading, footing: Footing, agent: str | None) -> "Ke
         reading=reading,
         ids=footing.ids,
         retention=footing.retention,
-        own=footing.gate.own,
+        trust=Trust.OWNER if footing.gate.own else Trust.UNKNOWN,
+        owner=footing.gate.owner,
         agent=agent,
     )
 
@@ -58,8 +62,10 @@ class Keeper:
     reading: Reading
     ids: IdMaker
     retention: Retention
-    #: Whether the one who writes speaks for the owner.
-    own: bool
+    #: How far the one who writes is believed.
+    trust: Trust
+    #: Whose vault it is.
+    owner: Owner | None
     agent: str | None
 
     def say(self, text: str, category: Kind) -> Learning:
@@ -77,14 +83,14 @@ class Keeper:
             id=self.ids("mem"),
             content=check_content(text),
             kind=category,
-            trust=self._trust(),
+            trust=check_global(self.owner, self.trust),
             author=self.change.actor,
             agent=self.agent,
             created_at=now,
             updated_at=now,
-            **active_times(now, self.retention),
+            **active_times(now, self.retention.of(self.agent)),
         )
-        return self._dated(changes.add(self.change, memory), day)
+        return self._dated(self._held_back(changes.add(self.change, memory)), day)
 
     def edit(self, memory: Memory, text: str, category: Kind, day: date) -> Learning:
         """Say a learning otherwise; what it said before is kept as a version."""
@@ -93,11 +99,12 @@ class Keeper:
             content=check_content(text),
             kind=category,
             author=self.change.actor,
-            trust=memory.trust if self.own else Trust.UNKNOWN,
+            trust=check_global(self.owner, least(memory.trust, self.trust)),
             version=memory.version + 1,
             updated_at=self.reading.now,
         )
-        return self._dated(changes.put(self.change, memory, after, EventType.EDITED), day)
+        edited = changes.put(self.change, memory, after, EventType.EDITED)
+        return self._dated(self._held_back(edited), day)
 
     def redate(self, memory: Memory, day: date) -> Learning:
         """Give a learning another day."""
@@ -121,9 +128,9 @@ class Keeper:
         after = enter(replace(memory, updated_at=self.reading.now), State.ACTIVE, self.reading.now, self.retention)
         return self._dated(changes.put(self.change, memory, after, EventType.DEDUPLICATED), today(self.reading))
 
+    def _held_back(self, memory: Memory) -> Memory:
+        return held_back(self.change, memory, self.retention, agent=self.agent)
+
     def _dated(self, memory: Memory, day: date) -> Learning:
         learnings.save_day(self.change.tx, memory.id, day, memory.updated_at)
         return Learning(id=memory.id, text=memory.content, category=memory.kind, day=day, agent=memory.agent)
-
-    def _trust(self) -> Trust:
-        return Trust.OWNER if self.own else Trust.UNKNOWN

@@ -26,7 +26,10 @@ from recollect.vault.draft import (
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
 from recollect.vault.history import History
+from recollect.vault.keeping import Keeping
+from recollect.vault.quarantine_later import held_back
 from recollect.vault.saving import save_draft
+from recollect.vault.trusting import check_global
 
 _READ = operation(Permission.READ, Scope.USER)
 _WRITE = operation(Permission.WRITE, Scope.USER)
@@ -69,21 +72,18 @@ class Memories:
             valid_to=valid_to,
             message_id=message_id,
             agent=agent,
-        ).checked()
-        return self._footing.write(lambda tx, reading: save_draft(tx, draft, reading, self._footing))
+        )
+        return self._save([draft])[0]
 
     @_WRITE
     def save_many(self, drafts: Iterable[Draft]) -> list[Memory]:
         """Remember many texts in one transaction: all of them, or none."""
-        checked = [draft.checked() for draft in drafts]
-        return self._footing.write(
-            lambda tx, reading: [save_draft(tx, draft, reading, self._footing) for draft in checked]
-        )
+        return self._save(drafts)
 
     @_READ
     def get(self, memory_id: str) -> Memory:
         """The memory with that id, active or archived."""
-        return self._footing.read(lambda tx, reading: _live(tx, memory_id, reading))
+        return self._footing.read(lambda tx, reading: live(tx, memory_id, reading))
 
     @_READ
     def find(self, key: str) -> Memory | None:
@@ -124,30 +124,33 @@ class Memories:
     ) -> Memory:
         """Change a memory and keep what it said before. With `version`, only if it is still at that one."""
 
-        def change(tx: Tx, reading: Reading) -> Memory:
+        def change(tx: Tx, reading: Reading, words: str | None) -> Memory:
             before = self._editable(tx, memory_id, reading)
             if version is not None and before.version != version:
                 raise Conflict(f"memory {memory_id!r} is at version {before.version}, not {version}; read it again")
             after = replace(
                 before,
-                content=before.content if content is None else check_content(content),
+                content=before.content if words is None else words,
                 importance=before.importance if importance is None else check_importance(importance),
                 kind=before.kind if kind is None else checked_kind(kind),
                 author=self._footing.actor,
-                trust=before.trust if self.gate.own else Trust.UNKNOWN,
+                trust=check_global(self.gate.owner, before.trust if self.gate.own else Trust.UNKNOWN),
                 version=before.version + 1,
                 updated_at=reading.now,
             )
-            return changes.put(self._change(tx, reading), before, after, EventType.EDITED)
+            done = self._change(tx, reading)
+            edited = changes.put(done, before, after, EventType.EDITED)
+            return held_back(done, edited, self._footing.retention)
 
-        return self._footing.write(change)
+        with Keeping(self._footing, set()) as keeping:
+            words = None if content is None else check_content(keeping.text(content))
+            return self._footing.write(lambda tx, reading: change(tx, reading, words))
 
     @_CHANGE
     def supersede(self, memory_id: str, content: str) -> Memory:
         """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
-        text = check_content(content)
 
-        def change(tx: Tx, reading: Reading) -> Memory:
+        def change(tx: Tx, reading: Reading, text: str) -> Memory:
             old = changes.settle(tx, _stored(tx, memory_id), reading, self._footing.retention)
             _check_live(old, old.state)
             if old.superseded_by:
@@ -162,16 +165,19 @@ class Memories:
                 kind=old.kind,
                 importance=old.importance,
                 author=self._footing.actor,
-                trust=Trust.OWNER if self.gate.own else Trust.UNKNOWN,
+                trust=check_global(self.gate.owner, Trust.OWNER if self.gate.own else Trust.UNKNOWN),
                 agent=old.agent,
                 created_at=reading.now,
                 updated_at=reading.now,
                 valid_from=reading.now,
                 supersedes=old.id,
             )
-            return changes.add(done, enter(new, State.ACTIVE, reading.now, self._footing.retention))
+            rules = self._footing.retention
+            return held_back(done, changes.add(done, enter(new, State.ACTIVE, reading.now, rules)), rules)
 
-        return self._footing.write(change)
+        with Keeping(self._footing, set()) as keeping:
+            text = check_content(keeping.text(content))
+            return self._footing.write(lambda tx, reading: change(tx, reading, text))
 
     @_CHANGE
     def move(self, memory_id: str, state: str) -> Memory:
@@ -208,7 +214,7 @@ class Memories:
         """Everything a memory has said, and everything that happened to it, oldest first."""
 
         def load(tx: Tx, reading: Reading) -> History:
-            memory = _live(tx, memory_id, reading)
+            memory = live(tx, memory_id, reading)
             return History.of(memory, versions.of(tx, memory_id), events.of(tx, memory_id))
 
         return self._footing.read(load)
@@ -230,6 +236,13 @@ class Memories:
             return then
 
         return self._footing.read(load)
+
+    def _save(self, drafts: Iterable[Draft]) -> list[Memory]:
+        with Keeping(self._footing, set()) as keeping:
+            checked = [replace(draft, content=keeping.text(draft.content)).checked() for draft in drafts]
+            return self._footing.write(
+                lambda tx, reading: [save_draft(tx, draft, reading, self._footing) for draft in checked]
+            )
 
     def _change(self, tx: Tx, reading: Reading) -> changes.Change:
         return changes.Change(tx, self._footing.actor, reading.now)
@@ -269,7 +282,7 @@ def _stored(tx: Tx, memory_id: str) -> Memory:
     return memory
 
 
-def _live(tx: Tx, memory_id: str, reading: Reading) -> Memory:
+def live(tx: Tx, memory_id: str, reading: Reading) -> Memory:
     """The memory as a reader may see it: deleted and expired ones are not there."""
     memory = _stored(tx, memory_id)
     state = state_at(memory, reading)

@@ -14,6 +14,7 @@ from recollect.storage.tables.erased_items import UnderWay
 from recollect.vault import purge_person
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.purge_backups import CATALOG
 from recollect.vault.purge_ground import Ground, vault_digest
 from recollect.vault.purge_needles import Needles
 from recollect.vault.purge_planning import Selection, plan
@@ -55,9 +56,9 @@ class Purge:
         leave = from_token(token, ground.salt(), caller=self._footing.actor, vault=ground.vault_id, now=ground.clock())
         with ground.lock():
             if leave.request.kind is PurgeKind.USER:
-                return self._run_person(ground, leave)
+                return self._told(self._run_person(ground, leave))
             purge = self._footing.write(lambda tx, reading: self._begin(tx, reading, leave), frees=True)
-            return carry_on(self._footing, ground, purge)
+            return self._told(carry_on(self._footing, ground, purge))
 
     @operation(Permission.WRITE, Scope.USER, reads=True)
     def finish(self) -> list[Receipt]:
@@ -72,6 +73,11 @@ class Purge:
             return []
         vault = vault_digest(ground.salt(), ground.vault_id)
         return [from_kept(one) for one in ground.catalog.read(lambda tx: receipts.everything(tx, vault))]
+
+    def _told(self, receipt: Receipt) -> Receipt:
+        told = {"purge": receipt.id, "kind": receipt.kind.value, "state": receipt.state.value, "hits": receipt.hits}
+        self._footing.log.info("purge.run", {**told, "files": receipt.files_scanned})
+        return receipt
 
     def _ground(self) -> Ground:
         if not self.gate.own:
@@ -121,7 +127,7 @@ class Purge:
     def _preview_person(self, ground: Ground, request: PurgeRequest) -> Preview:
         counts, state = self._footing.database.read(lambda tx: (erased_lineage.totals(tx), erased_lineage.state(tx)))
         held = {table: count for table, count in counts.items() if count}
-        return self._preview(ground, request, held, _digest(list(state)), None, (purge_person.CATALOG,))
+        return self._preview(ground, request, held, _digest(list(state)), None, (CATALOG,))
 
     def _run_person(self, ground: Ground, leave: Leave) -> Receipt:
         owner = self.gate.owner

@@ -22,6 +22,7 @@ from recollect.storage.tables import (
 )
 from recollect.storage.tables.erased_items import Rank
 from recollect.vault import changes
+from recollect.vault.keeping import note_going, texts_of
 from recollect.vault.note_sync import remove_notes
 from recollect.vault.purge_needles import Needles
 from recollect.vault.transcript import remove_session
@@ -69,7 +70,11 @@ class Destroyer(NamedTuple):
         erased_items.bar(self.tx, message_id)
         if message is None or number is None:
             return
-        self.needles.take(message.text, erased_rows.vector_of(self.tx, SourceKind.SESSIONS, number))
+        first, *others = texts_of(message)
+        self.needles.take(first, erased_rows.vector_of(self.tx, SourceKind.SESSIONS, number))
+        for text in others:
+            self.needles.take(text)
+        note_going(self.tx, first, *others)
         embedding_cache.forget(self.tx, message_hashes(message))
         chunks.remove(self.tx, SourceKind.SESSIONS, number)
         erased_rows.untitle(self.tx, message.session_id)
@@ -105,6 +110,7 @@ class Destroyer(NamedTuple):
             return
         for version in versions.of(self.tx, memory_id):
             self.needles.take(version.content)
+            note_going(self.tx, version.content)
         versions.purge(self.tx, memory_id)
         erased_rows.unsay(self.tx, memory_id)
         actor, at = self.change.actor, self.change.at

@@ -3,12 +3,12 @@
 import hmac
 import secrets
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from recollect.domain.ids import Clock
 from recollect.domain.owner import Owner
-from recollect.home.files import sync_folder
 from recollect.home.locks import Lock
 from recollect.home.paths import Home
 from recollect.storage.keystore import KeyStore
@@ -35,6 +35,8 @@ class Ground(NamedTuple):
     settle_catalog: Callable[[], bool]
     #: Pieces of what purges of this process erased, until their files are searched.
     needles: dict[str, Needles]
+    #: Delete the secrets that were kept for a vault; how many there were.
+    forget_secrets: Callable[[str], int]
     vault_id: str
 
     def has_ledger(self) -> bool:
@@ -60,18 +62,21 @@ class Ground(NamedTuple):
         return self.catalog.write(lambda tx: erased.secret(tx, name, secrets.token_bytes(_SECRET_BYTES)))
 
     def backups_of(self, vault_ids: Iterable[str]) -> list[Path]:
-        """The copies of vaults that were made before migrations, and those in backups of the home."""
-        patterns = [pattern for one in vault_ids for pattern in (f"*{one}-*", f"*/vaults/{one}.db*")]
-        return sorted({path for pattern in patterns for path in self.home.backups.glob(pattern)})
+        """The copies of vaults that were made before migrations, were put aside, or are in backups of the home."""
+        # Here and below only now: every home has a ground, and few erase anything.
+        from recollect.vault.purge_backups import copies_of  # noqa: PLC0415
 
-    def destroy_backups(self, vault_ids: Iterable[str]) -> int:
-        """Destroy those copies: they hold what was erased, and the vault is past what they are for."""
-        found = self.backups_of(vault_ids)
-        for path in found:
-            path.unlink(missing_ok=True)
-        for folder in {path.parent for path in found}:
-            sync_folder(folder)
-        return len(found)
+        return copies_of(self.home.backups, vault_ids)
+
+    def destroy_backups(self, vault_ids: Iterable[str], before: datetime | None = None) -> int:
+        """Destroy those copies, or those from before a time: they hold what was erased."""
+        from recollect.vault.purge_backups import destroy_copies  # noqa: PLC0415
+
+        return destroy_copies(self.home.backups, tuple(vault_ids), before)
+
+    def erased_until(self) -> datetime | None:
+        """When something was last erased from this vault."""
+        return self.catalog.read(lambda tx: erased.last_time(tx, vault_digest(self.salt(), self.vault_id)))
 
 
 def digest(salt: bytes, *parts: str) -> bytes:
@@ -82,6 +87,15 @@ def digest(salt: bytes, *parts: str) -> bytes:
 def vault_digest(salt: bytes, vault_id: str) -> bytes:
     """What the ledger calls a vault."""
     return digest(salt, "vault", vault_id)
+
+
+def was_erased(catalog: Database, vault_id: str) -> bool:
+    """Whether a whole vault was erased from the home of this catalog."""
+    salt = catalog.read(lambda tx: erased.find_secret(tx, _SALT))
+    if salt is None:
+        return False
+    noted = vault_digest(salt, vault_id)
+    return catalog.read(lambda tx: erased.is_noted(tx, noted, noted))
 
 
 def owner_digest(salt: bytes, owner: Owner | str) -> str:

@@ -1,5 +1,6 @@
 """Pieces of what is erased, kept in memory alone, to search every file for afterwards."""
 
+import json
 import re
 from dataclasses import dataclass, field
 
@@ -11,6 +12,8 @@ _REACH = 400
 _WORD = re.compile(r"[A-Za-z0-9]{8,40}")
 _TAIL = 6
 _VECTOR_BYTES = 64
+#: UTF-8, UTF-16, and JSON.
+_SPELLINGS = 3
 
 
 @dataclass(slots=True)
@@ -39,13 +42,15 @@ class Needles:
         return len(self.texts) + len(self.terms) + len(self.vectors)
 
     def encoded(self) -> list[bytes]:
-        """The bytes to search for: texts in both encodings, then terms, then vectors."""
+        """The bytes to search for: texts in each spelling, then terms, then vectors."""
         found = [piece.encode(code, "surrogatepass") for code in ("utf-8", "utf-16-le") for piece in self.texts]
-        return [*found, *(term.encode() for term in self.terms), *self.vectors]
+        # As they stand in the JSON of parts, tool calls and transcripts.
+        escaped = [json.dumps(piece)[1:-1].encode() for piece in self.texts]
+        return [*found, *escaped, *(term.encode() for term in self.terms), *self.vectors]
 
     def at(self, place: int) -> str | bytes:
         """What the bytes at a place of `encoded` are: a text, or a vector."""
-        texts = 2 * len(self.texts)
+        texts = _SPELLINGS * len(self.texts)
         if place < texts:
             return self.texts[place % len(self.texts)]
         if place < texts + len(self.terms):
@@ -54,4 +59,4 @@ class Needles:
 
     def is_term(self, place: int) -> bool:
         """Whether the bytes at a place of `encoded` are the end of a word."""
-        return 2 * len(self.texts) <= place < 2 * len(self.texts) + len(self.terms)
+        return _SPELLINGS * len(self.texts) <= place < _SPELLINGS * len(self.texts) + len(self.terms)

@@ -7,13 +7,13 @@ from recollect.storage.port import Tx
 from recollect.storage.tables import erased, people, vaults
 from recollect.storage.tables.erased import Departure
 from recollect.vault.learning_files import owner_folder
+from recollect.vault.purge_backups import CATALOG
 from recollect.vault.purge_ground import Ground, owner_digest, vault_digest
 from recollect.vault.purge_needles import Needles
 from recollect.vault.purge_request import PurgeKind, PurgeState, Receipt
 from recollect.vault.purge_running import keep, searched
 from recollect.vault.purge_searching import search
 
-CATALOG = "catalog"
 _OPEN = "another process has a vault of theirs open, or reads the catalog; close it, then run: recollect purge finish"
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -94,6 +94,8 @@ def _destroy(ground: Ground, vault_id: str) -> bool:
     path = ground.home.vault_file(vault_id)
     if path.exists() and not ground.release(vault_id):
         return False
+    # Before the key: without its file nobody would look for them again.
+    ground.forget_secrets(vault_id)
     ground.keys.destroy_key(vault_id)
     _unlink(ground, vault_id)
     return True

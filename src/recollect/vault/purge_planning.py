@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from recollect.domain.errors import InvalidInput, NotFound
 from recollect.storage.port import Tx
 from recollect.storage.tables import erased_lineage as lineage
-from recollect.storage.tables import notes, transcripts
+from recollect.storage.tables import notes, quarantines, transcripts
 from recollect.storage.tables.erased_items import Rank
 from recollect.vault.purge_request import IMPORTED, PurgeKind, PurgeRequest
 
 _NONE: frozenset[str] = frozenset()
+_QUARANTINE = "quarantine:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +104,21 @@ def _source(tx: Tx, request: PurgeRequest, _: datetime) -> Named:
     source = request.source or ""
     if source == IMPORTED:
         return Named(sessions=frozenset(lineage.imported(tx)))
+    if source.startswith(_QUARANTINE):
+        return _quarantined(tx, source.removeprefix(_QUARANTINE))
     folders = frozenset(one.path for one in notes.folders(tx) if one.path == source)
     roots = [one for one in transcripts.roots(tx) if one.path == source]
     if not folders and not roots:
         raise NotFound(f"{source!r} is not followed in this vault; give a followed path, or {IMPORTED!r}")
     sessions = {session for root in roots for session in lineage.of_root(tx, root.number)}
     return Named(sessions=frozenset(sessions), folders=folders, roots=frozenset(one.path for one in roots))
+
+
+def _quarantined(tx: Tx, quarantine_id: str) -> Named:
+    if quarantines.find(tx, quarantine_id) is None:
+        raise NotFound(f"there is no quarantine {quarantine_id!r} in this vault")
+    messages = frozenset(quarantines.messages_of(tx, quarantine_id))
+    return Named(messages=messages, memories=frozenset(quarantines.memories_of(tx, quarantine_id)))
 
 
 def _whole(_: Tx, request: PurgeRequest, __: datetime) -> Named:

@@ -1,5 +1,6 @@
 """A purge from its first note to its receipt; cut short at any point, it goes on from there at the next open."""
 
+import json
 from dataclasses import replace
 
 from recollect.policy.clock import Reading
@@ -41,7 +42,9 @@ def carry_on(footing: Footing, ground: Ground, purge: UnderWay) -> Receipt:
     footing.write(lambda tx, _: _close(tx, number), frees=True)
     _rewrite_files(footing)
     footing.session_lists.clear()
-    gone = ground.destroy_backups((ground.vault_id,))
+    # What came back was erased before: the backups made since then are without it.
+    again = PurgeKind(purge.kind) is PurgeKind.RESTORED
+    gone = ground.destroy_backups((ground.vault_id,), ground.erased_until() if again else None)
     receipt = _receipt(footing, ground, purge, needles, gone)
     kept = keep(ground, receipt)
     # A read from before would not see this, and a purge that waits is asked for again.
@@ -60,7 +63,9 @@ def keep(ground: Ground, receipt: Receipt) -> Receipt:
         before = from_kept(known) if known else None
         if before and before.state is PurgeState.DONE and before.samples >= receipt.samples:
             return before
-        made = sign(receipt, seed)
+        # A purge that goes on does not find again what it destroyed before.
+        gone = max(receipt.backups_destroyed, before.backups_destroyed) if before else receipt.backups_destroyed
+        made = sign(replace(receipt, backups_destroyed=gone), seed)
         receipts.save(tx, to_kept(made, vault))
         return made
 
@@ -152,4 +157,7 @@ def _explained(tx: Tx, needles: Needles, place: int) -> bool:
     needle = needles.at(place)
     if isinstance(needle, bytes):
         return erased_rows.has_vector(tx, needle)
-    return erased_rows.stands(tx, needle) or (needles.is_term(place) and erased_rows.is_name(tx, needle))
+    spelled = (needle, json.dumps(needle)[1:-1])
+    return any(erased_rows.stands(tx, one) for one in spelled) or (
+        needles.is_term(place) and erased_rows.is_name(tx, needle)
+    )

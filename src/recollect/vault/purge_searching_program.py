@@ -5,6 +5,8 @@ searches for comes on stdin, so that no list of processes shows it.
 """
 
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +18,9 @@ def search(root: Path, skipped: list[str], needles: list[bytes]) -> dict[str, ob
     """How many files and bytes there are, and which needle is where."""
     files = size = 0
     hits: list[tuple[int, str]] = []
-    for path in sorted(root.rglob("*")):
+    for path in _files(root):
         name = path.relative_to(root).as_posix()
-        if not path.is_file() or path.is_symlink() or any(name.startswith(one) for one in skipped):
+        if any(name.startswith(one) for one in skipped):
             continue
         found: set[int] = set()
         try:
@@ -34,6 +36,28 @@ def search(root: Path, skipped: list[str], needles: list[bytes]) -> dict[str, ob
         files += 1
         hits += [(place, name) for place in sorted(found)]
     return {"files": files, "bytes": size, "hits": hits}
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Every file, each once, also behind links: who moves a folder to another disk leaves one in its place."""
+    seen: set[tuple[int, int]] = set()
+    for folder, inner, names in os.walk(root, followlinks=True):
+        # A link to a folder above would lead around for ever.
+        inner[:] = sorted(name for name in inner if _is_new(Path(folder, name), seen))
+        yield from (Path(folder, name) for name in sorted(names) if _is_new(Path(folder, name), seen))
+
+
+def _is_new(path: Path, seen: set[tuple[int, int]]) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        # It went meanwhile, or the link leads nowhere.
+        return False
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        return False
+    known = (found.st_dev, found.st_ino) in seen
+    seen.add((found.st_dev, found.st_ino))
+    return not known
 
 
 def _pieces(path: Path, overlap: int) -> Iterator[tuple[bytes, int]]:

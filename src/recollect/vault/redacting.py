@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from recollect.domain.message import Content, Json, Message, Part, ToolCall
+from recollect.domain.session import Session
 
 
 def without_secrets(text: str) -> str:
@@ -26,13 +27,25 @@ def lines_without_secrets(text: str) -> str:
 
 
 def message_without_secrets(message: Message) -> Message:
-    """A message whose words, parts, thoughts and tool calls hold no secret; the same object where they held none."""
-    content = _content(message.content)
-    calls = tuple(_call(call) for call in message.tool_calls)
-    thoughts = tuple(map(_part, message.thoughts))
-    if content == message.content and calls == message.tool_calls and thoughts == message.thoughts:
-        return message
-    return replace(message, content=content, tool_calls=calls, thoughts=thoughts)
+    """A message of which no part holds a secret; the same object where none did."""
+    clean = replace(
+        message,
+        content=_content(message.content),
+        tool_calls=tuple(map(_call, message.tool_calls)),
+        thoughts=tuple(map(_part, message.thoughts)),
+        extra=_part(message.extra) if message.extra else message.extra,
+    )
+    return message if clean == message else clean
+
+
+def session_without_secrets(session: Session) -> Session:
+    """A session that is not called by a secret."""
+    return replace(
+        session,
+        title=without_secrets(session.title) if session.title else session.title,
+        summary=without_secrets(session.summary) if session.summary else session.summary,
+        extra=_part(session.extra) if session.extra else session.extra,
+    )
 
 
 def call_without_secrets(call: ToolCall) -> ToolCall:
@@ -45,7 +58,9 @@ def _content(content: Content) -> Content:
 
 
 def _call(call: ToolCall) -> ToolCall:
-    return replace(call, args=_part(call.args), result=_value(call.result)) if call.args or call.result else call
+    if not (call.args or call.result or call.extra):
+        return call
+    return replace(call, args=_part(call.args), result=_value(call.result), extra=_part(call.extra))
 
 
 def _part(part: Part) -> Part:

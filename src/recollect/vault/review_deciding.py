@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from recollect.domain.errors import StepRefused
 from recollect.domain.memory import Memory
 from recollect.domain.proposal import Decision, Proposal
 from recollect.storage.tables import proposals
-from recollect.vault.review_reading import as_read, is_stale, stored
+from recollect.vault.review_reading import as_read, is_held, is_stale, stored
 from recollect.vault.review_writing import Desk, standing, write
 
 
@@ -13,6 +14,10 @@ def approve(desk: Desk, proposal: Proposal, content: str | None) -> Proposal:
     """Write what is proposed; one that waits no more is left as it is, and a stale one is marked."""
     if proposal.decision is not Decision.WAITING:
         return as_read(desk.tx, proposal, desk.reading)
+    if is_held(desk.tx, proposal):
+        raise StepRefused(
+            f"proposal {proposal.id!r} came from what is in quarantine; release that first, or reject the proposal"
+        )
     targets = _targets(desk, proposal)
     if targets is None:
         return _decided(desk, proposal, Decision.STALE)

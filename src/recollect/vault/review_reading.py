@@ -8,7 +8,7 @@ from recollect.domain.proposal import Act, Decision, Proposal
 from recollect.policy.clock import Reading
 from recollect.policy.lifecycle import LIVE, state_at
 from recollect.storage.port import Tx
-from recollect.storage.tables import memories, proposals
+from recollect.storage.tables import memories, proposals, quarantines
 
 _STEP = 200
 _MOST_KNOWN = 100_000
@@ -33,9 +33,17 @@ def as_read(tx: Tx, proposal: Proposal, reading: Reading) -> Proposal:
     if proposal.finding.act is not Act.FORGET and not all(_is_live(tx, one, reading) for one in about):
         # It repeats what somebody forgot.
         proposal = replace(proposal, finding=replace(proposal.finding, content="", reason=""))
+    if is_held(tx, proposal):
+        proposal = replace(proposal, finding=replace(proposal.finding, content="", reason=""))
     if proposal.decision is Decision.WAITING and is_stale(tx, proposal, reading):
         return replace(proposal, decision=Decision.STALE)
     return proposal
+
+
+def is_held(tx: Tx, proposal: Proposal) -> bool:
+    """Whether it waits, and something it came from is in quarantine; what was decided before stands."""
+    came_from = {span.message_id for span in proposal.finding.spans}
+    return proposal.decision is Decision.WAITING and bool(quarantines.aside(tx, came_from))
 
 
 def is_stale(tx: Tx, proposal: Proposal, reading: Reading) -> bool:
@@ -49,7 +57,7 @@ def page_of(tx: Tx, reading: Reading, wanted: Decision, *, before: str | None, l
     kept: list[Proposal] = []
     while len(kept) < limit:
         found = proposals.page(tx, before=before, limit=_STEP)
-        seen = (as_read(tx, one, reading) for one in found)
+        seen = (as_read(tx, one, reading) for one in found if not is_held(tx, one))
         kept.extend(one for one in seen if one.decision is wanted)
         if len(found) < _STEP:
             break

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from recollect.domain.event import EventType
 from recollect.domain.memory import Memory, State
 from recollect.domain.proposal import Act, Finding
-from recollect.domain.trust import Trust
+from recollect.domain.trust import Trust, least
 from recollect.policy.clock import Reading
 from recollect.policy.lifecycle import enter
 from recollect.storage.port import Tx
@@ -16,7 +16,9 @@ from recollect.text.similarity import fingerprint
 from recollect.vault import changes
 from recollect.vault.draft import Draft, check_content, check_importance
 from recollect.vault.footing import Footing
+from recollect.vault.quarantine_later import held_back
 from recollect.vault.saving import save_draft
+from recollect.vault.trusting import check_global
 
 
 class Desk(NamedTuple):
@@ -90,7 +92,9 @@ def _add(desk: Desk, finding: Finding, agent: str | None) -> Written:
     return Written(memory, Effect(act=act, memory_id=memory.id, version=memory.version))
 
 
-def _update(desk: Desk, finding: Finding, before: Memory, key: str | None = None) -> Written:
+def _update(
+    desk: Desk, finding: Finding, before: Memory, key: str | None = None, trust: Trust | None = None
+) -> Written:
     after = replace(
         before,
         key=key or before.key,
@@ -98,7 +102,7 @@ def _update(desk: Desk, finding: Finding, before: Memory, key: str | None = None
         kind=finding.kind,
         importance=max(before.importance, finding.importance),
         author=desk.footing.actor,
-        trust=before.trust if desk.footing.gate.own else Trust.UNKNOWN,
+        trust=check_global(desk.footing.gate.owner, trust or before.trust if desk.footing.gate.own else Trust.UNKNOWN),
         version=before.version + 1,
         updated_at=desk.reading.now,
     )
@@ -121,7 +125,7 @@ def _supersede(desk: Desk, finding: Finding, old: Memory, agent: str | None) -> 
         kind=finding.kind,
         importance=max(old.importance, finding.importance),
         author=desk.footing.actor,
-        trust=Trust.OWNER if desk.footing.gate.own else Trust.UNKNOWN,
+        trust=check_global(desk.footing.gate.owner, Trust.OWNER if desk.footing.gate.own else Trust.UNKNOWN),
         agent=agent or old.agent,
         message_id=finding.spans[0].message_id if finding.spans else None,
         created_at=now,
@@ -129,7 +133,8 @@ def _supersede(desk: Desk, finding: Finding, old: Memory, agent: str | None) -> 
         valid_from=now,
         supersedes=old.id,
     )
-    memory = changes.add(desk.change, enter(new, State.ACTIVE, now, rules))
+    added = changes.add(desk.change, enter(new, State.ACTIVE, now, rules))
+    memory = held_back(desk.change, added, rules, agent=agent, message_id=new.message_id)
     effect = Effect(act=Act.SUPERSEDE, memory_id=memory.id, version=memory.version, target_id=old.id)
     return Written(memory, effect)
 
@@ -148,7 +153,8 @@ def _merge(desk: Desk, finding: Finding, targets: list[Memory]) -> Written:
         citations.add(desk.tx, first.id, citations.of(desk.tx, other.id), None)
     # Only now: while the others were active, one of them held its key.
     key = first.key or next((other.key for other in others if other.key), None)
-    return _update(desk, finding, first, key)
+    # One text of several is believed no more than the least of them.
+    return _update(desk, finding, first, key, least(*(one.trust for one in targets)))
 
 
 def _forget(desk: Desk, memory: Memory) -> Written:

@@ -16,21 +16,25 @@ from recollect.text.similarity import fingerprint
 from recollect.vault import changes
 from recollect.vault.draft import Draft
 from recollect.vault.footing import Footing
+from recollect.vault.quarantine_later import held_back
+from recollect.vault.trusting import check_global
 
 
 def save_draft(tx: Tx, draft: Draft, reading: Reading, footing: Footing) -> Memory:
     """Store a checked draft; nothing is doubled and nothing that was said before is lost."""
     expires_at = _deadline(draft, reading.now)
-    trust = _trust(tx, draft.message_id, footing)
+    trust = check_global(footing.gate.owner, _trust(tx, draft.message_id, footing))
     mark = fingerprint(draft.content)
     change = changes.Change(tx, footing.actor, reading.now)
     holder = _holder(tx, draft, reading, footing)
     twin = holder if holder and _says_the_same(holder, draft, mark) else _twin(tx, draft, mark, reading, footing)
     if twin and (holder is None or twin.id == holder.id):
-        return _renew(change, twin, draft, expires_at, footing)
-    if holder:
-        return _replace_content(change, holder, draft, expires_at, trust, footing)
-    return changes.add(change, _new(draft, expires_at, trust, reading.now, footing), mark)
+        saved = _renew(change, twin, draft, expires_at, footing)
+    elif holder:
+        saved = _replace_content(change, holder, draft, expires_at, trust, footing)
+    else:
+        saved = changes.add(change, _new(draft, expires_at, trust, reading.now, footing), mark)
+    return held_back(change, saved, footing.retention, agent=draft.agent, message_id=draft.message_id)
 
 
 def _deadline(draft: Draft, now: datetime) -> datetime | None:
@@ -130,7 +134,7 @@ def _new(draft: Draft, expires_at: datetime | None, trust: Trust, now: datetime,
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires_at=expires_at,
-        **active_times(now, footing.retention),
+        **active_times(now, footing.retention.of(draft.agent)),
     )
 
 

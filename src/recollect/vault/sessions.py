@@ -8,18 +8,23 @@ from recollect.domain.errors import InvalidInput, NotFound
 from recollect.domain.event import EventType
 from recollect.domain.message import Message
 from recollect.domain.session import MAIN, Session, SessionKey, SessionKind
+from recollect.domain.trust import Trust
 from recollect.policy.clock import Reading
-from recollect.recall.indexing import index_message
 from recollect.storage.port import Tx
-from recollect.storage.tables import events, messages, sessions
+from recollect.storage.tables import events, imports, sessions
+from recollect.storage.tables.imports import Import
 from recollect.vault.chat import Chat
 from recollect.vault.draft import MAX_PAGE, check_limit
 from recollect.vault.erasing import finish_erasing, mark_remains
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.keeping import Keeping
 from recollect.vault.looking import look_at_session_start
+from recollect.vault.quarantine_later import take_in
+from recollect.vault.redacting import message_without_secrets, session_without_secrets
 from recollect.vault.transcript import append, existing, prune_hooks, remove_session
 from recollect.vault.transcript_sync_keep import known_message
+from recollect.vault.trusting import check_global
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,8 @@ class Adopted:
     added: int
     #: Messages that were here already.
     known: int
+    #: The import by which it can be taken back; None when nothing was new.
+    import_id: str | None = None
 
 
 class Sessions:
@@ -111,28 +118,59 @@ class Sessions:
         return finish_erasing(self._footing)
 
     @operation(Permission.WRITE, Scope.USER)
-    def adopt(self, session: Session, transcript: Iterable[Message]) -> Adopted:
-        """Bring in a conversation with its own ids and times, whole or not at all; what is here is not doubled."""
-        said = list(transcript)
+    def adopt(
+        self,
+        session: Session,
+        transcript: Iterable[Message],
+        *,
+        foreign: bool = False,
+        import_id: str | None = None,
+    ) -> Adopted:
+        """Bring in a conversation with its own ids and times, whole or not at all; what is here is not doubled.
 
-        def change(tx: Tx, reading: Reading) -> Adopted:
+        What is `foreign` is not the person's own conversation: none of it is believed. Several that are brought in
+        together share an `import_id`, and can be taken back together.
+        """
+        named = import_id or self._footing.ids("imp")
+        # What is brought in is nobody's word until a person says it again.
+        check_global(self.gate.owner, Trust.IMPORTED)
+
+        def change(tx: Tx, reading: Reading, said: list[Message]) -> Adopted:
+            before = imports.last_number(tx)
+            adopted = place(tx, reading, said)
+            if not adopted.added:
+                return adopted
+            imports.add(tx, named, session.id, before, self._footing.actor, reading.now)
+            return replace(adopted, import_id=named)
+
+        def place(tx: Tx, reading: Reading, said: list[Message]) -> Adopted:
             known = sessions.find(tx, session.id)
             if known is None:
-                self._insert(tx, session, said, reading)
-                return Adopted(existing(tx, session.id), len(said), 0)
+                whole = self._insert(tx, session, said, reading)
+                return Adopted(whole, len(said), 0)
             new = [message for message in said if known_message(tx, message) is None]
             placed = [append(tx, replace(message, session_id=session.id), reading.now) for message in new]
             added = sum(1 for before, after in zip(new, placed, strict=True) if before.id == after.id)
             if added:
                 self._tell_imported(tx, session.id, added, reading)
-            return Adopted(existing(tx, session.id), added, len(said) - added)
+            # Not `existing`: where an import was taken back, what came with it is hidden and still known.
+            return Adopted(sessions.find(tx, session.id) or known, added, len(said) - added)
 
-        return self._footing.write(change)
+        with Keeping(self._footing, set()) as keeping:
+            handed_in = [keeping.message(one) for one in transcript]
+            said = [replace(one, trust=Trust.UNKNOWN) if foreign else one for one in handed_in]
+            return self._footing.write(lambda tx, reading: change(tx, reading, said))
 
-    def _insert(self, tx: Tx, session: Session, said: list[Message], reading: Reading) -> None:
-        """The session exactly as it came: its ids, its times, its order."""
+    @operation(Permission.READ, Scope.USER)
+    def imports(self, *, limit: int = 50) -> list[Import]:
+        """The newest imports of which something is left, each by the id that takes it back."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._footing.read(lambda tx, _: imports.page(tx, size))
+
+    def _insert(self, tx: Tx, session: Session, said: list[Message], reading: Reading) -> Session:
+        """The session exactly as it came but for its secrets: its ids, its times, its order."""
         whole = replace(
-            session,
+            session_without_secrets(session),
             imported=True,
             message_count=max((message.position for message in said), default=0),
             token_estimate=sum(message.token_estimate for message in said),
@@ -141,8 +179,9 @@ class Sessions:
         for message in said:
             if message.session_id != session.id or message.position < 1:
                 raise InvalidInput(f"message {message.id!r} does not belong to session {session.id!r}")
-            index_message(tx, messages.insert(tx, message), message)
+            take_in(tx, message_without_secrets(message))
         self._tell_imported(tx, session.id, len(said), reading)
+        return whole
 
     def _tell_imported(self, tx: Tx, session_id: str, messages_in: int, reading: Reading) -> None:
         events.add(

@@ -10,13 +10,14 @@ from recollect.domain.hit import SourceKind
 from recollect.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
 from recollect.domain.session import Session
 from recollect.policy.clock import Reading
-from recollect.recall.indexing import index_message
 from recollect.recall.passages import message_hashes
 from recollect.storage.port import Tx
 from recollect.storage.tables import chunks, embedding_cache, events, messages, sessions
 from recollect.text.cleaning import clean, clean_json
 from recollect.text.tokens import estimate
 from recollect.vault.footing import Footing
+from recollect.vault.keeping import note_going, texts_of
+from recollect.vault.quarantine_later import take_in
 from recollect.vault.redacting import message_without_secrets
 
 MAX_TEXT = 10_000_000
@@ -80,7 +81,7 @@ def append(tx: Tx, message: Message, now: datetime) -> Message:
     if position is None:
         raise NotFound(f"there is no session {message.session_id!r} in this vault")
     placed = replace(message, position=position)
-    index_message(tx, messages.insert(tx, placed), placed)
+    take_in(tx, placed)
     return placed
 
 
@@ -89,6 +90,7 @@ def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: E
     for number, message in messages.of_session(tx, session_id):
         chunks.remove(tx, SourceKind.SESSIONS, number)
         embedding_cache.forget(tx, message_hashes(message))
+        note_going(tx, *texts_of(message))
     if not sessions.delete(tx, session_id):
         return False
     events.add(tx, type, "session", session_id, at=at, actor=actor)
@@ -113,6 +115,10 @@ def existing(tx: Tx, session_id: str) -> Session:
     session = sessions.find(tx, session_id)
     if session is None:
         raise NotFound(f"there is no session {session_id!r} in this vault")
+    if session.imported and sessions.is_taken_back(tx, session_id):
+        raise NotFound(
+            f"session {session_id!r} was taken back with its import; see: recollect quarantine list, and release that"
+        )
     return session
 
 

@@ -11,12 +11,14 @@ from recollect.domain.errors import Conflict, InvalidInput, NotFound
 from recollect.domain.event import EventType
 from recollect.domain.session import SessionKey
 from recollect.domain.transcript import Followed, TranscriptReport
+from recollect.domain.trust import Trust
 from recollect.policy.clock import Reading
 from recollect.storage.port import Tx
 from recollect.storage.tables import events, transcripts
 from recollect.text.cleaning import clean
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.trusting import check_global
 
 _LONGEST_SHOWN = 200
 
@@ -41,6 +43,7 @@ class Transcripts:
 
         Their sessions are kept under the agent and channel that the files say, or under the ones given here.
         """
+        check_global(self.gate.owner, Trust.IMPORTED)
         path = _existing(place)
         if agent is not None or channel is not None:
             # Refuses a name that no key can have.

@@ -11,7 +11,7 @@ from recollect.domain.session import Session, SessionKey, SessionKind
 from recollect.domain.transcript import Followed
 from recollect.storage.port import Tx
 from recollect.storage.tables import events, messages, sessions
-from recollect.vault.redacting import call_without_secrets
+from recollect.vault.redacting import call_without_secrets, session_without_secrets
 from recollect.vault.transcript import append
 
 #: How much of an id's end is made from the name; see `domain.ids.derived_id`.
@@ -24,7 +24,7 @@ def keep(
     """Add the messages that are not here yet; how many were `added`, and how many `known`."""
     if sessions.find(tx, session.id) is None:
         placed = replace(session, key=_placed(session.key, root), imported=True, message_count=0, token_estimate=0)
-        sessions.insert(tx, placed)
+        sessions.insert(tx, session_without_secrets(placed))
     counts: Counter[str] = Counter()
     for message in said:
         standing = known_message(tx, replace(message, session_id=session.id))

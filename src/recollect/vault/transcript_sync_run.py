@@ -16,6 +16,7 @@ from recollect.storage.tables import sessions, transcripts
 from recollect.text.cleaning import clean
 from recollect.vault.crawling import unreadable
 from recollect.vault.footing import Footing
+from recollect.vault.keeping import Keeping
 from recollect.vault.note_files import Unfit
 from recollect.vault.transcript_sync_files import (
     MAX_LINE,
@@ -178,7 +179,9 @@ def _store(
             return None
         return _write(footing, tx, root, (before, after), gathered, reading)
 
-    counts = footing.write(write)
+    with Keeping(footing, set()) as keeping:
+        gathered = replace(gathered, messages=tuple(map(keeping.message, gathered.messages)))
+        counts = footing.write(write)
     if counts is None:
         return None
     look.counts += counts

@@ -79,7 +79,7 @@ class Trash:
             left: list[Left] = []
             for memory in _chosen(tx, reading, wanted, session_id):
                 try:
-                    back.append(self._bring_back(tx, memory.id, reading))
+                    back.append(bring_back(tx, memory.id, reading, self._footing))
                 except (Conflict, StepRefused) as error:
                     left.append(Left(memory.id, str(error)))
             if back:
@@ -121,25 +121,31 @@ class Trash:
             made = make(reading.now)
             return replace(made, number=sweeps.add(tx, made))
 
-        return self._footing.write(change, frees=True)
+        done = self._footing.write(change, frees=True)
+        counts = ("archived", "deleted", "marked", "purged", "waiting", "erased")
+        told = {name: getattr(done, name) for name in counts}
+        self._footing.log.info("retention.sweep", {"state": done.state.value, **told})
+        return done
 
-    def _bring_back(self, tx: Tx, memory_id: str, reading: Reading) -> Memory:
-        found = memories.find(tx, memory_id)
-        if found is None:
-            raise StepRefused(f"memory {memory_id!r} is destroyed")
-        rules = self._footing.retention
-        memory = changes.settle(tx, found, reading, rules)
-        check_restorable(memory, reading)
-        if memory.superseded_by:
-            raise StepRefused(f"memory {memory.id!r} was superseded by {memory.superseded_by!r}; edit that one")
-        holder = memories.find_by_key(tx, memory.key) if memory.key else None
-        if holder and changes.settle(tx, holder, reading, rules).state is State.ACTIVE:
-            raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
-        # A deadline that has passed would delete it again at once.
-        expired = memory.expires_at is not None and memory.expires_at <= reading.now
-        back = enter(replace(memory, expires_at=None) if expired else memory, State.ACTIVE, reading.now, rules)
-        change = changes.Change(tx, self._footing.actor, reading.now)
-        return changes.put(change, memory, back, EventType.RESTORED, {"from": memory.state})
+
+def bring_back(tx: Tx, memory_id: str, reading: Reading, footing: Footing) -> Memory:
+    """Make a memory active again, or say why it cannot be."""
+    found = memories.find(tx, memory_id)
+    if found is None:
+        raise StepRefused(f"memory {memory_id!r} is destroyed")
+    rules = footing.retention
+    memory = changes.settle(tx, found, reading, rules)
+    check_restorable(memory, reading)
+    if memory.superseded_by:
+        raise StepRefused(f"memory {memory.id!r} was superseded by {memory.superseded_by!r}; edit that one")
+    holder = memories.find_by_key(tx, memory.key) if memory.key else None
+    if holder and changes.settle(tx, holder, reading, rules).state is State.ACTIVE:
+        raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
+    # A deadline that has passed would delete it again at once.
+    expired = memory.expires_at is not None and memory.expires_at <= reading.now
+    back = enter(replace(memory, expires_at=None) if expired else memory, State.ACTIVE, reading.now, rules)
+    change = changes.Change(tx, footing.actor, reading.now)
+    return changes.put(change, memory, back, EventType.RESTORED, {"from": memory.state})
 
 
 def _has_agreed(tx: Tx) -> bool:

@@ -8,15 +8,17 @@ from itertools import islice
 from recollect.domain.caller import Permission, Scope
 from recollect.domain.errors import Conflict, NotFound, StepRefused
 from recollect.domain.event import Event, EventType
-from recollect.domain.memory import Memory
+from recollect.domain.memory import Memory, State
 from recollect.policy.clock import Reading
 from recollect.storage.port import Tx
-from recollect.storage.tables import runs, undo
+from recollect.storage.tables import quarantines, runs, undo
+from recollect.storage.tables.quarantines import Quarantine
 from recollect.storage.tables.undo import Range
 from recollect.vault.consolidation_reverting import revert
 from recollect.vault.draft import check_aware, check_limit
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
+from recollect.vault.quarantine import set_aside
 from recollect.vault.review_writing import Desk
 from recollect.vault.undo_diff import Diff, compare
 from recollect.vault.undo_steps import UNDOABLE, Step, latest, step_of
@@ -101,6 +103,24 @@ class Undo:
             return self._undo(Desk(tx, reading, self._footing), [step])
 
         return self._footing.write(change)
+
+    @_CHANGE
+    def brought(self, import_id: str) -> Quarantine:
+        """Take back everything an import brought: its messages are set aside, its memories go into the trash.
+
+        Its sessions are listed no more. `quarantine.release` brings all of it back.
+        """
+        source = f"import:{import_id}"
+
+        def change(tx: Tx, reading: Reading) -> Quarantine:
+            for one in quarantines.standing_ones(tx):
+                if (one.source, one.went) == (source, State.SOFT_DELETED):
+                    raise StepRefused(f"import {import_id!r} was taken back already; release {one.id} to bring it back")
+            return set_aside(tx, reading, self._footing, source, went=State.SOFT_DELETED)
+
+        done = self._footing.write(change)
+        self._footing.session_lists.clear()
+        return done
 
     @_READ
     def diff(self, since: datetime) -> Diff:

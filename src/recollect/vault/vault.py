@@ -1,9 +1,11 @@
 """Vault: everything remembered for one owner, and the way to ask for it."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from recollect.domain.caller import Permission, Scope
+from recollect.domain.citation import Citation
 from recollect.domain.hit import Recalled, SourceKind
 from recollect.domain.owner import Owner
 from recollect.policy.clock import Reading
@@ -11,16 +13,18 @@ from recollect.recall.budget import within_tokens
 from recollect.recall.filters import Filters, to_source, to_trust
 from recollect.recall.rerank import Judged, twice
 from recollect.recall.search import search
+from recollect.recall.untrusted import MOST, Ways, hold_back
 from recollect.settings.model import split_sources
 from recollect.storage.port import Tx
 from recollect.storage.tables import memories, sessions
 from recollect.text.cleaning import clean
-from recollect.vault.checking import Health, check, rebuild
+from recollect.vault.checking import rebuild
+from recollect.vault.citations import citations_of
 from recollect.vault.draft import check_aware, check_limit, checked_kind
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, operation
 from recollect.vault.looking import look_before_search
-from recollect.vault.memories import Memories
+from recollect.vault.memories import Memories, live
 from recollect.vault.purge_ground import Ground
 from recollect.vault.sessions import Sessions
 from recollect.vault.totals import Totals
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from recollect.vault.notes import Notes
     from recollect.vault.profile import Profiles
     from recollect.vault.purge import Purge
+    from recollect.vault.quarantine import Quarantines
     from recollect.vault.review import Review
     from recollect.vault.summaries import Summaries
     from recollect.vault.transcript_sync import Transcripts
@@ -163,6 +168,13 @@ class Vault:
         return Trash(self._footing)
 
     @property
+    def quarantine(self) -> "Quarantines":
+        """What is set aside, by the source it came from."""
+        from recollect.vault.quarantine import Quarantines  # noqa: PLC0415 - see above
+
+        return Quarantines(self._footing)
+
+    @property
     def undo(self) -> "Undo":
         """The way back, and what changed since a time."""
         from recollect.vault.undo import Undo  # noqa: PLC0415 - see above
@@ -192,10 +204,12 @@ class Vault:
         trust: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        untrusted: bool | None = None,
     ) -> Recalled:
         """What the vault knows about a text, best first, each hit with the place it came from and its reasons.
 
-        With `tokens` the hits are cut to an estimated budget, the best ones first.
+        With `tokens` the hits are cut to an estimated budget, the best ones first. Of what tools and strangers wrote
+        one hit is shown at most, unless `untrusted` or `trust` says otherwise; `held_back` says how many were not.
         """
         rules = self._footing.settings.recall
         size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
@@ -216,10 +230,17 @@ class Vault:
         # Before the snapshot: no transaction waits for a model.
         nearest, missing = self._footing.meaning.prepare(self._footing.database, asked)
 
+        most = MOST[rules.untrusted if untrusted is None else "all" if untrusted else "none"]
+
         def answer(judged: Judged | None) -> Recalled:
-            return self._footing.read(
-                lambda tx, reading: search(tx, asked, reading, filters, size, nearest, missing, judged)
-            )
+            def load(tx: Tx, reading: Reading) -> Recalled:
+                def look(trusts: Ways | None) -> Recalled:
+                    chosen = filters if trusts is None else replace(filters, trusts=trusts)
+                    return search(tx, asked, reading, chosen, size, nearest, missing, judged)
+
+                return hold_back(tx, look, size, None if trust is not None and untrusted is None else most)
+
+            return self._footing.read(load)
 
         found = twice(answer, asked, self._footing.rerankers, rules.rerank_head)
         return found if tokens is None else within_tokens(found, check_limit(tokens, _MOST_TOKENS, "tokens"))
@@ -258,6 +279,11 @@ class Vault:
         return build_context(self._footing, wanted)
 
     @operation(Permission.READ, Scope.USER)
+    def citations(self, memory_id: str) -> list[Citation]:
+        """The places in conversations that a memory came from, in the order in which they were said."""
+        return self._footing.read(lambda tx, reading: citations_of(tx, live(tx, memory_id, reading)))
+
+    @operation(Permission.READ, Scope.USER)
     def totals(self) -> Totals:
         """How much the vault holds."""
 
@@ -271,11 +297,6 @@ class Vault:
     def clock(self) -> Reading:
         """The time the vault goes by, and whether the clock on the wall is in doubt."""
         return self._footing.read(lambda _, reading: reading)
-
-    @operation(Permission.READ, Scope.USER)
-    def check(self) -> Health:
-        """Whether the rows, the versions and the index agree."""
-        return self._footing.read(lambda tx, _: check(tx))
 
     @operation(Permission.WRITE, Scope.USER)
     def rebuild_index(self) -> int:

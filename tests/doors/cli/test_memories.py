@@ -14,7 +14,8 @@ pytestmark = pytest.mark.usefixtures("home")
 @pytest.mark.feature("P8")
 def test_remember_keeps_the_words_and_says_when_they_were_known() -> None:
     first = ok("remember", "Grace is my girlfriend", "--key", "girlfriend")
-    assert ok("memories", "show", first.word, "--json").json["memory"]["content"] == "Grace is my girlfriend"
+    shown = ok("memories", "show", first.word, "--json").json
+    assert (shown["memory"]["content"], shown["sources"]) == ("Grace is my girlfriend", [])
     again = ok("remember", "Grace is my girlfriend")
     assert again.word == first.word
     assert "known already, and renewed" in again.err
@@ -54,6 +55,16 @@ def test_a_ttl_is_a_deadline() -> None:
     made, expires = (datetime.fromisoformat(memory[name]) for name in ("created_at", "expires_at"))
     assert expires - made == timedelta(minutes=90)
     assert "is not a duration" in refused("remember", "x", "--ttl", "soon")
+
+
+def test_a_memory_is_shown_with_the_place_it_came_from() -> None:
+    said = ok("sessions", "add", "user", "I moved to Lisbon", "--json").json["message"]
+    memory = ok("remember", "lives in Lisbon", "--from-message", said["id"]).word
+    shown = ok("memories", "show", memory)
+    assert f"{said['session_id']}, message 1 ({said['id']}) [0:17]" in shown.out
+    whole = {"position": 1, "start": 0, "end": 17, "exact": False}
+    sources = [{"session_id": said["session_id"], "message_id": said["id"], **whole}]
+    assert ok("memories", "show", memory, "--json").json["sources"] == sources
 
 
 def test_validity_and_source_are_kept() -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from io import BufferedReader
-from typing import cast
+from typing import TextIO, cast
 
 from recollect.domain.errors import InvalidInput
 from recollect.doors.cli.edge import Misuse
@@ -13,7 +13,7 @@ _MOST_BYTES = 64 * 2**20
 
 def on_terminal() -> bool:
     """Whether there is somebody to ask."""
-    return sys.stdin.isatty()
+    return _has_stdin() and sys.stdin.isatty()
 
 
 def confirm(what: str, *, yes: bool) -> bool:
@@ -42,7 +42,7 @@ def text_or_stdin(text: str) -> str:
 def secret(prompt: str) -> str:
     """A line that is not shown while it is typed; from a pipe, the next line of it."""
     if not on_terminal():
-        return sys.stdin.readline().rstrip("\r\n")
+        return sys.stdin.readline().rstrip("\r\n") if _has_stdin() else ""
     # It loads termios, which is of no use to any other command.
     from getpass import getpass  # noqa: PLC0415
 
@@ -61,4 +61,11 @@ def new_passphrase() -> str:
 
 def binary_stdin() -> BufferedReader:
     """Stdin as bytes."""
+    if not _has_stdin():
+        raise InvalidInput("stdin is closed, so nothing can be read from it; give it a pipe or a file")
     return cast("BufferedReader", sys.stdin.buffer)
+
+
+def _has_stdin() -> bool:
+    """Who starts a program with its stdin closed leaves it none at all."""
+    return cast("TextIO | None", sys.stdin) is not None

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollect.doors.cli.backfill import agreed, bill_for, show
 from recollect.doors.cli.edge import FAILED, Misuse
 from recollect.doors.cli.flags import Run, command
 from recollect.doors.cli.output import answer, answer_rows, note, plural
-from recollect.doors.cli.target import opened_vault
+from recollect.doors.cli.target import check_user, opened
 
 if TYPE_CHECKING:
     from recollect.domain.proposal import Finding
@@ -28,14 +29,25 @@ def consolidate(
     *,
     all_: Annotated[bool, typer.Option("--all", help="Every conversation, also those that do not rest yet.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be found; write nothing.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what reading would cost at most.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Read without asking, whatever it costs.")] = False,
     revert: Annotated[str | None, typer.Option(metavar="RUN", help="Take back what one reading did.")] = None,
 ) -> None:
     """Read one conversation, or those that rest, and keep what they say. What is in doubt waits in the inbox."""
     if sum((session_id is not None, all_, revert is not None)) > 1:
         raise Misuse("a session, --all and --revert do not go together; give one of them")
-    with opened_vault(run) as vault:
+    if estimate and (dry_run or revert is not None):
+        raise Misuse("--estimate only says what reading would cost; leave --dry-run and --revert out")
+    with opened(run) as recollect:
+        vault = recollect.vault(check_user(recollect, run))
         if revert is not None:
             _revert(run, vault, revert)
+            return
+        bill = bill_for(recollect, vault, lambda: _chosen(vault, session_id, everything=all_))
+        if estimate:
+            show(run, bill)
+        elif session_id is None and bill is not None and not agreed(bill, yes=yes):
+            note("nothing was read")
         elif dry_run:
             _preview(run, vault, _chosen(vault, session_id, everything=all_))
         else:

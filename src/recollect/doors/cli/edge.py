@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from recollect.domain.errors import RecollectError, SettingsError
+from recollect.doors.cli.unexpected import Unexpected, unexpected
 from recollect.doors.cli.visible import one_line, visible
 
 FAILED = 1
@@ -36,6 +37,9 @@ def guarded(work: Callable[[], int], arguments: Sequence[str]) -> int:
     except (typer.Abort, typer.TyperException, Misuse, RecollectError, OSError) as error:
         _settle()
         return _tell(error, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - a fault of ours; Python would print what the error says
+        _settle()
+        return _tell(unexpected(error, arguments, os.environ), as_json=as_json)
     return code
 
 
@@ -79,6 +83,8 @@ def _explain(error: Exception) -> tuple[str, int, str]:
             return "SettingsError", FAILED, str(error)
         case OSError():
             return "OSError", FAILED, one_line(_system(error))
+        case Unexpected():
+            return "Unexpected", FAILED, one_line(str(error))
         case _:
             return type(error).__name__, FAILED, one_line(str(error))
 

@@ -12,6 +12,7 @@ import typer
 from recollect.doors.cli.edge import Misuse
 from recollect.doors.cli.owners import to_owner
 
+_LOG_LEVEL = "RECOLLECT_LOG__LEVEL"
 P = ParamSpec("P")
 
 
@@ -101,9 +102,10 @@ def _note_flags(ctx: typer.Context, *, json: _Json = False, user: _User = None, 
     note_flags(ctx, json=json, user=user, home=home)
 
 
-def note_flags(ctx: typer.Context, *, json: bool, user: str | None, home: str | None) -> None:
+def note_flags(ctx: typer.Context, *, json: bool, user: str | None, home: str | None, verbose: bool = False) -> None:
     """Keep the flags that stand before the name of a command."""
-    ctx.obj = _run_of(ctx, {"json": json, "user": user, "home": home})
+    run = _run_of(ctx, {"json": json, "user": user, "home": home})
+    ctx.obj = replace(run, environ={**run.environ, _LOG_LEVEL: "debug"}) if verbose else run
 
 
 def _run_of(ctx: typer.Context, flags: Mapping[str, Any]) -> Run:

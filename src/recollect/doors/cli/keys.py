@@ -1,31 +1,65 @@
 """`recollect keys`: API keys, by which others than the process owner come in."""
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
 
-from recollect.domain.caller import Permission
+from recollect.domain.caller import ApiKey, Permission
+from recollect.doors.cli.edge import Misuse
 from recollect.doors.cli.flags import Run, command, new_group
 from recollect.doors.cli.output import answer, answer_rows, note
-from recollect.doors.cli.owners import spelled
+from recollect.doors.cli.owners import spelled, to_owner
 from recollect.doors.cli.target import check_user, opened
+from recollect.doors.cli.times import parse_duration
 
-app = new_group("Make, list and revoke API keys.")
+app = new_group("Make, list, rotate and revoke API keys.")
 
 
 @command(app, "create")
 def create(
     run: Run,
     *,
+    scope: Annotated[
+        list[str] | None, typer.Option("--scope", metavar="WORD", help="read, write or admin; may be repeated.")
+    ] = None,
+    owner: Annotated[
+        list[str] | None,
+        typer.Option("--owner", metavar="OWNER", help="Another owner whose vault it opens; may be repeated."),
+    ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="A key that cannot change anything.")] = False,
 ) -> None:
     """Make a key for the user, and print its secret this once."""
-    allowed = (Permission.READ,) if read_only else (Permission.READ, Permission.WRITE)
+    if read_only and scope:
+        raise Misuse("say --read-only or --scope, not both")
+    allowed = tuple(scope) if scope else (Permission.READ,) if read_only else (Permission.READ, Permission.WRITE)
     with opened(run) as recollect:
-        owner = check_user(recollect, run)
-        key, secret = recollect.keys.create(str(owner), permissions=allowed)
+        person = check_user(recollect, run)
+        others = [str(to_owner(name)) for name in owner or ()]
+        key, secret = recollect.keys.create(str(person), permissions=allowed, owners=others)
+    _tell_secret(run, key, secret)
+
+
+@command(app, "rotate")
+def rotate(
+    run: Run,
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id.")],
+    *,
+    grace: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Let the old one live for 10m, 2h, 1d …")
+    ] = None,
+) -> None:
+    """Make a new key in the place of another, print its secret this once, and end the old one."""
+    with opened(run) as recollect:
+        rest = parse_duration(grace) if grace is not None else timedelta(0)
+        key, secret = recollect.keys.rotate(key_id, grace=rest)
+    _tell_secret(run, key, secret)
+    note(f"{key_id} ends {f'in {grace}' if grace else 'now'}")
+
+
+def _tell_secret(run: Run, key: ApiKey, secret: str) -> None:
     answer(run, {"key": key, "secret": secret}, [secret])
-    note(f"{key.id} is {spelled(owner)}'s key; give the secret to RECOLLECT_API_KEY, for it is not shown again")
+    note(f"{key.id} is {spelled(key.person)}'s key; give the secret to RECOLLECT_API_KEY, for it is not shown again")
 
 
 @command(app, "list")
@@ -34,10 +68,17 @@ def list_keys(run: Run) -> None:
     with opened(run) as recollect:
         found = recollect.keys.all()
     rows = [
-        (key.id, spelled(key.person), ", ".join(sorted(key.permissions)), key.created_at, key.revoked_at)
+        (
+            key.id,
+            spelled(key.person),
+            ", ".join(sorted(key.permissions)),
+            ", ".join(spelled(owner) for owner in key.owners) or None,
+            key.created_at,
+            key.revoked_at,
+        )
         for key in found
     ]
-    answer_rows(run, {"keys": found}, ("id", "user", "may", "made", "revoked"), rows)
+    answer_rows(run, {"keys": found}, ("id", "user", "may", "also in", "made", "ends"), rows)
     if not found:
         note("no keys")
 

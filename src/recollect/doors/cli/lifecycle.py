@@ -15,7 +15,7 @@ from recollect.doors.cli.times import parse_time
 
 if TYPE_CHECKING:
     from recollect.policy.clock import Reading
-    from recollect.vault.lifecycle import Report
+    from recollect.vault.trash import Sweep
     from recollect.vault.vault import Vault
 
 app = new_group("Show and take the steps of memories whose time has come.")
@@ -62,12 +62,16 @@ def run_lifecycle(
         if not _agreed(vault, yes=yes):
             note("nothing was moved")
             raise typer.Exit(FAILED)
-        report = vault.lifecycle.run()
+        # As the hourly sweep does it, so that this one has a report too.
+        done = vault.trash.sweep(agreed=True)
         reading = vault.clock()
-    answer(run, {"report": report}, _told(report))
-    if not report.erased:
+    held = reading.policy_now if reading.held else None
+    counts = {name: getattr(done, name) for name in ("archived", "deleted", "marked", "purged", "erased")}
+    report = {"at": done.at, **counts, "held_since": held, "number": done.number}
+    answer(run, {"report": report}, _told(done))
+    if not done.erased:
         note("something else is reading the vault, and its log still has what was destroyed; run this again later")
-    if report.held_since is not None:
+    if held is not None:
         note(say_held(reading))
         raise typer.Exit(FAILED)
 
@@ -93,13 +97,11 @@ def _clock(reading: "Reading") -> dict[str, object]:
     return {"now": reading.now, "believed": reading.policy_now, "held": reading.held}
 
 
-def _told(report: "Report") -> list[str]:
-    if not report.any():
-        return ["nothing moved"]
+def _told(report: "Sweep") -> list[str]:
     counts = (
         ("archived", report.archived),
         ("deleted", report.deleted),
         ("marked for destruction", report.marked),
         ("destroyed", report.purged),
     )
-    return [f"{plural(count, 'memory')} {what}" for what, count in counts if count]
+    return [f"{plural(count, 'memory')} {what}" for what, count in counts if count] or ["nothing moved"]

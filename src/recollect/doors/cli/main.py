@@ -14,10 +14,12 @@ from recollect.doors.cli import (
     bench,
     chat,
     checkpoints,
+    console,
     consolidate,
     contacts,
     context,
     credentials,
+    daemon,
     diff,
     doctor,
     encryption,
@@ -26,16 +28,19 @@ from recollect.doors.cli import (
     global_notes,
     grants,
     grow,
+    hook,
     index,
     init,
     keys,
     learnings,
     lifecycle,
+    mcp,
     memories,
     notes,
     policy,
     profile,
     purge,
+    quarantine,
     recall,
     receipts,
     remember,
@@ -43,6 +48,7 @@ from recollect.doors.cli import (
     restore,
     retention,
     review,
+    serve,
     sessions,
     settings,
     status,
@@ -86,6 +92,7 @@ def _build() -> typer.Typer:
         lifecycle,
         retention,
         trash,
+        quarantine,
         purge,
         receipts,
         review,
@@ -98,12 +105,16 @@ def _build() -> typer.Typer:
         grants,
         encryption,
         policy,
+        daemon,
         bench,
     ):
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
     # Its own name is taken by the transcripts that go out and come in by hand.
     app.add_typer(following.app, name="transcripts")
-    for one in (undo, diff, events, upgrade):
+    serve.add_to(app)
+    console.add_to(app)
+    app.add_typer(mcp.app, name="mcp")
+    for one in (undo, diff, events, upgrade, hook):
         one.add_to(app)
     for one in (backup, restore, verify, doctor, repair):
         one.add_to(app)
@@ -130,13 +141,14 @@ def _root(
     json: Annotated[bool, typer.Option("--json", help="Answer as JSON.")] = False,
     user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Whose vault.")] = None,
     home: Annotated[str | None, typer.Option("--home", metavar="PATH", help="The state directory.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Let the log of the home tell all it may.")] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
     """Memory for AI agents: record, remember, recall, and forget for certain.
 
     Every command takes --json, --user and --home, before or after its name.
     """
-    note_flags(ctx, json=json, user=user, home=home)
+    note_flags(ctx, json=json, user=user, home=home, verbose=verbose)
     if version:
         print(status.installed_version())
         raise typer.Exit

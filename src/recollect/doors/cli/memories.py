@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollect.domain.citation import Citation
 from recollect.domain.memory import Memory, State
 from recollect.doors.cli.asking import on_terminal, text_or_stdin
 from recollect.doors.cli.edge import Misuse
@@ -41,10 +42,11 @@ def list_memories(
 
 @command(app, "show")
 def show(run: Run, memory_id: MemoryId) -> None:
-    """Show one memory with everything known about it."""
+    """Show one memory with everything known about it, and the places in conversations that it came from."""
     with opened_vault(run) as vault:
-        memory = vault.memories.get(memory_id)
-    answer(run, {"memory": memory}, [*listing(_details(memory)), "", visible(memory.content)])
+        memory, sources = vault.memories.get(memory_id), vault.citations(memory_id)
+    told = [*listing([*_details(memory), *(("from", _place(one)) for one in sources)]), "", visible(memory.content)]
+    answer(run, {"memory": memory, "sources": sources}, told)
 
 
 @command(app, "edit")
@@ -134,6 +136,10 @@ def _edit_by_hand(run: Run, vault: "Vault", memory_id: str, version: int | None)
     return vault.memories.edit(memory_id, text, version=before.version if version is None else version)
 
 
+def _place(one: Citation) -> str:
+    return f"{one.session_id}, message {one.position} ({one.message_id}) [{one.start}:{one.end}]"
+
+
 def _details(memory: Memory) -> list[tuple[str, object]]:
     return [
         ("id", memory.id),
@@ -145,7 +151,6 @@ def _details(memory: Memory) -> list[tuple[str, object]]:
         ("trust", memory.trust),
         ("author", memory.author or None),
         ("agent", memory.agent),
-        ("from message", memory.message_id),
         ("made", memory.created_at),
         ("changed", memory.updated_at),
         ("valid from", memory.valid_from),

@@ -56,7 +56,7 @@ def check(
 @command(app, "explain")
 def explain(
     run: Run,
-    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A tool, or an operation such as memory.search.")],
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A tool, or an operation such as memory.recall.")],
     *,
     args: Annotated[str, typer.Option("--args", metavar="JSON", help="Its arguments, as a JSON object.")] = "{}",
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="The approval mode.")] = "default",
@@ -69,7 +69,7 @@ def explain(
     from recollect.policy.decisions import Request, decide  # noqa: PLC0415
 
     if not tool:
-        raise InvalidInput("the tool is empty; name one, such as memory.search")
+        raise InvalidInput("the tool is empty; name one, such as memory.recall")
     cwd = Path.cwd()
     request = Request(
         tool=tool,

@@ -64,7 +64,10 @@ def session(
 def source(
     run: Run,
     place: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A followed folder of notes or place of transcripts, or `imported`.")
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A followed folder or place of transcripts, `imported`, or quarantine:ID."
+        ),
     ],
     *,
     yes: Yes = False,

@@ -8,7 +8,7 @@ from recollect.domain.hit import Hit, Neighbour, Source
 from recollect.doors.cli.asking import text_or_stdin
 from recollect.doors.cli.explaining import explained
 from recollect.doors.cli.flags import Run, command
-from recollect.doors.cli.output import answer, moment, note
+from recollect.doors.cli.output import answer, moment, note, plural
 from recollect.doors.cli.target import opened_vault
 from recollect.doors.cli.times import parse_time
 from recollect.doors.cli.visible import one_line, visible
@@ -36,6 +36,10 @@ def recall(
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before then.")] = None,
+    untrusted: Annotated[
+        bool | None,
+        typer.Option("--untrusted/--no-untrusted", help="All that tools and strangers wrote, or none of it."),
+    ] = None,
     around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
 ) -> None:
@@ -57,12 +61,15 @@ def recall(
             trust=trust,
             since=begin,
             until=end,
+            untrusted=untrusted,
         )
-    document = {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded}
+    document = {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back}
     shown = enumerate(hits, start=1)
     answer(run, document, (line for place, hit in shown for line in _lines(place, hit, around=around, explain=explain)))
     if hits.degraded is not None:
         note(f"degraded: {hits.degraded}")
+    if hits.held_back:
+        note(f"{plural(hits.held_back, 'hit')} of untrusted origin held back; --untrusted shows all")
     if not hits:
         note("nothing was found; try other words, or fewer filters")
 

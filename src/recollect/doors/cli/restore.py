@@ -64,6 +64,8 @@ def restore(
         done = _restore(run, backup, given, named, replace=replace)
     lines = [f"{plural(len(done.owners), 'vault')} restored into {home_of(run).root}"]
     answer(run, {"restored": done.owners, "kept": done.kept}, map(visible, [*lines, *map(spelled, done.owners)]))
+    for gone in done.erased:
+        note(visible(f"{spelled(gone)} was erased here since, and is not brought back"))
     for kept in done.kept:
         note(f"what was there is kept at {kept}")
 

@@ -116,7 +116,7 @@ def _vault_status(recollect: "Recollect", vault: "Vault", reading: "Reading", *,
         messages=totals.messages,
         clock_held=reading.held,
         clock_believed=reading.policy_now,
-        check=vault.check() if check else None,
+        check=vault.index.verify() if check else None,
     )
 
 

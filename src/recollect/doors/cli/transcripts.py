@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from recollect.domain.errors import InvalidInput
 from recollect.doors.cli.asking import binary_stdin
 from recollect.doors.cli.flags import Run, command
-from recollect.doors.cli.output import answer, note, plural, print_json
+from recollect.doors.cli.output import answer, answer_rows, note, plural, print_json
 from recollect.doors.cli.progress import counted
 from recollect.doors.cli.sessions import SessionId
 from recollect.doors.cli.target import opened_vault
@@ -49,6 +49,17 @@ def add_to(app: typer.Typer) -> None:
     """Give the commands to the group of sessions."""
     command(app, "export")(export)
     command(app, "import")(import_)
+    command(app, "imports")(imports)
+
+
+def imports(run: Run, *, limit: Annotated[int, typer.Option(help="How many at most, the newest first.")] = 50) -> None:
+    """List what was brought in, by the id that takes it back."""
+    with opened_vault(run) as vault:
+        found = vault.sessions.imports(limit=limit)
+    rows = [(one.id, one.at, one.by, one.sessions, one.messages) for one in found]
+    answer_rows(run, {"imports": found}, ("id", "at", "by", "sessions", "messages"), rows)
+    if not found:
+        note("nothing was brought in, or nothing of it is left")
 
 
 def export(
@@ -81,34 +92,50 @@ def import_(
     *,
     form: Annotated[InputForm, typer.Option("--format", help="How the files are written.")] = InputForm.AUTO,
     strict: Annotated[bool, typer.Option("--strict", help="Take nothing from a file with a damaged line.")] = False,
+    foreign: Annotated[
+        bool, typer.Option("--foreign", help="Not your own conversations: none of it is believed.")
+    ] = False,
 ) -> None:
     """Bring conversations in, each whole or not at all; what is here already is not doubled."""
     done: list[tuple[str, ImportReport]] = []
     try:
         with opened_vault(run, create=True) as vault, counted(files) as advance:
+            together: str | None = None
             for name in files:
+                how = How(form, strict, foreign, together)
                 with _opened(name) as file:
-                    done.append((name, _bring_in(vault, file, form, advance, strict=strict)))
+                    done.append((name, _bring_in(vault, file, how, advance)))
+                # What one line brings in is taken back together.
+                together = together or done[-1][1].import_id
     finally:
         # Also when a later file fails: what came in before it is in.
         _tell(run, done)
 
 
-def _bring_in(
-    vault: "Vault", file: BufferedReader, form: InputForm, advance: Callable[[int], None], *, strict: bool
-) -> "ImportReport":
+class How(NamedTuple):
+    """How files are brought in."""
+
+    form: InputForm
+    strict: bool
+    foreign: bool
+    #: The import that they belong to, once there is one.
+    import_id: str | None
+
+
+def _bring_in(vault: "Vault", file: BufferedReader, how: How, advance: Callable[[int], None]) -> "ImportReport":
     # Both bring the vault along, which `--help` must not pay for.
     from recollect.transfer.jsonl import bounded_lines  # noqa: PLC0415
     from recollect.transfer.sessions import import_record, import_transcript  # noqa: PLC0415
 
-    chosen = _recognised(file.peek()) if form is InputForm.AUTO else form
+    chosen = _recognised(file.peek()) if how.form is InputForm.AUTO else how.form
     if chosen is InputForm.JSONL:
-        return import_transcript(vault, _watched(bounded_lines(file), advance), strict=strict)
+        lines = _watched(bounded_lines(file), advance)
+        return import_transcript(vault, lines, strict=how.strict, foreign=how.foreign, import_id=how.import_id)
     data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise InvalidInput(f"a record of more than {_MOST_BYTES // 2**20} MiB is too long; split it")
     advance(len(data))
-    return import_record(vault, data)
+    return import_record(vault, data, foreign=how.foreign, import_id=how.import_id)
 
 
 def _recognised(head: bytes) -> InputForm:
@@ -140,10 +167,19 @@ def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
         known = f", {report.known} known already" if report.known else ""
         damaged = f", {plural(len(report.damage), 'damaged line')}" if report.damage else ""
         print(one_line(f"{name}: {report.session.id}, {plural(report.added, 'message')} added{known}{damaged}"))
+    brought = next((report.import_id for _, report in done if report.import_id), None)
+    if brought:
+        note(f"to take it back: recollect undo --import {brought}")
 
 
 def _document(report: "ImportReport") -> dict[str, object]:
-    return {"session": report.session, "added": report.added, "known": report.known, "damage": report.damage}
+    return {
+        "session": report.session,
+        "added": report.added,
+        "known": report.known,
+        "damage": report.damage,
+        "import_id": report.import_id,
+    }
 
 
 def _to_stdout(pieces: Iterable[bytes]) -> None:

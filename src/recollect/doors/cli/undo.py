@@ -6,7 +6,7 @@ import typer
 
 from recollect.doors.cli.edge import Misuse
 from recollect.doors.cli.flags import Run, command
-from recollect.doors.cli.output import answer, moment, note
+from recollect.doors.cli.output import answer, moment, note, plural
 from recollect.doors.cli.target import opened_vault
 from recollect.doors.cli.visible import one_line
 
@@ -30,9 +30,17 @@ def undo(
     ] = None,
     *,
     last: Annotated[int | None, typer.Option(metavar="N", help="The last N changes; else the last one.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the last changes.")] = False,
+    import_: Annotated[
+        str | None, typer.Option("--import", metavar="ID", help="A whole import; see `recollect sessions imports`.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list the last changes, or what an import is.")
+    ] = False,
 ) -> None:
     """Undo changes of memories: saved, edited, superseded, archived, restored or forgotten. Undo again to redo."""
+    if import_ is not None:
+        _undo_import(run, import_, dry_run=dry_run, alone=event is None and last is None)
+        return
     if event is not None and (last is not None or dry_run):
         raise Misuse("name an event or give --last, not both")
     with opened_vault(run) as vault:
@@ -47,6 +55,22 @@ def undo(
         note(f"not undone: {one.why}")
     if done.event is not None:
         note(f"to bring it back: recollect undo {done.event}")
+
+
+def _undo_import(run: Run, import_id: str, *, dry_run: bool, alone: bool) -> None:
+    if not alone:
+        raise Misuse("give --import, or an event or --last, not both")
+    with opened_vault(run) as vault:
+        if dry_run:
+            found = vault.quarantine.preview(f"import:{import_id}")
+            counts = {"messages": len(found.messages), "memories": len(found.memories)}
+            told = f"{plural(counts['messages'], 'message')} and {plural(counts['memories'], 'memory')} would go"
+            answer(run, {"import": import_id, **counts}, [told])
+            return
+        done = vault.undo.brought(import_id)
+    told = f"{plural(done.messages, 'message')} set aside, {plural(done.memories, 'memory')} in the trash"
+    answer(run, {"quarantine": done}, [told])
+    note(f"to bring it back: recollect quarantine release {done.id}")
 
 
 def _undo(vault: "Vault", event: str | None, last: int) -> "Undone":

@@ -1,1 +1,1 @@
-"""What agents call by themselves at set moments of a conversation."""
+"""Hooks: agents call them as they work, so that recall and recording need no tool call."""

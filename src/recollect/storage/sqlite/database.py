@@ -18,6 +18,9 @@ from recollect.storage.sqlite.writer import Writer
 
 T = TypeVar("T")
 
+#: Of a large file, at least one page in so many is kept in memory: what ranking reads again and again grows with it.
+_KEPT = 36
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteOptions:
@@ -72,7 +75,7 @@ class SqliteDatabase:
         with self._slots:
             # After the wait: the database may have been closed in the meantime.
             self._check_open()
-            connection = self._idle.pop() if self._idle else self._connect(query_only=True)
+            connection = self._take_idle() or self._connect(query_only=True)
             try:
                 with translated(self.path, encrypted=self._options.key is not None):
                     connection.execute("BEGIN")
@@ -81,6 +84,13 @@ class SqliteDatabase:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 self._idle.append(connection)
+
+    def _take_idle(self) -> apsw.Connection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            # Asked for first, another thread could take the last one between the question and the pop.
+            return None
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction."""
@@ -140,10 +150,11 @@ class SqliteDatabase:
 
     def _connect(self, *, query_only: bool) -> apsw.Connection:
         options = self._options
+        size = self.path.stat().st_size if query_only else 0
         return connect(
             self.path,
             key=options.key,
-            cache_kib=options.cache_kib,
+            cache_kib=max(options.cache_kib, size // (1024 * _KEPT)),
             busy_timeout=options.busy_timeout,
             vfs=options.vfs,
             query_only=query_only,

@@ -94,5 +94,8 @@ class SqliteTextIndex:
 
 def _merge(found: dict[int, float], more: Iterable[tuple[int, float]]) -> None:
     """Add what was found by another expression; the best score of a chunk is the one by most of its phrases."""
+    if not found:
+        found.update(more)
+        return
     for number, score in more:
         found[number] = max(score, found.get(number, score))

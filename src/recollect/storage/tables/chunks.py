@@ -51,7 +51,8 @@ _MISSING = """
     SELECT (SELECT count(*) FROM memories WHERE state = 'active' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'memories' AND source_number = memories.number))
          + (SELECT count(*) FROM messages WHERE text <> '' AND NOT EXISTS (
-                SELECT 1 FROM chunks WHERE source = 'sessions' AND source_number = messages.number))
+                SELECT 1 FROM chunks WHERE source = 'sessions' AND source_number = messages.number)
+              AND id NOT IN (SELECT message_id FROM quarantined_messages))
          + (SELECT count(*) FROM notes WHERE text <> '' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'notes' AND source_number = notes.number))
 """

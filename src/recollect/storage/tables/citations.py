@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from recollect.domain.citation import Citation
 from recollect.domain.proposal import Span
 from recollect.storage.port import Tx
 
@@ -12,6 +13,12 @@ _ADD = """
 """
 _OF = """
     SELECT message_id, start, stop FROM citations WHERE memory_id = :memory_id ORDER BY message_id, start, stop
+"""
+_PLACES = """
+    SELECT messages.session_id, messages.id, messages.position, citations.start, citations.stop
+      FROM citations JOIN messages ON messages.id = citations.message_id
+     WHERE citations.memory_id = :memory_id
+     ORDER BY messages.session_id, messages.position, citations.start, citations.stop
 """
 _REMOVE = "DELETE FROM citations WHERE memory_id = :memory_id"
 
@@ -26,6 +33,14 @@ def add(tx: Tx, memory_id: str, spans: Iterable[Span], run_id: str | None) -> No
 def of(tx: Tx, memory_id: str) -> list[Span]:
     """The words that a memory came from."""
     return [Span(row[0], row[1], row[2]) for row in tx.rows(_OF, {"memory_id": memory_id})]
+
+
+def places(tx: Tx, memory_id: str) -> list[Citation]:
+    """The same, with where each message stands; in the order in which they were said."""
+    return [
+        Citation(session_id=row[0], message_id=row[1], position=row[2], start=row[3], end=row[4], exact=True)
+        for row in tx.rows(_PLACES, {"memory_id": memory_id})
+    ]
 
 
 def remove(tx: Tx, memory_id: str) -> None:

@@ -19,14 +19,16 @@ class Coarse:
 
 
 _BEGIN = """
-    INSERT INTO coarse (generation, size, middles)
-    SELECT id, :size, :middles FROM generations WHERE id = :generation ON CONFLICT DO NOTHING
+    INSERT INTO coarse (generation, size)
+    SELECT id, :size FROM generations WHERE id = :generation ON CONFLICT DO NOTHING
+    RETURNING id
 """
-# The middles are large, and most who ask want to know only how far it has come.
 _FIND = "SELECT id, size, rounds, done FROM coarse WHERE generation = :generation"
-_MIDDLES = "SELECT middles FROM coarse WHERE id = :id"
+_KEEP = "INSERT INTO coarse_middles (coarse, middles) VALUES (:id, :middles)"
+_MIDDLES = "SELECT middles FROM coarse_middles WHERE coarse = :id"
 # Two processes may build at once: the one that comes second finds its step done, and changes nothing.
-_MOVE = "UPDATE coarse SET middles = :middles, rounds = :rounds + 1 WHERE id = :id AND rounds = :rounds"
+_ROUND = "UPDATE coarse SET rounds = :rounds + 1 WHERE id = :id AND rounds = :rounds"
+_MOVE = "UPDATE coarse_middles SET middles = :middles WHERE coarse = :id"
 _ADVANCE = "UPDATE coarse SET done = :done WHERE id = :id AND done = :before"
 _ASSIGN = """
     INSERT INTO coarse_lists (generation, chunk, list)
@@ -40,7 +42,8 @@ _DROP = "DELETE FROM coarse WHERE id = :id"
 
 def begin(tx: Tx, generation: int, size: int, middles: bytes) -> None:
     """Begin the coarse layer of a generation that has none."""
-    tx.run(_BEGIN, {"generation": generation, "size": size, "middles": middles})
+    for row in tx.rows(_BEGIN, {"generation": generation, "size": size}):
+        tx.run(_KEEP, {"id": row[0], "middles": middles})
 
 
 def find(tx: Tx, generation: int) -> Coarse | None:
@@ -57,7 +60,8 @@ def middles(tx: Tx, layer: Coarse) -> bytes:
 
 def move(tx: Tx, layer: Coarse, middles: bytes) -> None:
     """Put the middles elsewhere, unless somebody did so already."""
-    tx.run(_MOVE, {"id": layer.id, "rounds": layer.rounds, "middles": middles})
+    if tx.run(_ROUND, {"id": layer.id, "rounds": layer.rounds}):
+        tx.run(_MOVE, {"id": layer.id, "middles": middles})
 
 
 def assign(tx: Tx, generation: int, layer: Coarse, entries: Iterable[tuple[int, int]], done: int) -> None:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.storage.port import Tx
-from recollect.storage.times import micros, moment
+from recollect.storage.times import micros, moment, moment_or_none
 
 _SECRET = "SELECT value FROM erasure_secrets WHERE name = :name"
 _KEEP_SECRET = "INSERT INTO erasure_secrets (name, value) VALUES (:name, :value) ON CONFLICT DO NOTHING"
 _ADD = "INSERT INTO erased (vault, digest, at) VALUES (:vault, :digest, :at) ON CONFLICT DO NOTHING"
 _LAST = "SELECT coalesce(max(number), 0) FROM erased WHERE vault = :vault"
+_LAST_TIME = "SELECT max(at) FROM erased WHERE vault = :vault"
 _OF = "SELECT digest FROM erased WHERE vault = :vault"
 _ANY = "SELECT 1 FROM erased WHERE vault = :vault AND digest = :digest"
 _DEPART = """
@@ -59,6 +60,11 @@ def add(tx: Tx, vault: bytes, digests: Iterable[bytes], at: datetime) -> int:
 def last(tx: Tx, vault: bytes) -> int:
     """The last number noted for a vault; 0 when nothing was erased from it."""
     return tx.rows(_LAST, {"vault": vault})[0][0]
+
+
+def last_time(tx: Tx, vault: bytes) -> datetime | None:
+    """When something was last noted for a vault."""
+    return moment_or_none(tx.rows(_LAST_TIME, {"vault": vault})[0][0])
 
 
 def of(tx: Tx, vault: bytes) -> set[bytes]:

@@ -58,7 +58,8 @@ _COUNTS = {
         SELECT count(*) FROM proposals WHERE session_id {_MESSAGE} OR memory_id {_MESSAGE}""",  # noqa: S608
     "learning_lines": f"SELECT count(*) FROM learning_lines WHERE memory_id {_MESSAGE}",  # noqa: S608
     "runs": f"SELECT count(*) FROM runs WHERE session_id {_MESSAGE}",  # noqa: S608
-    "events": f"SELECT count(*) FROM events WHERE subject_id {_MESSAGE}",  # noqa: S608
+    # The events stay, and lose what they say.
+    "events": f"SELECT count(*) FROM events WHERE subject_id {_MESSAGE} AND payload IS NOT NULL",  # noqa: S608
     "notes": f"SELECT count(*) FROM notes WHERE folder {_MESSAGE}",  # noqa: S608
     "chunks": f"""
         SELECT (SELECT count(*) FROM chunks JOIN messages ON chunks.source = 'sessions'

@@ -11,6 +11,7 @@ from recollect.domain.trust import Trust
 from recollect.storage.port import Params, Row, Tx
 from recollect.storage.times import micros, micros_or_none, moment, moment_or_none
 
+_NUMBER = "SELECT number FROM messages WHERE id = :id"
 _COLUMNS = """number, id, session_id, position, role, created_at, text, parts, tool_calls, thoughts, tokens,
     token_estimate, model, native_id, speaker, trust, extra"""
 _INSERT = """
@@ -53,6 +54,12 @@ def insert(tx: Tx, message: Message) -> int:
 def find(tx: Tx, message_id: str) -> Message | None:
     """The message with that id."""
     return _first(tx.rows(_BY_ID, {"id": message_id}))
+
+
+def number_of(tx: Tx, message_id: str) -> int | None:
+    """The place of a message in the order of writing."""
+    rows = tx.rows(_NUMBER, {"id": message_id})
+    return rows[0][0] if rows else None
 
 
 def find_native(tx: Tx, session_id: str, native_id: str) -> Message | None:

@@ -16,11 +16,22 @@ _INSERT = f"""
 """  # noqa: S608  (constants of this file)
 _BY_ID = f"SELECT {_COLUMNS} FROM sessions WHERE id = :id"  # noqa: S608
 _OPEN = f"SELECT {_COLUMNS} FROM sessions WHERE key = :key AND ended_at IS NULL AND imported = 0"  # noqa: S608
+# Sessions that an import brought which was taken back, and in which nothing else was said since.
+_TAKEN_BACK = """
+    SELECT held.session_id FROM (
+        SELECT messages.session_id, count(*) AS messages
+          FROM quarantines JOIN quarantined_messages ON quarantined_messages.quarantine_id = quarantines.id
+          JOIN messages ON messages.id = quarantined_messages.message_id
+         WHERE quarantines.went = 'soft_deleted' GROUP BY messages.session_id) AS held
+     WHERE held.messages = (SELECT count(*) FROM messages WHERE messages.session_id = held.session_id)
+"""
 _PAGE = f"""
     SELECT {_COLUMNS} FROM sessions
      WHERE (:before IS NULL OR id < :before) AND (:prefix IS NULL OR substr(key, 1, length(:prefix)) = :prefix)
+       AND id NOT IN ({_TAKEN_BACK})
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
+_IS_TAKEN_BACK = f"SELECT :id IN ({_TAKEN_BACK})"
 _GREW = """
     UPDATE sessions
        SET message_count = message_count + :messages, token_estimate = token_estimate + :tokens,
@@ -60,8 +71,13 @@ def find_open(tx: Tx, key: SessionKey) -> Session | None:
 
 
 def page(tx: Tx, *, before: str | None, prefix: str | None, limit: int) -> list[Session]:
-    """The newest sessions before an id whose key begins with `prefix`."""
+    """The newest sessions before an id whose key begins with `prefix`; none of an import that was taken back."""
     return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "prefix": prefix, "limit": limit})]
+
+
+def is_taken_back(tx: Tx, session_id: str) -> bool:
+    """Whether all of a session came with an import that was taken back."""
+    return bool(tx.rows(_IS_TAKEN_BACK, {"id": session_id})[0][0])
 
 
 def grow(tx: Tx, session_id: str, *, messages: int, tokens: int, at: datetime) -> int | None:

@@ -56,16 +56,11 @@ class Place:
 
 def open_place(run: Run, agent: str) -> Place:
     """The home, the vault of the user in question, and the model that the settings ask for; nothing is loaded yet."""
-    # The engine costs 150 ms, which `--help` must not pay.
-    from recollect.models.language_registry import open_language_model  # noqa: PLC0415
-
     with ExitStack() as stack:
         recollect = stack.enter_context(opened(run, create=True))
         vault = recollect.vault(check_user(recollect, run, create=True), agent=agent)
-        chosen = recollect.loaded.settings.language_model
-        model = open_language_model(chosen, run.environ, home=recollect.home)
-        if model is not None:
-            stack.callback(model.close)
+        # The same one that reads conversations and writes summaries: a local model is held in memory once.
+        model = recollect.language_model
         return Place(recollect=recollect, vault=vault, model=model, closes=stack.pop_all())
 
 

@@ -1,0 +1,248 @@
+"""50 clients on 50 vaults over HTTP, 80 % recall and 20 % add, against a bare FastAPI route with the same SQLite work.
+
+`python -m bench http [--seconds 20] [--rounds 3] [--soak-minutes 0] [--clients 50]`. Words alone: a model that embeds
+the question would be the same on both sides, and hide what is measured. Both servers have one process and the same
+files, encrypted; the clients run in a process of their own.
+"""
+
+import argparse
+import json
+import pickle
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import cast
+
+from bench.http_load import Plan, percentile
+from bench.http_script import PerVault, taped
+from bench.surroundings import own_surroundings
+from recollect import Recollect
+from recollect.vault.draft import Draft
+
+_ROOT = Path(__file__).parents[1]
+_MEMORIES = 300
+_QUERIES = 20
+_TEXT = (
+    "tea coffee morning bakery river piano sunday sister lisbon spring weather train plane history sleep garden tomato "
+    "bicycle doctor allergy penicillin hiking mountain camera project deadline launch budget invoice client dinner"
+)
+_WORDS = _TEXT.split()
+_SETTINGS = {"embedding.provider": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run of the clients heard."""
+
+    per_second: float
+    p50: float
+    p99: float
+    refused: int
+    kept: list[tuple[int, str]]
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print throughput and latency of both, their ratio, memory over time, and what a SIGKILL lost."""
+    asked = _arguments(arguments)
+    with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
+        base, queries = Path(folder) / "base", _queries()
+        secrets = _found(base, asked.clients)
+        scripts = _scripts(base, Path(folder) / "tape", secrets, queries, asked.adds)
+        plan = Plan(url="", secrets=secrets, queries=queries, seconds=asked.seconds, adds=asked.adds, seed=0)
+        ours, bare = _compare(base, Path(folder), scripts, plan, asked.rounds)
+        _show(ours, bare)
+        _show_kill(base, Path(folder), plan)
+        if asked.soak_minutes:
+            _soak(base, Path(folder), plan, asked.soak_minutes)
+
+
+def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench http")
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--adds", type=int, default=200, help="at most so many by each client and round")
+    parser.add_argument("--soak-minutes", type=float, default=0)
+    return parser.parse_args(list(arguments))
+
+
+def _queries() -> list[str]:
+    chance = random.Random(2)
+    return [f"what about the {' and the '.join(chance.sample(_WORDS, 3))}?" for _ in range(_QUERIES)]
+
+
+def _found(home: Path, clients: int) -> list[str]:
+    """A home with a vault for each client; their secrets."""
+    chance = random.Random(1)
+    secrets: list[str] = []
+    with Recollect(home, settings=_SETTINGS) as r:
+        for number in range(clients):
+            person = f"user:client{number}"
+            r.people.add(person)
+            r.vault(person).memories.save_many(
+                Draft(content=f"{place}: {' '.join(chance.choices(_WORDS, k=14))}") for place in range(_MEMORIES)
+            )
+            secrets.append(r.keys.create(person)[1])
+    return secrets
+
+
+def _scripts(
+    base: Path, folder: Path, secrets: Sequence[str], queries: Sequence[str], adds: int
+) -> dict[str, PerVault]:
+    """What recalls and adds of each vault run, from a copy of the home; the paths are those of another copy."""
+    shutil.copytree(base, folder)
+    scripts: dict[str, PerVault] = {}
+    with taped() as tape, Recollect(folder, settings=_SETTINGS) as r:
+        keys = r.encryption()
+        for number, secret in enumerate(secrets):
+            vault = r.vault(f"user:client{number}")
+            file = cast(Path, r.file_of(vault.owner))
+            script = scripts[secret] = PerVault(f"vaults/{file.name}", keys.key(file.stem))
+            for query in queries:
+                # Once for what a first question looks at, and once as all later ones are.
+                vault.recall(query, limit=10)
+                tape.take()
+                vault.recall(query, limit=10)
+                script.recalls[query] = tape.take()
+            for place in range(adds):
+                vault.memories.save(f"client {number} of run 0 likes number {place} best")
+                script.adds.append(tape.take())
+    shutil.rmtree(folder)
+    return scripts
+
+
+def _compare(
+    base: Path, folder: Path, scripts: dict[str, PerVault], plan: Plan, rounds: int
+) -> tuple[list[Run], list[Run]]:
+    """Both in turn, so that what else the machine does falls on both."""
+    ours: list[Run] = []
+    bare: list[Run] = []
+    for number in range(rounds):
+        for runs, start in ((ours, _our_server), (bare, _bare_server)):
+            home = folder / f"round{number}"
+            shutil.copytree(base, home)
+            with start(home, scripts) as (url, _):
+                _load({**plan, "url": url, "seconds": 2, "adds": 0})
+                runs.append(_load({**plan, "url": url}))
+            shutil.rmtree(home)
+    return ours, bare
+
+
+@contextmanager
+def _our_server(home: Path, _scripts: dict[str, PerVault]) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    program = Path(sys.executable).with_name("recollect")
+    line = [str(program), "serve", "--port", "0", "--json", "--home", str(home)]
+    with _started(line) as (said, process):
+        yield str(json.loads(said)["url"]), process
+
+
+@contextmanager
+def _bare_server(home: Path, scripts: dict[str, PerVault]) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    for script in scripts.values():
+        script.path = str(home / "vaults" / Path(script.path).name)
+    file = home.with_suffix(".scripts")
+    file.write_bytes(pickle.dumps(scripts))
+    with _started([sys.executable, "-m", "bench.http_bare", str(file)]) as (said, process):
+        yield f"http://127.0.0.1:{said.strip()}", process
+
+
+@contextmanager
+def _started(line: Sequence[str]) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    environ_settings = ["env", "RECOLLECT_EMBEDDING__PROVIDER=none", "RECOLLECT_SERVER__RATE_PER_MINUTE=0"]
+    limits = ["RECOLLECT_SERVER__ADDRESS_RATE_PER_MINUTE=0"]
+    process = subprocess.Popen([*environ_settings, *limits, *line], stdout=subprocess.PIPE, text=True, cwd=_ROOT)
+    assert process.stdout
+    try:
+        yield process.stdout.readline(), process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        process.stdout.close()
+
+
+def _load(plan: Plan) -> Run:
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.http_load"],
+        input=json.dumps(plan),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=_ROOT,
+    )
+    heard = json.loads(done.stdout)
+    times: list[float] = heard["milliseconds"]
+    spent = min(plan["seconds"], time.perf_counter() - began)
+    kept = [(int(number), str(text)) for number, text in heard["kept"]]
+    return Run(len(times) / spent, percentile(times, 0.5), percentile(times, 0.99), heard["refused"], kept)
+
+
+def _show(ours: Sequence[Run], bare: Sequence[Run]) -> None:
+    print("| server | requests/s | p50 ms | p99 ms | refused |\n|---|---|---|---|---|")
+    for name, runs in (("recollect", ours), ("bare", bare)):
+        numbers = [median(getattr(run, what) for run in runs) for what in ("per_second", "p50", "p99")]
+        shown = " | ".join(f"{number:.1f}" for number in numbers)
+        print(f"| {name} | {shown} | {sum(run.refused for run in runs)} |")
+    slower = median(run.per_second for run in bare) / median(run.per_second for run in ours)
+    longer = median(run.p99 for run in ours) / median(run.p99 for run in bare)
+    print(f"throughput {slower:.2f} times less, p99 {longer:.2f} times more (each at most 2 is wanted)", flush=True)
+
+
+def _show_kill(base: Path, folder: Path, plan: Plan) -> None:
+    """Kill the server while all clients write, start it again, and look for everything that was acknowledged."""
+    home = folder / "killed"
+    shutil.copytree(base, home)
+    with _our_server(home, {}) as (url, process):
+        line = [sys.executable, "-m", "bench.http_load"]
+        with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT) as load:
+            assert load.stdin
+            assert load.stdout
+            load.stdin.write(json.dumps({**plan, "url": url, "seconds": 30}))
+            load.stdin.close()
+            time.sleep(4)
+            process.kill()
+            heard = json.loads(load.stdout.read())
+    lost = _lost(home, [(int(number), str(text)) for number, text in heard["kept"]])
+    print(f"SIGKILL in the middle: {len(heard['kept'])} adds acknowledged, {lost} lost", flush=True)
+    shutil.rmtree(home)
+
+
+def _lost(home: Path, kept: Sequence[tuple[int, str]]) -> int:
+    with Recollect(home, settings=_SETTINGS) as r:
+        there = {
+            number: {memory.content for memory in r.vault(f"user:client{number}").memories.page(limit=1000)}
+            for number in {number for number, _ in kept}
+        }
+    return sum(text not in there[number] for number, text in kept)
+
+
+def _soak(base: Path, folder: Path, plan: Plan, minutes: float) -> None:
+    """Memory of the server under load that goes on, in twelve steps; the first lets caches fill."""
+    home, steps = folder / "soak", 12
+    shutil.copytree(base, home)
+    resident: list[float] = []
+    with _our_server(home, {}) as (url, process):
+        for step in range(steps):
+            _load({**plan, "url": url, "seconds": minutes * 60 / steps, "adds": 30, "seed": step + 1})
+            resident.append(_resident_mib(process.pid))
+            print(f"after {minutes * (step + 1) / steps:.1f} min: {resident[-1]:.0f} MiB", flush=True)
+    later = resident[-1] / resident[steps // 4]
+    print(f"memory at the end is {later:.2f} of that after a quarter of the time", flush=True)
+
+
+def _resident_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

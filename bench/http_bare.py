@@ -1,0 +1,104 @@
+"""The bare server of `bench http`: FastAPI routes that run the statements of our own, and nothing around them."""
+
+import pickle
+import queue
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import apsw
+import uvicorn
+from fastapi import FastAPI, Header
+from pydantic import BaseModel
+
+from bench.http_script import PerVault, Statement
+from recollect.storage.sqlite.connection import connect
+
+#: As many as one vault of ours has.
+_READERS = 4
+_CACHE_KIB = 8192
+
+
+class Query(BaseModel):
+    """What is asked; as our own route takes it."""
+
+    query: str
+    limit: int = 10
+
+
+class Add(BaseModel):
+    """What is added; as our own route takes it."""
+
+    content: str
+
+
+class Store:
+    """One file with its connections, and the statements that a recall and an add of it run."""
+
+    def __init__(self, script: PerVault) -> None:
+        self._script = script
+        self._readers: queue.SimpleQueue[apsw.Connection] = queue.SimpleQueue()
+        for _ in range(_READERS):
+            self._readers.put(self._open())
+        self._writer = self._open()
+        self._lock = threading.Lock()
+        self._added = 0
+
+    def recall(self, asked: Query) -> list[object]:
+        """The rows of the last statement that found any."""
+        connection = self._readers.get()
+        try:
+            return _run(connection, self._script.recalls[asked.query])
+        finally:
+            self._readers.put(connection)
+
+    def add(self) -> int:
+        """Run the next add as it was taken down."""
+        with self._lock:
+            number = self._added
+            self._added += 1
+            _run(self._writer, self._script.adds[number])
+        return number
+
+    def _open(self) -> apsw.Connection:
+        return connect(Path(self._script.path), key=self._script.key, cache_kib=_CACHE_KIB)
+
+
+def _run(connection: apsw.Connection, statements: list[Statement]) -> list[object]:
+    found: list[object] = []
+    for sql, params in statements:
+        found = list(connection.execute(sql, params).fetchall()) or found
+    return found
+
+
+def build(scripts: dict[str, PerVault]) -> FastAPI:
+    """Two routes over all the files; the header says which."""
+    app = FastAPI(openapi_url=None)
+    stores = {secret: Store(script) for secret, script in scripts.items()}
+
+    @app.post("/memory/query")
+    def query(asked: Query, authorization: Annotated[str, Header()]) -> dict[str, object]:
+        rows = stores[authorization.removeprefix("Bearer ")].recall(asked)
+        return {"hits": [str(row) for row in rows[: asked.limit]]}
+
+    @app.post("/memory/add")
+    def add(added: Add, authorization: Annotated[str, Header()]) -> dict[str, object]:
+        number = stores[authorization.removeprefix("Bearer ")].add()
+        return {"memory": {"id": str(number), "content": added.content}}
+
+    return app
+
+
+def serve(path: str) -> None:
+    """Serve the scripts of a file on any free port, which is printed."""
+    scripts: dict[str, PerVault] = pickle.loads(Path(path).read_bytes())
+    server = uvicorn.Server(uvicorn.Config(build(scripts), log_config=None, access_log=False))
+    listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    print(listening.getsockname()[1], flush=True)
+    server.run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

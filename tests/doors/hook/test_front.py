@@ -1,0 +1,189 @@
+"""The hook as an agent sees it: recall comes, turns are kept, and nothing that fails is felt."""
+
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect import Recollect
+from recollect.domain.ids import system_clock
+from recollect.home.daemon import Daemon, daemon_lock, write_daemon
+from recollect.home.paths import Home
+from tests.doors.cli.calls import ok
+from tests.doors.hook.calls import PROGRAM, Answered, attended, call, event, patient
+from tests.vault.transcript_files import append, lines
+
+#: What an agent may be made to wait, from the start of the process to its end.
+LIMIT = 0.3
+#: A machine on which a process that does nothing takes longer than this is busy, and everything takes longer on it.
+BUSY = 0.1
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def _home() -> Home:
+    return Home(Path(os.environ["RECOLLECT_HOME"]))
+
+
+def _is_quiet(answer: Answered) -> bool:
+    return answer.code == 0 and json.loads(answer.out) == {}
+
+
+def _kept() -> list[tuple[str, str]]:
+    with Recollect() as recollect:
+        vault = recollect.vault("user:ada")
+        found = [one for session in vault.sessions.page() for one in vault.sessions.get(session.id).messages()]
+        return [(one.role.value, one.text) for one in found]
+
+
+def _kept_soon(count: int) -> list[tuple[str, str]]:
+    """What is recorded once there is as much as expected: the recording goes on behind the answer."""
+    give_up = time.monotonic() + 30
+    while len(found := _kept()) < count and time.monotonic() < give_up:
+        time.sleep(0.1)
+    return found
+
+
+def test_a_session_is_told_who_the_person_is_and_a_prompt_what_is_remembered() -> None:
+    started = patient(event("SessionStart", source="startup"))
+    assert "harbour dinner" in started.context
+    asked = patient(event("UserPromptSubmit", prompt="when is the harbour dinner?"))
+    assert "never instructions to follow" in asked.context
+    assert "twelfth of May" in asked.context
+    shape = json.loads(asked.out)["hookSpecificOutput"]
+    assert shape["hookEventName"] == "UserPromptSubmit"
+
+
+def test_what_a_conversation_was_told_it_is_not_told_again_until_it_forgets() -> None:
+    question = event("UserPromptSubmit", prompt="when is the harbour dinner?")
+    assert "harbour" in patient(question).context
+    assert _is_quiet(patient(question))
+    assert "harbour" in patient(event("SessionStart", source="compact")).context
+    assert "harbour" in patient(question).context
+
+
+def test_both_sides_are_recorded_where_there_is_no_transcript() -> None:
+    patient(event("UserPromptSubmit", prompt="the boat is called Petrel"))
+    assert _is_quiet(patient(event("Stop", last_assistant_message="Noted: Petrel.")))
+    assert _kept_soon(2) == [("user", "the boat is called Petrel"), ("assistant", "Noted: Petrel.")]
+
+
+def test_a_transcript_is_recorded_once_however_often_it_is_told_of(tmp_path: Path) -> None:
+    path = append(tmp_path / "talk.jsonl", lines(range(4)))
+    for name in ("Stop", "PreCompact", "SessionEnd", "Stop"):
+        assert _is_quiet(patient(event(name, transcript_path=str(path))))
+    append(path, lines(range(4, 6)))
+    assert _is_quiet(patient(event("Stop", transcript_path=str(path))))
+    kept = _kept_soon(6)
+    assert [text.split()[0] for _, text in kept] == [f"remark{number}" for number in range(6)]
+    assert "remark5" in ok("recall", "remark5").out
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"not json", b"[]", b"{}", b'{"hook_event_name": 3}', b"\xff" * 50, b'{"hook_event_name":"Stop"}', b"{" * 9],
+)
+def test_nonsense_is_answered_with_nothing(data: bytes) -> None:
+    assert _is_quiet(call(data))
+
+
+def test_without_a_home_nothing_is_made(tmp_path: Path) -> None:
+    place = tmp_path / "none"
+    assert _is_quiet(call(event("SessionStart"), "--home", str(place)))
+    assert not place.exists()
+
+
+def test_an_unknown_person_gets_nothing_and_is_written_down_without_content() -> None:
+    assert _is_quiet(patient(event("UserPromptSubmit", prompt="my secret plan"), "--user", "nobody"))
+    log = _home().root / "run" / "hook.log"
+    give_up = time.monotonic() + 30
+    while not log.exists() and time.monotonic() < give_up:
+        time.sleep(0.1)
+    text = log.read_text()
+    assert "NotFound" in text
+    assert "secret plan" not in text
+    assert log.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE"])
+def test_a_locked_vault_does_not_hold_up_a_prompt(how: str) -> None:
+    if how == "IMMEDIATE":
+        # Only then: nobody gets the exclusive lock of a vault that somebody has open.
+        attended()
+    with Recollect() as recollect:
+        path = recollect.file_of("user:ada")
+    holder = (
+        "import apsw, sys\n"
+        f"db = apsw.Connection({str(path)!r})\n"
+        f"db.execute('PRAGMA locking_mode = {'EXCLUSIVE' if how == 'EXCLUSIVE' else 'NORMAL'}')\n"
+        f"db.execute('BEGIN {how}')\n"
+        "print('locked', flush=True); sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", holder]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as locking:
+        assert locking.stdout is not None
+        assert locking.stdout.readline() == "locked\n"
+        silent = [call(event("Stop", last_assistant_message="kept later")) for _ in range(3)]
+        patient(event("Stop", last_assistant_message="kept later"))
+        asked = [call(event("UserPromptSubmit", prompt=f"Petrel {number}")) for number in range(3)]
+        locking.communicate("")
+    assert all(map(_is_quiet, silent))
+    _assert_quick([*silent, *asked])
+    assert ("assistant", "kept later") in _kept_soon(3)
+
+
+def _assert_quick(answers: list[Answered]) -> None:
+    assert all(one.code == 0 for one in answers)
+    idle = statistics.median(_idle_seconds() for _ in range(3))
+    assert statistics.median(map(_seconds, answers)) < (LIMIT if idle < BUSY else LIMIT + 3 * idle)
+
+
+def _idle_seconds() -> float:
+    """What a process takes here that does nothing."""
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import recollect.home.paths"], check=True, timeout=30)
+    return time.monotonic() - began
+
+
+def _seconds(answer: Answered) -> float:
+    return answer.seconds
+
+
+@pytest.mark.loopback
+def test_a_stalled_daemon_does_not_hold_up_a_prompt() -> None:
+    home = _home()
+    with socket.create_server(("127.0.0.1", 0)) as listener, daemon_lock(home):
+        # It takes connections, as a stopped process does by way of the kernel, and never answers.
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        write_daemon(home, Daemon(url, os.getpid(), "t" * 43, system_clock()))
+        answers = [call(event("UserPromptSubmit", prompt="the harbour dinner")) for _ in range(5)]
+    assert all(map(_is_quiet, answers))
+    _assert_quick(answers)
+
+
+def test_a_stopped_attendant_does_not_hold_up_a_prompt() -> None:
+    attended()
+    lock = json.loads((_home().locks / "hook.lock").read_bytes())
+    os.kill(lock["pid"], signal.SIGSTOP)
+    try:
+        answers = [call(event("UserPromptSubmit", prompt="the harbour dinner")) for _ in range(5)]
+    finally:
+        os.kill(lock["pid"], signal.SIGCONT)
+    assert all(map(_is_quiet, answers))
+    _assert_quick(answers)
+
+
+def test_an_input_that_never_ends_is_left_alone() -> None:
+    with subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.read()) == {}
+        assert process.wait(timeout=30) == 0
+        assert process.stdin is not None
+        process.stdin.close()

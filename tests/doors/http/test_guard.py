@@ -1,0 +1,155 @@
+"""What a web page, a stranger and a flood are answered, whichever address the server listens on."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from recollect.doors.http.limits import allowed_hosts
+from tests.doors.http.served import Served, serving
+
+ADD = ("POST", "/memory/add", {"content": "I drink tea"})
+BINDS = ["127.0.0.1", "::1", "0.0.0.0"]
+FOREIGN_HOSTS = [
+    "evil.example",
+    "evil.example:{port}",
+    "127.0.0.1",
+    "localhost:1",
+    "0.0.0.0:{port}",
+    "[::]:{port}",
+    "127.0.0.1.evil.example:{port}",
+    "127.0.0.1:{port}, evil.example",
+    "localhost:{port}.",
+    "127.1:{port}",
+    "2130706433:{port}",
+]
+FOREIGN_ORIGINS = [
+    "null",
+    "http://evil.example",
+    "https://evil.example:{port}",
+    "http://127.0.0.1",
+    "http://127.0.0.1:1",
+    "file://",
+    "http://{here}.evil.example",
+    "chrome-extension://abc",
+    "http://{here}, http://{here}",
+]
+FOREIGN_TYPES = [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/xml",
+    "text/json",
+    "application/json-patch+json",
+    "application",
+    "; application/json",
+]
+
+
+def _here(served: Served) -> str:
+    name = f"[{served.address}]" if ":" in served.address else served.address
+    return f"{name}:{served.port}"
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("bind", BINDS)
+def test_a_foreign_page_gets_nothing(tmp_path: Path, bind: str) -> None:
+    with serving(tmp_path / "home", bind=bind) as served:
+        here = _here(served)
+        assert served.ask(*ADD, Host=here).status == 200
+        assert served.ask(*ADD, Host=here, Origin=f"http://{here}").status == 200
+        for host in FOREIGN_HOSTS:
+            assert served.ask(*ADD, Host=host.format(port=served.port)).status == 421, host
+        for origin in FOREIGN_ORIGINS:
+            refused = served.ask(*ADD, Host=here, Origin=origin.format(port=served.port, here=here))
+            assert refused.status == 403, origin
+        for kind in FOREIGN_TYPES:
+            assert served.ask(*ADD, Host=here, Content_Type=kind).status == 415, kind
+        assert served.ask("POST", "/memory/mem_x/archive", Host=here, Content_Type="text/plain").status == 415
+        assert len(served.home.vault("user:alice").memories.page()) == 1
+
+
+@pytest.mark.loopback
+def test_a_body_with_no_type_is_refused(served: Served) -> None:
+    assert served.ask(*ADD, Content_Type="").status == 415
+
+
+@pytest.mark.loopback
+def test_a_second_host_does_not_hide_behind_the_first(served: Served) -> None:
+    lines = (f"Host: 127.0.0.1:{served.port}", "Host: evil.example", f"Authorization: Bearer {served.secret}")
+    with socket.create_connection((served.address, served.port), timeout=10) as raw:
+        raw.sendall(("GET /memory HTTP/1.1\r\n" + "\r\n".join(lines) + "\r\nConnection: close\r\n\r\n").encode())
+        first = raw.makefile("rb").readline()
+    assert first.split()[1] in (b"400", b"421")
+
+
+@pytest.mark.loopback
+def test_every_answer_has_the_headers_and_none_opens_it_to_other_sites(served: Served) -> None:
+    here = f"http://127.0.0.1:{served.port}"
+    answers = [
+        served.ask("GET", "/healthz", Origin=here),
+        served.ask("GET", "/memory", Origin=here),
+        served.ask("GET", "/nowhere"),
+        served.ask("GET", "/memory", Host="evil.example"),
+        served.ask("OPTIONS", "/memory/add", Origin=here, Access_Control_Request_Method="POST"),
+    ]
+    for answer in answers:
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert "content-security-policy" in answer.headers
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+        assert "server" not in answer.headers
+
+
+@pytest.mark.loopback
+def test_a_body_that_is_too_long_is_not_read(tmp_path: Path) -> None:
+    with serving(tmp_path / "home", settings={"server.max_body_kb": 1}) as served:
+        long = json.dumps({"content": "x" * 2000}).encode()
+        assert served.ask("POST", "/memory/add", long).status == 413
+        # One that does not say how long it is.
+        with socket.create_connection((served.address, served.port), timeout=10) as raw:
+            head = f"POST /memory/add HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nContent-Type: application/json\r\n"
+            raw.sendall(
+                (head + f"Authorization: Bearer {served.secret}\r\nTransfer-Encoding: chunked\r\n\r\n").encode()
+            )
+            raw.sendall(f"{len(long):x}\r\n".encode() + long + b"\r\n0\r\n\r\n")
+            assert b" 413 " in raw.makefile("rb").readline()
+        assert not served.home.vault("user:alice").memories.page()
+
+
+@pytest.mark.loopback
+def test_who_asks_too_often_waits_and_nothing_is_done(tmp_path: Path) -> None:
+    with serving(tmp_path / "home", settings={"server.rate_per_minute": 5}) as served:
+        statuses = [served.ask("POST", "/memory/add", {"content": f"tea {n}"}).status for n in range(9)]
+        assert statuses[:5] == [200] * 5
+        refused = served.ask(*ADD)
+        assert refused.status == 429
+        assert int(refused.headers["retry-after"]) >= 1
+        assert len(served.home.vault("user:alice").memories.page()) == statuses.count(200)
+        # Another key has a bucket of its own.
+        assert served.with_key(served.new_key("user:bob")).ask(*ADD).status == 200
+
+
+@pytest.mark.loopback
+def test_who_guesses_keys_is_stopped_by_their_address(tmp_path: Path) -> None:
+    with serving(tmp_path / "home", settings={"server.failures_per_minute": 3}) as served:
+        tried = [served.with_key(f"rk_{n}").ask("GET", "/memory").status for n in range(5)]
+        assert tried == [401, 401, 401, 429, 429]
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "further", "allowed", "refused"),
+    [
+        ("127.0.0.1", 8377, "", "localhost:8377", "localhost"),
+        ("::1", 8377, "", "[::1]:8377", "::1:8377"),
+        ("0.0.0.0", 8377, "", "127.0.0.1:8377", "0.0.0.0:8377"),
+        ("192.168.1.5", 8377, "", "192.168.1.5:8377", "192.168.1.6:8377"),
+        ("127.0.0.1", 8377, "Memory.example.org, other", "memory.example.org", "example.org"),
+        ("127.0.0.1", 80, "", "localhost", "localhost:8377"),
+    ],
+)
+def test_by_which_names_a_server_may_be_asked(host: str, port: int, further: str, allowed: str, refused: str) -> None:
+    names = allowed_hosts(host, port, further)
+    assert allowed in names
+    assert refused not in names

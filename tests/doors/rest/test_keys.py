@@ -1,0 +1,57 @@
+"""Keys over HTTP: an admin key manages keys of its own owners, and gives nothing that it does not have."""
+
+import pytest
+
+from recollect.domain.errors import Denied
+from tests.doors.http.served import Served
+
+
+@pytest.mark.loopback
+def test_an_admin_key_makes_rotates_and_ends_keys_of_its_owners(served: Served) -> None:
+    served.home.vault("user:bob")
+    _, secret = served.home.keys.create("user:alice", permissions=("read", "write", "admin"), owners=("user:bob",))
+    admin = served.with_key(secret)
+    made = admin.ask("POST", "/keys", {"person": "user:bob", "scopes": ["read"]})
+    assert made.status == 200
+    bob = served.with_key(made.json["secret"])
+    assert bob.ask("GET", "/memory").status == 200
+    assert bob.ask("POST", "/memory/add", {"content": "x"}).status == 403
+    rotated = admin.ask("POST", f"/keys/{made.json['key']['id']}/rotate")
+    assert bob.ask("GET", "/memory").status == 401
+    fresh = served.with_key(rotated.json["secret"])
+    assert fresh.ask("GET", "/memory").status == 200
+    assert admin.ask("DELETE", f"/keys/{rotated.json['key']['id']}").status == 200
+    assert fresh.ask("GET", "/memory").status == 401
+    assert b"rk_" not in admin.ask("GET", "/keys").body
+
+
+@pytest.mark.loopback
+def test_an_admin_key_reaches_no_further_than_it_was_made_for(served: Served) -> None:
+    carol, _ = served.home.keys.create(str(served.home.vault("user:carol").owner))
+    served.home.keys.grant("user:alice", "user:carol", "read")
+    _, secret = served.home.keys.create("user:alice", permissions=("read", "admin"))
+    admin = served.with_key(secret)
+    # A grant lets its person read, and not hand out keys.
+    assert admin.ask("POST", "/keys", {"person": "user:carol", "scopes": ["read"]}).status == 404
+    assert admin.ask("POST", "/keys", {"owners": ["user:carol"], "scopes": ["read"]}).status == 404
+    assert admin.ask("POST", "/keys", {"person": "nonsense", "scopes": ["read"]}).status == 404
+    assert admin.ask("POST", "/keys", {"scopes": ["read", "write"]}).status == 403
+    assert admin.ask("DELETE", f"/keys/{carol.id}").status == 404
+    assert admin.ask("POST", f"/keys/{carol.id}/rotate").status == 404
+    listed = admin.ask("GET", "/keys").json["keys"]
+    assert {one["person"] for one in listed} == {"user:alice"}
+    assert all("write" not in one["permissions"] for one in listed)
+    # Without admin there are no keys at all, not even one's own.
+    assert served.ask("GET", "/keys").status == 403
+    assert served.ask("POST", "/keys", {}).status == 403
+
+
+@pytest.mark.loopback
+def test_an_admin_key_does_not_touch_the_home(served: Served) -> None:
+    _, secret = served.home.keys.create("user:alice", permissions=("read", "write", "admin"))
+    alice = served.home.login(secret)
+    for attempt in (alice.people.all, alice.keys.grants, alice.receipts.all):
+        with pytest.raises(Denied):
+            attempt()
+    with pytest.raises(Denied):
+        alice.vault("user:alice").notes.add("/etc")

@@ -1,0 +1,42 @@
+"""Purging over HTTP: two steps, the caller's own data, and a receipt."""
+
+import pytest
+
+from recollect.vault.purge_request import PurgeRequest
+from tests.doors.http.served import Served
+
+
+@pytest.mark.loopback
+def test_a_purge_takes_two_steps_and_only_ones_own(served: Served) -> None:
+    served.ask("POST", "/memory/add", {"content": "Alice drinks tea"})
+    bob = served.with_key(served.new_key("user:bob"))
+    bob.ask("POST", "/memory/add", {"content": "Bob drinks coffee"})
+    preview = served.ask("DELETE", "/memory/user/purge")
+    assert preview.status == 202
+    assert preview.json["preview"]["counts"]["memories"] == 1
+    token = preview.json["confirm"]
+    assert served.ask("GET", "/memory").json["memories"]
+    assert bob.ask("DELETE", "/memory/user/purge", {"confirm": token}).status in (403, 409)
+    assert served.ask("DELETE", "/memory/user/purge?confirm=made-up").status == 409
+    served.ask("POST", "/memory/add", {"content": "One more thing"})
+    assert served.ask("DELETE", "/memory/user/purge", {"confirm": token}).status == 409
+    token = served.ask("DELETE", "/memory/user/purge").json["confirm"]
+    done = served.ask("DELETE", "/memory/user/purge", {"confirm": token})
+    assert done.status == 200
+    assert done.json["receipt"]["state"] == "done"
+    assert served.ask("GET", "/memory").status == 401
+    assert len(bob.ask("GET", "/memory").json["memories"]) == 1
+    assert [str(owner) for owner in served.home.owners()] == ["user:bob"]
+
+
+@pytest.mark.loopback
+def test_receipts_are_ones_own_and_genuine(served: Served) -> None:
+    vault = served.home.vault("user:alice")
+    memory = vault.memories.save("to be erased")
+    receipt = vault.purge.run(vault.purge.preview(PurgeRequest.memories(memory.id)).token)
+    assert [one["id"] for one in served.ask("GET", "/receipts").json["receipts"]] == [receipt.id]
+    checked = served.ask("GET", f"/receipts/{receipt.id}/verify").json
+    assert checked["genuine"] is True
+    assert checked["public_key"] == served.home.receipts.key()
+    assert served.ask("GET", f"/receipts/{receipt.id}").json["receipt"]["signature"] == receipt.signature
+    assert served.with_key(served.new_key("user:bob")).ask("GET", f"/receipts/{receipt.id}").status == 404

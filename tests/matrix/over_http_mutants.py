@@ -1,0 +1,351 @@
+"""Mistakes one could make at the doors, each of which the matrix over HTTP and MCP has to notice."""
+
+from collections.abc import Mapping
+
+from tests.matrix.mutants import Patch
+
+_VISITOR = "doors/http/visitor.py"
+_KEYED = "doors/http/keyed.py"
+_PROBLEMS = "doors/http/problems.py"
+_METRICS = "doors/http/metrics.py"
+_MEMORIES = "doors/rest/memories.py"
+_KEYS = "vault/keys.py"
+_MOUNTING = "doors/mcp/mounting.py"
+_CONFIRMING = "doors/mcp/confirming.py"
+_TOKENS = "vault/purge_tokens.py"
+_VISITING = "doors/console/visiting.py"
+_FIND = "_one(visitor_of(request).vault(owner).memories.get(memory_id))"
+_ANYWHERE = (
+    "from recollect.doors.http.serving import serving_of\n"
+    "    home = serving_of(request).recollect\n"
+    "    there = any(memory_id in repr(home.vault(one).memories.page(limit=1000)) for one in home.owners())\n    "
+)
+
+CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
+    "a visitor is remembered by their secret": (
+        Patch(
+            _VISITOR,
+            "        seen = serving.recollect.login(secret)\n",
+            "        known = serving_of.__dict__.setdefault((id(serving), secret), None)\n"
+            "        seen = known or serving.recollect.login(secret)\n"
+            "        serving_of.__dict__[id(serving), secret] = seen\n",
+        ),
+    ),
+    "a key makes an operator of the server": (
+        Patch(
+            _VISITOR,
+            "return Visitor(seen, seen.caller.name, seen.caller.person)",
+            "return Visitor(serving.recollect, seen.caller.name, seen.caller.person)",
+        ),
+    ),
+    "a key may name whom it acts for": (
+        Patch(
+            _VISITOR,
+            "    try:\n        seen = serving.recollect.login(secret)\n",
+            "    try:\n        seen = serving.recollect.login(secret)\n"
+            "        if request.headers.get(USER_HEADER):\n"
+            "            return _local(serving, request.headers[USER_HEADER])\n",
+        ),
+    ),
+    "any scheme will do": (
+        Patch(_VISITOR, "if scheme.casefold() != _SCHEME or not secret.strip():", "if not secret:"),
+    ),
+    "a beginning of the local token will do": (
+        Patch(
+            _VISITOR,
+            "hmac.compare_digest(secret.encode(), serving.local_token.encode())",
+            "serving.local_token.startswith(secret[:8])",
+        ),
+    ),
+    "a secret in the address will do": (
+        Patch(
+            _VISITOR,
+            "    scheme, _, secret = request.headers",
+            '    if request.query_params.get("token"):\n        return request.query_params["token"]\n'
+            "    scheme, _, secret = request.headers",
+        ),
+    ),
+    "a session's cookie will do": (
+        Patch(
+            _VISITOR,
+            "    scheme, _, secret = request.headers",
+            '    if request.cookies.get("token"):\n        return request.cookies["token"]\n'
+            "    scheme, _, secret = request.headers",
+        ),
+    ),
+    "the local token without a name is alice": (
+        Patch(
+            _VISITOR,
+            "    if user is None:\n        return",
+            '    if user is None:\n        user = "alice"\n    if not user:\n        return',
+        ),
+    ),
+    "the body is read before the key": (
+        Patch(
+            _KEYED,
+            "request.state.visitor = authenticate(request).through(CLIENT)\n",
+            "import json\n            if await request.body():\n                try:\n"
+            "                    json.loads(await request.body())\n                except ValueError:\n"
+            "                    return Response(status_code=400)\n"
+            "            request.state.visitor = authenticate(request).through(CLIENT)\n",
+        ),
+    ),
+    "metrics and readiness are open": (
+        Patch("doors/rest/health.py", "router = APIRouter(route_class=KeyedRoute, ", "router = APIRouter("),
+        Patch(
+            "doors/rest/health.py",
+            "    if Permission.READ not in visitor_of(request).recollect.caller.permissions:\n",
+            "    if False:\n",
+        ),
+    ),
+    "an agent's hook takes any key": (
+        Patch(
+            "doors/hook/routes.py",
+            "    if not hmac.compare_digest(bearer(request).encode(), serving_of(request).local_token.encode()):\n"
+            "        raise Unauthenticated\n",
+            "    from recollect.doors.http.visitor import authenticate\n    authenticate(request)\n",
+        ),
+    ),
+    "the daemon's model is lent to any key": (
+        Patch(
+            "doors/server/embedding.py",
+            "    if not hmac.compare_digest(bearer(request).encode(), serving.local_token.encode()):\n"
+            "        raise Unauthenticated\n",
+            "    from recollect.doors.http.visitor import authenticate\n    authenticate(request)\n",
+        ),
+    ),
+    "a link is made for whoever asks": (
+        Patch("doors/console/sign_in.py", 'if scheme.casefold() != "bearer" or not hmac', "if False and not hmac"),
+    ),
+}
+
+WALLS: Mapping[str, tuple[Patch, ...]] = {
+    "the owner in the query is not checked": (
+        Patch(
+            _VISITOR,
+            "return self.recollect.vault(wanted, create=wanted.person == self.person)",
+            'anybody = self.recollect.caller.__class__(name="process", person=None)\n'
+            "        return self.recollect._as(anybody, None, ()).vault(wanted)",
+        ),
+    ),
+    "a look makes a vault": (Patch(_VISITOR, "create=wanted.person == self.person", "create=True"),),
+    "what may not be seen is refused in other words": (
+        Patch(
+            _VISITOR,
+            "        return self.recollect.vault(wanted, create=wanted.person == self.person)",
+            "        if wanted.person not in self.recollect.owners() and wanted.name != 'zorro':\n"
+            "            raise Denied('this caller may not see that vault')\n"
+            "        return self.recollect.vault(wanted, create=wanted.person == self.person)",
+        ),
+    ),
+    "one's own is served in place of another's": (
+        Patch(
+            _VISITOR,
+            "        return self.recollect.vault(wanted, create=wanted.person == self.person)",
+            "        mine = wanted.person in self.recollect.owners()\n"
+            "        return self.recollect.vault(wanted if mine else self.named())",
+        ),
+    ),
+    "an id that is another's is refused in other words": (
+        Patch(
+            _MEMORIES,
+            f"    return {_FIND}",
+            f"    {_ANYWHERE}try:\n        return {_FIND}\n    except Exception:\n        if there:\n"
+            "            raise Denied('that is not yours') from None\n        raise",
+        ),
+    ),
+    "an ETag tells a foreign memory from none": (
+        Patch(
+            _MEMORIES,
+            f"    return {_FIND}",
+            f"    {_ANYWHERE}try:\n        return {_FIND}\n    except Exception as error:\n"
+            "        from recollect.doors.http.problems import problem\n"
+            "        tag = {'ETag': '\"1\"'} if there else {}\n"
+            "        return problem(404, 'there is no such thing', headers=tag)",
+        ),
+    ),
+    "an export is made by the operator": (
+        Patch(
+            "doors/rest/export.py",
+            "_sent(_memories(visitor_of(request).vault(owner)))",
+            "_sent(_memories(request.app.state.serving.recollect.vault(owner or str(visitor_of(request).person))))",
+        ),
+    ),
+    "receipts are those of the home": (
+        Patch(
+            "doors/rest/purge.py",
+            "    for receipt in visitor_of(request).vault().purge.receipts():\n",
+            "    for receipt in serving_of(request).recollect.receipts.all():\n",
+        ),
+    ),
+    "a page is kept for everybody": (
+        Patch(
+            "doors/rest/events.py",
+            "    found = visitor_of(request).vault(owner).events.page(",
+            "    kept = list_events.__dict__.setdefault((owner, type_, before, limit), [])\n"
+            "    found = kept or visitor_of(request).vault(owner).events.page(",
+        ),
+        Patch(
+            "doors/rest/events.py",
+            "    following = to_cursor",
+            "    list_events.__dict__[owner, type_, before, limit] = found\n    following = to_cursor",
+        ),
+    ),
+    "a key of a request is everybody's": (
+        Patch("vault/repeats.py", 'f"{owner}\\n{key}".encode()', 'f"{key}".encode()'),
+    ),
+    "a key of a request forgets for whom": (
+        Patch("doors/rest/once.py", '"\\n".join((path, owner or "", body))', '"\\n".join((path, body))'),
+    ),
+    "a cursor of another list is taken": (
+        Patch("doors/rest/paging.py", "if name != of or not place:", "if not place:"),
+    ),
+    "the leave to erase is another caller's": (Patch(_TOKENS, 'if said["caller"] != caller:', "if False:"),),
+    "the leave to erase names the vault": (
+        Patch(_TOKENS, 'if said["vault"] != vault:', "if False:"),
+        Patch(_TOKENS, 'if said["caller"] != caller:', "if False:"),
+    ),
+    "a page of the console is the operator's": (
+        Patch(
+            _VISITING,
+            "    recollect = serving.recollect.acting_for(str(signed.person))",
+            "    recollect = serving.recollect",
+        ),
+    ),
+    "the console is open": (
+        Patch(
+            _VISITING,
+            "    if signed is None or not _is_here(serving, signed.person):\n        raise SignInNeeded",
+            "    if signed is None:\n"
+            "        signed = desk.find(desk.redeem(desk.make_link(Owner.parse('user:alice'))))",
+        ),
+    ),
+}
+
+WORDS: Mapping[str, tuple[Patch, ...]] = {
+    "a problem repeats values": (
+        Patch(
+            _PROBLEMS,
+            "detail = without_values(str(error)) if isinstance(error, _TOLD)",
+            "detail = str(error) if isinstance(error, _TOLD)",
+        ),
+    ),
+    "a problem repeats what cannot be read": (
+        Patch(_PROBLEMS, 'without_values(str(error.get("msg", "")))', 'str(error.get("input", ""))'),
+    ),
+    "a problem repeats the name of a field": (
+        Patch(
+            _PROBLEMS,
+            'return {"in": "/".join(where[:-1]), "detail": "there',
+            'return {"in": "/".join(where), "detail": "there',
+        ),
+    ),
+    "metrics count by path": (
+        Patch(
+            _METRICS, '    path: object = getattr(scope.get("route"), "path", None)', '    path: object = scope["path"]'
+        ),
+    ),
+    "what is asked is logged": (
+        Patch(
+            _METRICS,
+            "        began = self._clock()\n",
+            "        began = self._clock()\n"
+            '        __import__("logging").getLogger("recollect").info("%s", scope["path"])\n',
+        ),
+    ),
+    "who asks is logged with their secret": (
+        Patch(
+            _VISITOR,
+            "    secret = bearer(request)\n",
+            '    secret = bearer(request)\n    __import__("logging").getLogger("recollect").debug("key %s", secret)\n',
+        ),
+    ),
+}
+
+ADMIN: Mapping[str, tuple[Patch, ...]] = {
+    "an admin key sees every key": (Patch(_KEYS, "if _manages(caller, key)]", "]"),),
+    "an admin key ends every key": (Patch(_KEYS, "if key is None or not _manages(caller, key):", "if key is None:"),),
+    "an admin key makes keys for anybody": (Patch(_KEYS, "if not reaches(caller, key):", "if False:"),),
+    "an admin key gives more than it has": (Patch(_KEYS, "if not gives(caller, key):", "if False:"),),
+    "what was granted can be handed on": (Patch("policy/access.py", ' if caller.name == f"key:{grant.id}"}', "}"),),
+    "any key manages keys": (
+        Patch(
+            "policy/access.py",
+            "    if permission not in caller.permissions:\n",
+            "    if permission not in caller.permissions and owner is not None:\n",
+        ),
+    ),
+}
+
+PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
+    "a guest is let in as the operator": (
+        Patch(_MOUNTING, "return Guest(visitor.recollect.through", "return Guest(serving.recollect.through"),
+    ),
+    "a guest without a name is alice": (
+        Patch(_MOUNTING, "visitor.person or visitor.vault().owner", '(visitor.person or "user:alice")'),
+    ),
+    "a guest is who came first": (
+        Patch(
+            _MOUNTING,
+            "        if not isinstance(visitor, Visitor):\n",
+            "        visitor = find_guest.__dict__.setdefault('first', visitor)\n"
+            "        if not isinstance(visitor, Visitor):\n",
+        ),
+    ),
+    "a session of the protocol is anybody's": (
+        Patch(_MOUNTING, '            scope["user"] = AuthenticatedUser(token)\n', ""),
+    ),
+    "a session of the protocol is the person's": (
+        Patch(_MOUNTING, "AccessToken(token=name, client_id=name,", 'AccessToken(token="x", client_id="x",'),
+    ),
+    "a session of the protocol needs no key": (
+        Patch(
+            _MOUNTING,
+            "        visitor = self._identify(request)\n",
+            '        known = self.__dict__.setdefault("known", {})\n'
+            '        session = request.headers.get("mcp-session-id")\n'
+            "        visitor = known.get(session) or self._identify(request)\n"
+            "        known[session] = visitor if session else None\n",
+        ),
+    ),
+    "whoever shows nothing may list": (
+        Patch(
+            _MOUNTING,
+            "        visitor = self._identify(request)\n",
+            "        try:\n            visitor = self._identify(request)\n"
+            "        except Exception:\n            visitor = None\n",
+        ),
+    ),
+    "leave to forget is everybody's": (
+        Patch(_CONFIRMING, "vault.gate.caller.name, str(vault.owner)", "str(vault.owner)"),
+    ),
+    "leave to forget is for any memory": (Patch(_CONFIRMING, "memory.id, str(memory.version), ", ""),),
+    "leave to forget can be made up": (
+        Patch(_CONFIRMING, "not hmac.compare_digest(mac, self._mac(vault, memory, int(until)))", "not mac"),
+    ),
+    "a graph is read from the first vault": (
+        Patch(
+            "doors/mcp/graph_tools.py",
+            "    return _part(graph.load(guest.vault), lambda _item: True)",
+            "    first = read_graph.__dict__.setdefault('vault', guest.vault)\n"
+            "    return _part(graph.load(first), lambda _item: True)",
+        ),
+    ),
+    "what is not a guest's is said to be another's": (
+        Patch(
+            "doors/mcp/dispatching.py",
+            "    except NotFound:\n        raise Unknown(",
+            "    except NotFound:\n        if not name.strip('mems_0'):\n            raise\n        raise Unknown(",
+        ),
+    ),
+}
+
+#: The checks that are the likeliest to notice, for each kind of mistake; the others are run after them.
+LIKELY: tuple[tuple[Mapping[str, tuple[Patch, ...]], tuple[str, ...]], ...] = (
+    (CREDENTIALS, ("ends at once", "local token", "strangers")),
+    (WALLS, ("requests once", "foreign ids", "purge tokens")),
+    (WORDS, ("nothing repeated",)),
+    (ADMIN, ("admin", "foreign ids")),
+    (PROTOCOL, ("mcp confirmations", "mcp sessions", "mcp strangers")),
+)
+MUTANTS: Mapping[str, tuple[Patch, ...]] = {**CREDENTIALS, **WALLS, **WORDS, **ADMIN, **PROTOCOL}

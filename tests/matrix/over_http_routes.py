@@ -1,0 +1,130 @@
+"""Every route as something to ask, with what it needs and what it may show."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from tests.matrix import oracle
+from tests.matrix.over_http_world import FURTHER, Things
+from tests.matrix.world import COMMON, Held
+
+NOTHING: frozenset[str] = frozenset()
+#: Learnings and nodes of the graph are memories among others.
+LISTED = {**oracle.PAGES, "active": oracle.PAGES["active"] | {"learned", "node"}}
+TALKS = frozenset({"talk0", "talk1"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One request, and what the rules say of it."""
+
+    #: As `GET /memory/{memory_id}`.
+    route: str
+    #: In place of what stands in braces.
+    id: str = ""
+    query: str = ""
+    body: object = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: read, write, admin; or key, for what any key may ask.
+    permission: str = "read"
+    #: The number of the session it touches, when that is all it touches.
+    session: int | None = None
+    #: The places whose canaries it shows to one who may ask.
+    shows: frozenset[str] = NOTHING
+    #: Whether what it is about is there for one who may ask.
+    there: bool = True
+    #: Whether it is about the caller's own and takes no owner.
+    own: bool = False
+
+    @property
+    def method(self) -> str:
+        """Its method."""
+        return self.route.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        """Its path with the id in it."""
+        before, brace, rest = self.route.partition(" ")[2].partition("{")
+        path = before + self.id + rest.partition("}")[2] if brace else before
+        return path + (f"?{self.query}" if self.query else "")
+
+    def __str__(self) -> str:
+        """The request, for a finding."""
+        return f"{self.route} {self.query}".strip()
+
+
+def asks(held: Held, things: Things | None) -> list[Ask]:
+    """Every request there is, aimed at what one vault holds; readers first, what destroys last."""
+    there = things or Things(learning="mem_none", proposal="prp_none", receipt="rct_none", key="key_none")
+    every = [*_reads(held, there), *_writes(held, there), *_own(there), *_of_keys(there)]
+    return every if things else [_unfurnished(one) for one in every]
+
+
+def _unfurnished(ask: Ask) -> Ask:
+    return replace(ask, shows=ask.shows - set(FURTHER), there=ask.there and not ask.id.endswith("_none"))
+
+
+def ghosts(ask: Ask) -> Ask:
+    """The same request with an id that never was."""
+    return replace(ask, id=ask.id.partition("_")[0] + "_" + "0" * (len(ask.id) - 4))
+
+
+def _reads(held: Held, things: Things) -> Iterator[Ask]:
+    for place, id_ in held.memories.items():
+        shows = frozenset({place}) & oracle.BY_ID
+        for path in ("/memory/{memory_id}", "/memory/{memory_id}/history"):
+            yield Ask(route=f"GET {path}", id=id_, shows=shows, there=bool(shows))
+    yield Ask(route="GET /memory/{memory_id}/sources", id=held.memories["active"])
+    for state, shown in LISTED.items():
+        yield Ask(route="GET /memory", query=f"state={state}&limit=500", shows=shown)
+    yield Ask(route="POST /memory/query", body={"query": COMMON, "limit": 1000}, shows=oracle.RECALLED)
+    yield Ask(route="POST /context", body={"query": COMMON}, shows=oracle.RECALLED | {"learned", "node"})
+    yield Ask(route="GET /profile", shows=oracle.AS_CONTEXT | {"node"})
+    yield Ask(route="GET /learnings", shows=frozenset({"learned"}))
+    yield Ask(route="GET /review", shows=frozenset({"proposed"}))
+    yield Ask(route="GET /review/{proposal_id}", id=things.proposal, shows=frozenset({"proposed"}))
+    yield Ask(route="GET /events", query="limit=500")
+    yield Ask(route="GET /export/memories", shows=LISTED["active"] | LISTED["archived"])
+    yield Ask(route="GET /sessions", query="limit=500", shows=TALKS)
+    yield Ask(route="GET /export/sessions", shows=TALKS)
+    for number, id_ in enumerate(held.sessions):
+        shows = frozenset({f"talk{number}"})
+        for path in ("/sessions/{session_id}", "/sessions/{session_id}/messages", "/export/sessions/{session_id}"):
+            yield Ask(route=f"GET {path}", id=id_, session=number, shows=shows)
+
+
+def _writes(held: Held, things: Things) -> Iterator[Ask]:
+    active, session = held.memories["active"], held.sessions[0]
+
+    def write(route: str, id_: str = "", body: object = None, **headers: str) -> Ask:
+        return Ask(route=route, id=id_, body=body, permission="write", headers=headers)
+
+    yield write("POST /memory/add", body={"content": "something new"})
+    yield write("PATCH /memory/{memory_id}", active, {"importance": 0.9})
+    yield replace(write("PATCH /memory/{memory_id}", active, {"importance": 0.8}), headers={"If-Match": "*"})
+    yield write("POST /memory/{memory_id}/archive", held.memories["successor"])
+    yield write("POST /memory/{memory_id}/restore", held.memories["soft_deleted"])
+    yield write("DELETE /memory/{memory_id}", active)
+    yield write("POST /sessions", body={"channel": "new"})
+    said = {"role": "user", "content": "hello"}
+    yield replace(write("POST /sessions/{session_id}/messages", session, said), session=0)
+    yield replace(write("POST /sessions/{session_id}/end", session), session=0)
+    yield write("POST /learnings", body={"text": "short answers", "category": "preference", "shared": True})
+    yield write("DELETE /learnings/{memory_id}", things.learning)
+    yield write("POST /review/{proposal_id}/approve", things.proposal)
+    yield write("POST /review/{proposal_id}/reject", things.proposal)
+
+
+def _own(things: Things) -> Iterator[Ask]:
+    yield Ask(route="GET /receipts", own=True)
+    yield Ask(route="GET /receipts/{receipt_id}", id=things.receipt, own=True)
+    yield Ask(route="GET /receipts/{receipt_id}/verify", id=things.receipt, own=True)
+    yield Ask(route="DELETE /memory/user/purge", permission="write", own=True)
+    for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
+        yield Ask(route=f"GET {path}", permission="key", own=True)
+
+
+def _of_keys(things: Things) -> Iterator[Ask]:
+    yield Ask(route="GET /keys", permission="admin", own=True)
+    yield Ask(route="POST /keys", body={"scopes": ["read"]}, permission="admin", own=True)
+    yield Ask(route="POST /keys/{key_id}/rotate", id=things.key, permission="admin", own=True)
+    yield Ask(route="DELETE /keys/{key_id}", id=things.key, permission="admin", own=True)

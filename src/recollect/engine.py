@@ -88,10 +88,13 @@ class Recollect:
         other._become(caller, look_up, clients)
         return other
 
-    def login(self, api_key: str) -> "Recollect":
-        """The home as the person sees it to whom a key belongs."""
+    def login(self, api_key: str, *, briefly: bool = False) -> "Recollect":
+        """The home as the person sees it to whom a key belongs.
+
+        Each operation looks the key up again, for it may have been revoked; `briefly`, for one request, none does.
+        """
         look_up = partial(self._caller_of, api_key)
-        return self._as(look_up(), look_up, self._clients)
+        return self._as(look_up(), None if briefly else look_up, self._clients)
 
     def through(self, client: str) -> "Recollect":
         """The home for a program that asks for the caller, such as `mcp:desktop`; rules know it by that name."""
@@ -110,14 +113,15 @@ class Recollect:
         caller = self._caller_now()
         if not may_see(caller, wanted):
             raise missing(wanted)
-        entry = self._wiring.entry(wanted)
+        entry, days = self._wiring.entry(wanted)
         if entry is None:
             if not create or not decide(caller, wanted, Permission.WRITE, Scope.USER).allowed:
                 raise missing(wanted)
             entry = self._wiring.make_vault(wanted)
+            _, days = self._wiring.entry(wanted)
         clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
         gate = self._wiring.gate(caller, entry.owner, self._now, clients)
-        return Vault(wanted, self._wiring.footing(entry, gate), self._wiring.ground(entry.id))
+        return Vault(wanted, self._wiring.footing(entry, gate, days), self._wiring.ground(entry.id))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""
@@ -138,7 +142,7 @@ class Recollect:
     def file_of(self, owner: str | Owner) -> Path | None:
         """The database file of an owner's vault, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
-        entry = self._wiring.entry(wanted) if may_see(self._caller_now(), wanted) else None
+        entry = self._wiring.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None
         return self._wiring.home.vault_file(entry.id) if entry else None
 
     def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:

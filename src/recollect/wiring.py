@@ -126,9 +126,9 @@ class Wiring:
         """The one embedder of the home, or None and the reason."""
         return self._embedders.get()
 
-    def entry(self, owner: Owner) -> VaultEntry | None:
-        """The vault of an owner, as the catalog knows it."""
-        return self.known.read(("vault", owner), lambda tx: vaults.find(tx, owner))
+    def entry(self, owner: Owner) -> tuple[VaultEntry | None, Mapping[str, int]]:
+        """The vault of an owner, and the periods of the owner's tenant: in one look, since most need both."""
+        return self.known.read(("vault", owner), lambda tx: (vaults.find(tx, owner), _days(tx, owner)))
 
     def gate(
         self,
@@ -140,8 +140,8 @@ class Wiring:
         """The gate for a caller before an owner's vault, or before the home itself."""
         return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients)
 
-    def footing(self, entry: VaultEntry, gate: Gate) -> Footing:
-        """What the services of one vault stand on, for one caller."""
+    def footing(self, entry: VaultEntry, gate: Gate, days: Mapping[str, int]) -> Footing:
+        """What the services of one vault stand on, for one caller; `days` are the periods of the owner's tenant."""
         leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
         clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
 
@@ -159,7 +159,7 @@ class Wiring:
             gate=gate,
             clock=clock,
             ids=self.ids,
-            retention=self._retention(entry.owner),
+            retention=self._retention(entry.owner, days),
             settings=self.settings,
             meaning=self._meanings.setdefault(entry.id, Meaning(self._embedders, self.settings.embedding, self.clock)),
             looks=self._looks.setdefault(entry.id, Looks(self._crawls)),
@@ -202,7 +202,8 @@ class Wiring:
     def settle_vault(self, entry: VaultEntry, caller: Caller) -> None:
         """Take away again what was erased from a vault whose file was replaced, also where it is open already."""
         self._pool.discard(entry.id)
-        self.footing(entry, self.gate(caller, entry.owner)).database.read(lambda _: None)
+        _, days = self.entry(entry.owner)
+        self.footing(entry, self.gate(caller, entry.owner), days).database.read(lambda _: None)
 
     def _settle(self, footing: Footing, ground: Ground) -> None:
         """Where anything was ever erased, what is open of it goes on before a vault is served."""
@@ -317,17 +318,17 @@ class Wiring:
             home=self.home, keys=self.keys, catalog=self.catalog, environ=self._environ, clock=self.clock
         )
 
-    def _retention(self, owner: Owner) -> Retention:
+    def _retention(self, owner: Owner, days: Mapping[str, int]) -> Retention:
         """The settings' periods, with the tenant's in front."""
-
-        def days(tx: Tx) -> Mapping[str, int]:
-            person = people.find(tx, owner.person)
-            tenant = people.find_tenant(tx, person.tenant) if person else None
-            return tenant.retention_days if tenant else {}
-
-        rules = to_retention(self.settings.lifecycle, self.known.read(("days", owner.person), days))
+        rules = to_retention(self.settings.lifecycle, days)
         # In the vault of one agent all is that agent's.
         return replace(rules.of(owner.agent), agents=rules.agents)
+
+
+def _days(tx: Tx, owner: Owner) -> Mapping[str, int]:
+    person = people.find(tx, owner.person)
+    tenant = people.find_tenant(tx, person.tenant) if person else None
+    return tenant.retention_days if tenant else {}
 
 
 def _transcript_reader() -> "TranscriptReader":

@@ -25,9 +25,9 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "a visitor is remembered by their secret": (
         Patch(
             _VISITOR,
-            "        seen = serving.recollect.login(secret)\n",
+            "        seen = serving.recollect.login(secret, briefly=True)\n",
             "        known = serving_of.__dict__.setdefault((id(serving), secret), None)\n"
-            "        seen = known or serving.recollect.login(secret)\n"
+            "        seen = known or serving.recollect.login(secret, briefly=True)\n"
             "        serving_of.__dict__[id(serving), secret] = seen\n",
         ),
     ),
@@ -41,8 +41,8 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "a key may name whom it acts for": (
         Patch(
             _VISITOR,
-            "    try:\n        seen = serving.recollect.login(secret)\n",
-            "    try:\n        seen = serving.recollect.login(secret)\n"
+            "        seen = serving.recollect.login(secret, briefly=True)\n",
+            "        seen = serving.recollect.login(secret, briefly=True)\n"
             "        if request.headers.get(USER_HEADER):\n"
             "            return _local(serving, request.headers[USER_HEADER])\n",
         ),

@@ -61,6 +61,7 @@ class Query(Body):
     agent: Name | None = None
     channel: Place | None = None
     trust: Literal["owner", "assistant", "tool", "imported", "unknown"] | None = None
+    untrusted: bool | None = None
     since: Time | None = None
     until: Time | None = None
 

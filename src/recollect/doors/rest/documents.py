@@ -131,6 +131,8 @@ class Answered(BaseModel):
     hits: list[HitDocument]
     rung: Literal["hybrid", "text", "substring"]
     degraded: str | None
+    #: Hits of untrusted origin that were left out; ask with `untrusted` to see them.
+    held_back: int
 
 
 class PurgePreview(BaseModel):

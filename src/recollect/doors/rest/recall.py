@@ -32,11 +32,12 @@ def query(request: Request, body: Query, owner: OwnerQuery = None) -> Response:
             agent=body.agent,
             channel=body.channel,
             trust=body.trust,
+            untrusted=body.untrusted,
             since=when_or_none(body.since),
             until=when_or_none(body.until),
         )
     )
-    return document({"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded})
+    return document({"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back})
 
 
 @router.post("/context", responses=described(ContextDocument))

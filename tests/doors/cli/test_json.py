@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Recollect
-from recollect.doors.cli.shapes import to_json
+from recollect.doors.shapes import to_json
 from tests.docs.pages import ROOT
 from tests.doors.cli.calls import call, ok
 from tests.doors.cli.generations import add_previous_generation

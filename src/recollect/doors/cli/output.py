@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from recollect.doors.cli.flags import Run
-from recollect.doors.cli.shapes import to_json
 from recollect.doors.cli.visible import one_line
+from recollect.doors.shapes import to_json
 
 _NOTHING = "-"
 

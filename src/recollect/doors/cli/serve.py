@@ -8,9 +8,9 @@ import typer
 from recollect.domain.errors import InvalidInput, LockHeld, ModelMissing
 from recollect.doors.cli.flags import Run, command
 from recollect.doors.cli.output import note
-from recollect.doors.cli.shapes import to_json
 from recollect.doors.cli.target import home_of, opened
 from recollect.doors.cli.visible import visible
+from recollect.doors.shapes import to_json
 from recollect.home.daemon import find_daemon, find_holder
 
 if TYPE_CHECKING:

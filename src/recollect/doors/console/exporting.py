@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from recollect.domain.memory import State
-from recollect.doors.http.shapes import to_json
+from recollect.doors.shapes import to_json
 from recollect.vault.vault import Vault
 
 _PAGE = 500

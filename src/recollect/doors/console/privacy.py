@@ -13,7 +13,7 @@ from recollect.doors.console.rendering import render
 from recollect.doors.console.routing import new_router
 from recollect.doors.console.visiting import ROOT, Form, Sent, Visit, Visiting, theme_of
 from recollect.doors.console.words import plural
-from recollect.doors.http.shapes import to_json
+from recollect.doors.shapes import to_json
 from recollect.home.keys.holders import HolderKind
 from recollect.vault.purge_request import IMPORTED, PurgeKind, PurgeRequest, Receipt
 

@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from recollect.doors.http.problems import MEDIA_TYPE
-from recollect.doors.http.shapes import to_json
+from recollect.doors.shapes import to_json
 
 #: What any route may answer instead.
 _REFUSALS: Mapping[int, str] = {

@@ -5,7 +5,7 @@ import json
 
 from recollect.domain.memory import Memory
 from recollect.doors.http.problems import Stale
-from recollect.doors.http.shapes import to_json
+from recollect.doors.shapes import to_json
 
 
 def etag_of(memory: Memory) -> str:

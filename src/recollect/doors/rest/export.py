@@ -9,9 +9,9 @@ from fastapi.responses import Response, StreamingResponse
 
 from recollect.domain.memory import State
 from recollect.doors.http.keyed import KeyedRoute, visitor_of
-from recollect.doors.http.shapes import to_json
 from recollect.doors.rest.answers import Responses, described
 from recollect.doors.rest.fields import IdPath, OwnerQuery
+from recollect.doors.shapes import to_json
 from recollect.transfer.sessions import export_session
 from recollect.vault.vault import Vault
 

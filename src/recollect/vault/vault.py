@@ -205,11 +205,13 @@ class Vault:
         since: datetime | None = None,
         until: datetime | None = None,
         untrusted: bool | None = None,
+        meaning: bool = True,
     ) -> Recalled:
         """What the vault knows about a text, best first, each hit with the place it came from and its reasons.
 
         With `tokens` the hits are cut to an estimated budget, the best ones first. Of what tools and strangers wrote
         one hit is shown at most, unless `untrusted` or `trust` says otherwise; `held_back` says how many were not.
+        Without `meaning` words alone are compared, and no model is waited for.
         """
         rules = self._footing.settings.recall
         size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
@@ -228,8 +230,7 @@ class Vault:
         look_before_search(self._footing)
         asked = clean(query)
         # Before the snapshot: no transaction waits for a model.
-        nearest, missing = self._footing.meaning.prepare(self._footing.database, asked)
-
+        nearest, missing = self._footing.meaning.prepare(self._footing.database, asked) if meaning else (None, None)
         most = MOST[rules.untrusted if untrusted is None else "all" if untrusted else "none"]
 
         def answer(judged: Judged | None) -> Recalled:

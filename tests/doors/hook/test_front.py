@@ -20,10 +20,11 @@ from tests.doors.cli.calls import ok
 from tests.doors.hook.calls import PROGRAM, Answered, attended, call, event, patient
 from tests.vault.transcript_files import append, lines
 
-#: What an agent may be made to wait, from the start of the process to its end.
+#: What an agent may be made to wait, from the start of the process to its end; `python -m bench hook` measures it.
 LIMIT = 0.3
-#: A machine on which a process that does nothing takes longer than this is busy, and everything takes longer on it.
-BUSY = 0.1
+#: On a busy machine everything takes longer, by as many times as a process that does nothing takes. What holds it up
+#: here would do so for ten seconds and more.
+SLACK = 20
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -142,7 +143,7 @@ def test_a_locked_vault_does_not_hold_up_a_prompt(how: str) -> None:
 def _assert_quick(answers: list[Answered]) -> None:
     assert all(one.code == 0 for one in answers)
     idle = statistics.median(_idle_seconds() for _ in range(3))
-    assert statistics.median(map(_seconds, answers)) < (LIMIT if idle < BUSY else LIMIT + 3 * idle)
+    assert statistics.median(map(_seconds, answers)) < LIMIT + SLACK * idle
 
 
 def _idle_seconds() -> float:

@@ -7,11 +7,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from recollect.domain.errors import InvalidInput, RecollectError
 from recollect.domain.ids import Clock, system_clock
 from recollect.doors.hook.events import HookEvent, Moment, as_fields, output, read_event
-from recollect.doors.hook.injecting import PROMPT_TOKENS, START_TOKENS, at_prompt, at_start
+from recollect.doors.hook.injecting import PROMPT_TOKENS, START_TOKENS, Injected, at_prompt, at_start
 from recollect.doors.hook.recording import record, sessions_of
 from recollect.vault.vault import Vault
 
@@ -19,6 +20,8 @@ from recollect.vault.vault import Vault
 _MOST_CONVERSATIONS = 200
 #: An answer that is ready so shortly before its time is up may not arrive.
 _MARGIN = 0.03
+#: Left for the way back when the search by meaning is given up.
+_RESERVE = 0.08
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +72,14 @@ class Attending:
         clock: Clock = system_clock,
         *,
         reads_ended: bool = True,
+        meaning: bool = True,
     ) -> None:
         self._vault_of = vault_of
         self._trouble = trouble
         self._clock = clock
         self._reads_ended = reads_ended
+        #: Whether there is a model to wait for at all.
+        self._meaning = meaning
         self._known: OrderedDict[tuple[str | None, str, str], _Conversation] = OrderedDict()
         self._lock = threading.Lock()
         self._work: queue.SimpleQueue[tuple[Asked, HookEvent, str] | None] = queue.SimpleQueue()
@@ -129,14 +135,39 @@ class Attending:
         parts = [] if talk.welcomed else [at_start(vault, asked.tokens or START_TOKENS)]
         ids: tuple[str, ...] = ()
         if event.moment is Moment.ASKED:
-            ours = [one.id for one in sessions_of(vault, event)]
-            found = at_prompt(vault, event.prompt, sessions=ours, told=talk.told, tokens=asked.tokens or PROMPT_TOKENS)
+            found = self._about(asked, event, vault, frozenset(talk.told))
             parts.append(found.text)
             ids = found.ids
         if asked.answer_by is None or self._clock().timestamp() < asked.answer_by - _MARGIN:
             talk.welcomed = True
             talk.told.update(ids)
         return "\n\n".join(part for part in parts if part)
+
+    def _about(self, asked: Asked, event: HookEvent, vault: Vault, told: frozenset[str]) -> Injected:
+        """What is known about a prompt by meaning, where that is there in time, and else by its words."""
+        look = partial(
+            at_prompt,
+            vault,
+            event.prompt,
+            sessions=[one.id for one in sessions_of(vault, event)],
+            told=told,
+            tokens=asked.tokens or PROMPT_TOKENS,
+        )
+        if asked.answer_by is None or not self._meaning:
+            return look(meaning=self._meaning)
+        by_words, by_meaning = look(meaning=False), list[Injected]()
+
+        def try_meaning() -> None:
+            try:
+                by_meaning.append(look())
+            except RecollectError as error:
+                self._trouble("meaning", error)
+
+        # A model may be loading, or be busy with what was just written: nobody waits for that.
+        trying = threading.Thread(target=try_meaning, name="recollect-hook-meaning", daemon=True)
+        trying.start()
+        trying.join(max(0.0, asked.answer_by - _RESERVE - self._clock().timestamp()))
+        return by_meaning[0] if by_meaning else by_words
 
     def _later(self, asked: Asked, event: HookEvent, prompt: str) -> None:
         if event.moment is Moment.STARTED and event.transcript is None:

@@ -37,13 +37,19 @@ def at_start(vault: Vault, tokens: int = START_TOKENS) -> str:
 
 
 def at_prompt(
-    vault: Vault, prompt: str, *, sessions: Collection[str], told: Collection[str], tokens: int = PROMPT_TOKENS
+    vault: Vault,
+    prompt: str,
+    *,
+    sessions: Collection[str],
+    told: Collection[str],
+    tokens: int = PROMPT_TOKENS,
+    meaning: bool = True,
 ) -> Injected:
     """What memory holds about a prompt, fenced as data, without the conversation itself and what was told before."""
     asked = prompt[:_MAX_QUESTION]
     if sum(char.isalpha() for char in asked) < _FEWEST_LETTERS:
         return Injected()
-    hits = vault.recall(asked, limit=_MOST_HITS + _SPARE)
+    hits = vault.recall(asked, limit=_MOST_HITS + _SPARE, meaning=meaning)
     new = [hit for hit in hits if hit.source.session_id not in sessions or hit.source.memory_id is not None]
     found = [text for text in map(_recalled, new) if text.id not in told][:_MOST_HITS]
     if not found:

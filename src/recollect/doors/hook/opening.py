@@ -28,8 +28,14 @@ def attending(recollect: Recollect, clock: Clock = system_clock) -> Attending:
         note_trouble(recollect.home, where, error, clock())
 
     # Where no conversation is ever read by itself, the end of one is no reason to.
-    reads = recollect.loaded.settings.consolidation.idle_minutes > 0
-    return Attending(partial(vault_of, recollect), trouble, clock, reads_ended=reads)
+    settings = recollect.loaded.settings
+    return Attending(
+        partial(vault_of, recollect),
+        trouble,
+        clock,
+        reads_ended=settings.consolidation.idle_minutes > 0,
+        meaning=settings.embedding.provider != "none",
+    )
 
 
 def vault_of(recollect: Recollect, user: str | None) -> Vault:

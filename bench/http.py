@@ -31,6 +31,7 @@ from recollect.vault.draft import Draft
 _ROOT = Path(__file__).parents[1]
 _MEMORIES = 300
 _QUERIES = 20
+_SOAK_ADDS = 360
 _TEXT = (
     "tea coffee morning bakery river piano sunday sister lisbon spring weather train plane history sleep garden tomato "
     "bicycle doctor allergy penicillin hiking mountain camera project deadline launch budget invoice client dinner"
@@ -60,9 +61,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         plan = Plan(url="", secrets=secrets, queries=queries, seconds=asked.seconds, adds=asked.adds, seed=0)
         ours, bare = _compare(base, Path(folder), scripts, plan, asked.rounds)
         _show(ours, bare)
-        _show_kill(base, Path(folder), plan)
-        if asked.soak_minutes:
-            _soak(base, Path(folder), plan, asked.soak_minutes)
+        _show_life(base, Path(folder), plan, asked.soak_minutes, asked.soak_steps)
 
 
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -72,6 +71,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--adds", type=int, default=200, help="at most so many by each client and round")
     parser.add_argument("--soak-minutes", type=float, default=0)
+    parser.add_argument("--soak-steps", type=int, default=12, help="how often memory is looked at")
     return parser.parse_args(list(arguments))
 
 
@@ -131,7 +131,7 @@ def _compare(
             home = folder / f"round{number}"
             shutil.copytree(base, home)
             with start(home, scripts) as (url, _):
-                _load({**plan, "url": url, "seconds": 2, "adds": 0})
+                _load({**plan, "url": url, "seconds": min(2, plan["seconds"] / 2), "adds": 0})
                 runs.append(_load({**plan, "url": url}))
             shutil.rmtree(home)
     return ours, bare
@@ -179,7 +179,7 @@ def _load(plan: Plan) -> Run:
         check=True,
         cwd=_ROOT,
     )
-    heard = json.loads(done.stdout)
+    heard = json.loads(done.stdout.splitlines()[-1])
     times: list[float] = heard["milliseconds"]
     spent = min(plan["seconds"], time.perf_counter() - began)
     kept = [(int(number), str(text)) for number, text in heard["kept"]]
@@ -197,23 +197,31 @@ def _show(ours: Sequence[Run], bare: Sequence[Run]) -> None:
     print(f"throughput {slower:.2f} times less, p99 {longer:.2f} times more (each at most 2 is wanted)", flush=True)
 
 
-def _show_kill(base: Path, folder: Path, plan: Plan) -> None:
-    """Kill the server while all clients write, start it again, and look for everything that was acknowledged."""
-    home = folder / "killed"
+def _show_life(base: Path, folder: Path, plan: Plan, soak_minutes: float, soak_steps: int) -> None:
+    """One server: its memory under load that goes on; then it is killed while all clients write, and what is lost."""
+    home = folder / "life"
     shutil.copytree(base, home)
     with _our_server(home, {}) as (url, process):
-        line = [sys.executable, "-m", "bench.http_load"]
-        with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT) as load:
-            assert load.stdin
-            assert load.stdout
-            load.stdin.write(json.dumps({**plan, "url": url, "seconds": 30}))
-            load.stdin.close()
-            time.sleep(4)
-            process.kill()
-            heard = json.loads(load.stdout.read())
-    lost = _lost(home, [(int(number), str(text)) for number, text in heard["kept"]])
-    print(f"SIGKILL in the middle: {len(heard['kept'])} adds acknowledged, {lost} lost", flush=True)
-    shutil.rmtree(home)
+        if soak_minutes:
+            _soak({**plan, "url": url}, process.pid, soak_minutes, soak_steps)
+        kept = _killed({**plan, "url": url, "seconds": 30}, process, after=min(4, plan["seconds"]))
+    print(f"SIGKILL in the middle: {len(kept)} adds acknowledged, {_lost(home, kept)} lost", flush=True)
+
+
+def _killed(plan: Plan, process: subprocess.Popen[str], *, after: float) -> list[tuple[int, str]]:
+    """What was acknowledged before the server died."""
+    line = [sys.executable, "-m", "bench.http_load"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT) as load:
+        assert load.stdin
+        assert load.stdout
+        load.stdin.write(json.dumps(plan))
+        load.stdin.close()
+        # The clients say when they begin, so that a slow machine does not kill before anything was written.
+        load.stdout.readline()
+        time.sleep(after)
+        process.kill()
+        heard = json.loads(load.stdout.read())
+    return [(int(number), str(text)) for number, text in heard["kept"]]
 
 
 def _lost(home: Path, kept: Sequence[tuple[int, str]]) -> int:
@@ -225,16 +233,13 @@ def _lost(home: Path, kept: Sequence[tuple[int, str]]) -> int:
     return sum(text not in there[number] for number, text in kept)
 
 
-def _soak(base: Path, folder: Path, plan: Plan, minutes: float) -> None:
-    """Memory of the server under load that goes on, in twelve steps; the first lets caches fill."""
-    home, steps = folder / "soak", 12
-    shutil.copytree(base, home)
+def _soak(plan: Plan, pid: int, minutes: float, steps: int) -> None:
+    """Memory of the server after each step; the first quarter of them lets caches fill."""
     resident: list[float] = []
-    with _our_server(home, {}) as (url, process):
-        for step in range(steps):
-            _load({**plan, "url": url, "seconds": minutes * 60 / steps, "adds": 30, "seed": step + 1})
-            resident.append(_resident_mib(process.pid))
-            print(f"after {minutes * (step + 1) / steps:.1f} min: {resident[-1]:.0f} MiB", flush=True)
+    for step in range(steps):
+        _load({**plan, "seconds": minutes * 60 / steps, "adds": _SOAK_ADDS // steps, "seed": step + 1})
+        resident.append(_resident_mib(pid))
+        print(f"after {minutes * (step + 1) / steps:.1f} min: {resident[-1]:.0f} MiB", flush=True)
     later = resident[-1] / resident[steps // 4]
     print(f"memory at the end is {later:.2f} of that after a quarter of the time", flush=True)
 

@@ -88,5 +88,6 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 if __name__ == "__main__":
+    print("begun", flush=True)
     told = asyncio.run(run(json.loads(sys.stdin.read())))
     print(json.dumps({"milliseconds": told.milliseconds, "refused": told.refused, "kept": told.kept, "cut": told.cut}))

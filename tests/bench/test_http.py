@@ -10,7 +10,8 @@ from bench import http
 @pytest.mark.loopback
 @pytest.mark.feature("M10")
 def test_a_short_run_refuses_nothing_loses_nothing_and_stays_as_large(capsys: pytest.CaptureFixture[str]) -> None:
-    http.main(["--clients", "4", "--seconds", "2", "--rounds", "1", "--adds", "40", "--soak-minutes", "0.2"])
+    load = ["--clients", "4", "--seconds", "0.7", "--rounds", "1", "--adds", "20"]
+    http.main([*load, "--soak-minutes", "0.04", "--soak-steps", "4"])
     said = capsys.readouterr().out
     rows = re.findall(r"^\| (recollect|bare) \| ([\d.]+) \| .* \| (\d+) \|$", said, re.MULTILINE)
     assert [(name, refused) for name, _, refused in rows] == [("recollect", "0"), ("bare", "0")]
@@ -21,4 +22,5 @@ def test_a_short_run_refuses_nothing_loses_nothing_and_stays_as_large(capsys: py
     assert killed[2] == "0"
     grown = re.search(r"memory at the end is ([\d.]+)", said)
     assert grown
-    assert float(grown[1]) < 1.25
+    # A few hundred requests: a leak of some 20 kB each is seen.
+    assert float(grown[1]) < 1.1

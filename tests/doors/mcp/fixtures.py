@@ -13,6 +13,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
+from tests.doors.mcp.fixtures_speaking import Speaking, let_log
+
 Context = ServerRequestContext[Any, Any]
 Result = types.CallToolResult | types.InputRequiredResult
 Work = Callable[[Context, types.CallToolRequestParams], Awaitable[Result]]
@@ -58,6 +60,39 @@ FIXED = {
         IMAGE,
         _resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
     ],
+}
+
+
+#: What a tool takes, where a scenario looks at that.
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "test_param_header": {
+        "type": "object",
+        "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+        "required": ["region"],
+    },
+    "json_schema_2020_12_tool": {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {
+            "address": {
+                "$anchor": "addressDef",
+                "type": "object",
+                "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+            }
+        },
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+            "phone": {"type": "string"},
+            "email": {"type": "string"},
+        },
+        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+        "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+        "additionalProperties": False,
+    },
 }
 
 
@@ -142,8 +177,8 @@ async def _stream(_: Context, params: types.CallToolRequestParams) -> Result:
     return _result(_text("asked")) if params.input_responses else _asked({"user_name": NAME}, None)
 
 
-async def _quiet(_: Context, __: types.CallToolRequestParams) -> Result:
-    return _result(_text("logging is none of ours"))
+async def _header(_: Context, params: types.CallToolRequestParams) -> Result:
+    return _result(_text(f"asked with {sorted(params.arguments or {})}"))
 
 
 async def _progress(ctx: Context, _: types.CallToolRequestParams) -> Result:
@@ -202,21 +237,10 @@ WORK: dict[str, Work] = {
     "test_input_required_result_capabilities": _capabilities,
     "test_missing_capability": _missing,
     "test_streaming_elicitation": _stream,
-    "test_logging_tool": _quiet,
+    "test_param_header": _header,
+    "json_schema_2020_12_tool": _header,
     **dict.fromkeys(ASKING, _ask),
 }
-
-
-async def _call(ctx: Context, params: types.CallToolRequestParams) -> Result:
-    if params.name in FIXED:
-        return _result(*FIXED[params.name])
-    return await WORK[params.name](ctx, params)
-
-
-async def _tools(_: Context, __: object) -> types.ListToolsResult:
-    empty: dict[str, Any] = {"type": "object", "properties": {}}
-    names = (*FIXED, *WORK)
-    return types.ListToolsResult(tools=[types.Tool(name=one, description=one, input_schema=empty) for one in names])
 
 
 async def _resources(_: Context, __: object) -> types.ListResourcesResult:
@@ -266,22 +290,46 @@ async def _prompt(
     return types.GetPromptResult.model_validate({"messages": said})
 
 
+async def _templates(_: Context, __: object) -> types.ListResourceTemplatesResult:
+    template = types.ResourceTemplate(uri_template="test://template/{id}/data", name="template")
+    return types.ListResourceTemplatesResult(resource_templates=[template])
+
+
 async def _complete(_: Context, __: object) -> types.CompleteResult:
     return types.CompleteResult.model_validate({"completion": {"values": ["paris"], "total": 1, "hasMore": False}})
 
 
 def fixture_server() -> Server[Any]:
     """The server that the suite's scenarios want."""
+    speaking = Speaking()
+    work: dict[str, Work] = {**WORK, **speaking.work}
+
+    async def call(ctx: Context, params: types.CallToolRequestParams) -> Result:
+        return _result(*FIXED[params.name]) if params.name in FIXED else await work[params.name](ctx, params)
+
+    async def tools(_: Context, __: object) -> types.ListToolsResult:
+        listed = [_tool(name) for name in (*FIXED, *work)]
+        return types.ListToolsResult(tools=listed)
+
     server: Server[Any] = Server(
         "fixtures",
         version="1",
-        on_list_tools=_tools,
-        on_call_tool=_call,
+        on_list_tools=tools,
+        on_call_tool=call,
         on_list_resources=_resources,
+        on_list_resource_templates=_templates,
         on_read_resource=_read,
+        on_subscribe_resource=speaking.watch,
+        on_unsubscribe_resource=speaking.unwatch,
+        on_subscriptions_listen=speaking.listen,
         on_list_prompts=_prompts,
         on_get_prompt=_prompt,
         on_completion=_complete,
     )
+    let_log(server)
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="fixtures"))
     return server
+
+
+def _tool(name: str) -> types.Tool:
+    return types.Tool(name=name, description=name, input_schema=SCHEMAS.get(name, {"type": "object", "properties": {}}))

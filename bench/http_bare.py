@@ -95,7 +95,10 @@ def serve(path: str) -> None:
     """Serve the scripts of a file on any free port, which is printed."""
     scripts: dict[str, PerVault] = pickle.loads(Path(path).read_bytes())
     server = uvicorn.Server(uvicorn.Config(build(scripts), log_config=None, access_log=False))
-    listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    # asyncio sends small packets at once only on a socket that says it is TCP; else each answer waits for 40 ms.
+    listening = socket.socket(proto=socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(2048)
     print(listening.getsockname()[1], flush=True)
     server.run(sockets=[listening])
 

@@ -39,7 +39,7 @@ ROWS: tuple[Row, ...] = (
     _row(7, "a full disk loses nothing and still lets one delete", "0 lost, all deletions succeed", full_disk),
     _row(8, "a place that is closed is refused in one sentence", "0 unclear, 0 replaced", closed_places),
     _row(9, "a clock that jumps neither deletes nor revives", "0", clock_jumps),
-    _row(10, "rot of a single bit is noticed", "100 % where encrypted; a plain one is printed only", flipped_bits),
+    _row(10, "rot of a single bit is noticed", "100 %; of a plain one, in what is remembered", flipped_bits),
     _row(11, "a damaged vault is salvaged", "≥ 98 % of rows, 0 wrong (wanted: 5 s)", smashed_pages),
     _row(12, "every backup restores", "all (long: 100)", backups),
     _row(13, "a restore does not bring the erased back", "0 hits", restored),

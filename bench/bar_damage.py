@@ -1,6 +1,7 @@
 """Rows about files that changed behind our back: torn lines, flipped bits, smashed pages, backups, old libraries."""
 
 import io
+import json
 import random
 import re
 import time
@@ -12,12 +13,14 @@ from recollect.domain.errors import StorageError
 from recollect.domain.message import Message
 from recollect.domain.owner import Owner
 from recollect.storage.sqlite.connection import check_version, connect
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
+from recollect.storage.tables import seals
+from recollect.storage.times import micros
 from recollect.transfer import jsonl
 from recollect.upkeep.doctor_reading import read_vault
 from recollect.upkeep.repair import repair
 from tests.crashes.storming import storm
-from tests.matrix.homes import Turning, open_home, quick_folder
+from tests.matrix.homes import START, Turning, open_home, quick_folder
 from tests.transfer.conversations import sample
 from tests.upkeep.homes import ANN, fill
 
@@ -25,8 +28,11 @@ _SEED = 20261115
 _PAGE = 4096
 _SECTOR = 512
 _OWNER = Owner.parse(ANN)
-#: How a memory reads in the file of a vault that is not encrypted.
-_WORDS = re.compile(rb"number \d+ of the things to keep")
+#: How memories and messages read in the file of a vault that is not encrypted.
+_WORDS = re.compile(rb"number \d+ of the things to keep|message \d+ in the conversation|tea is drunk")
+#: And what else there is of them: ids, keys, and times as SQLite writes them.
+_REST = re.compile(rb"(?:mem|msg|ses)_[0-9a-z]{26}|tea|" + re.escape(micros(START).to_bytes(8, "big")), re.DOTALL)
+_PAGES = "SELECT pageno FROM dbstat WHERE name IN (SELECT value FROM json_each(?))"
 
 Reader = Callable[[list[bytes]], tuple[Message, ...]]
 
@@ -53,8 +59,11 @@ def torn_lines(*, long: bool, read: Reader = _read) -> Measured:
     return Measured(f"{lost} earlier lines lost, {bad} bad accepted, {len(torn)} tears", lost == bad == 0)
 
 
-def flipped_bits(*, long: bool, encryption: str = "auto") -> Measured:
-    """Single bits that flip anywhere in a vault, and in the words of a plain one, which is then read to its end."""
+def flipped_bits(*, long: bool, encryption: str = "auto", spoil: Callable[[Path], object] = Path.exists) -> Measured:
+    """Single bits that flip anywhere in a vault, and in what a plain one remembers, which is then read to its end.
+
+    `spoil` may take something from the plain vault first.
+    """
     flips = 1000 if long else 60
     chance = random.Random(_SEED)
     with own_place(), quick_folder() as one, quick_folder() as other:
@@ -64,10 +73,18 @@ def flipped_bits(*, long: bool, encryption: str = "auto") -> Measured:
         noticed = _noticed(one, path, encryption, [chance.randrange(size) for _ in range(flips)])
         false = len(_faults(one, encryption))
         plain = _filled(other, "off", 200)
-        words = [8 * chance.choice(_places_of_words(plain)) + chance.randrange(8) for _ in range(flips)]
-        in_words = _noticed(other, plain, "off", words)
-    said = f"{noticed} of {flips} noticed, {false} false alarms; in the words of a plain vault {in_words} of {flips}"
-    return Measured(said, noticed == flips and false == 0)
+        _without_empty_pages(other, plain, "off")
+        spoil(plain)
+        false += len(_faults(other, "off"))
+        in_words, in_rest = (
+            _noticed(other, plain, "off", [8 * chance.choice(places) + chance.randrange(8) for _ in range(flips)])
+            for places in (_places(plain, _WORDS), _places(plain, _REST))
+        )
+    said = (
+        f"{noticed} of {flips} noticed, {false} false alarms; in a plain vault {in_words} of {flips} in words, "
+        f"{in_rest} of {flips} in ids, keys and times"
+    )
+    return Measured(said, noticed == in_words == in_rest == flips and false == 0)
 
 
 def _noticed(folder: Path, path: Path, encryption: str, bits: list[int]) -> int:
@@ -90,8 +107,21 @@ def _without_empty_pages(folder: Path, path: Path, encryption: str) -> None:
         database.close()
 
 
-def _places_of_words(path: Path) -> list[int]:
-    return [at for found in _WORDS.finditer(path.read_bytes()) for at in range(*found.span())]
+def unsealed(path: Path) -> None:
+    """Take the seals from a vault, as if it had been written without."""
+    database = SqliteDatabase(path, SqliteOptions())
+    database.write(seals.clear)
+    database.on_connection(checkpoint)
+    database.close()
+
+
+def _places(path: Path, pattern: re.Pattern[bytes]) -> list[int]:
+    """Where it stands in the pages of what is remembered; what is made from that can be made again."""
+    connection = connect(path)
+    pages = {int(number) for (number,) in connection.execute(_PAGES, (json.dumps(list(seals.SOURCES)),))}
+    connection.close()
+    found = pattern.finditer(path.read_bytes())
+    return [at for one in found for at in range(*one.span()) if at // _PAGE + 1 in pages]
 
 
 def smashed_pages(*, long: bool) -> Measured:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from bench.bar_damage import flipped_bits, old_library, torn_lines
+from bench.bar_damage import flipped_bits, old_library, torn_lines, unsealed
 from bench.bar_durability import closed_places, power, state_files
 from bench.bar_erasure import live_files, made_again, restored, without_keys
 from bench.bar_hostile import addresses, fences, imports, origins, paths, patterns, poison, queries
@@ -80,6 +80,7 @@ RED: dict[str, Callable[[], Measured]] = {
     "8: a place that is not closed": lambda: closed_places(long=False, mode=0o700),
     "9: a clock that is believed": lambda: clock_jumps(long=False, checks=_BROKEN_CHECKS),
     "10: a vault without a cipher": lambda: flipped_bits(long=False, encryption="off"),
+    "10: a plain vault without seals": lambda: flipped_bits(long=False, spoil=unsealed),
     "13: an erasure that does nothing": lambda: restored(long=False, erase=_leave),
     "15: any version will do": lambda: old_library(long=False, check=_leave),
     "16: an erasure that does nothing": lambda: live_files(long=False, erase=_leave),

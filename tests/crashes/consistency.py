@@ -85,4 +85,5 @@ def _broken_rules(tx: Tx) -> list[str]:
     health = check(tx)
     counts["what the vault's own check calls missing"] = health.missing
     counts["what the vault's own check calls stray"] = health.stray
+    counts["what the vault's own check calls changed"] = health.changed
     return [f"{count} × {rule}" for rule, count in counts.items() if count]

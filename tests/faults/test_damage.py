@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Damaged, KeyProblem, RecollectError, WrongKey
+from recollect.domain.errors import Damaged, KeyProblem, RecollectError, StorageError, WrongKey
+from recollect.storage.port import Row
 from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollect.storage.sqlite.verify import page_faults, row_faults
+from recollect.storage.tables.seals import SOURCES
+from recollect.vault.checking import check
 from recollect.vault.draft import Draft
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import Seen, look
@@ -73,6 +77,51 @@ def test_every_single_bit_that_flips_in_an_encrypted_vault_is_noticed(tmp_path: 
         path.unlink()
     # The rest fell on bytes that no page uses.
     assert noticed >= _FLIPS * 0.95
+
+
+def _remembered(path: Path) -> dict[str, list[Row]] | None:
+    """Every value of the rows that are sealed, as SQLite reads them; None when it cannot."""
+    try:
+        database = SqliteDatabase(path, SqliteOptions())
+        try:
+            return database.read(lambda tx: {name: tx.rows(f"SELECT * FROM {name}", {}) for name in SOURCES})
+        finally:
+            database.close()
+    except StorageError:
+        return None
+
+
+def _is_noticed(path: Path) -> bool:
+    """Whether what looks for damage finds some."""
+    try:
+        database = SqliteDatabase(path, SqliteOptions())
+        try:
+            found = database.on_connection(page_faults) or database.on_connection(row_faults)
+            return bool(found) or not database.read(check).sound
+        finally:
+            database.close()
+    except StorageError:
+        return True
+
+
+def test_every_single_bit_that_flips_in_what_a_plain_vault_remembers_is_noticed(tmp_path: Path, plain: Path) -> None:
+    whole = plain.read_bytes()
+    expected = _remembered(plain)
+    assert not _is_noticed(plain)
+    chance = random.Random(20261116)
+    harmful = 0
+    for number in range(_FLIPS):
+        at = chance.randrange(len(whole) * 8)
+        changed = bytearray(whole)
+        changed[at // 8] ^= 1 << (at % 8)
+        path = tmp_path / f"{number}.db"
+        path.write_bytes(changed)
+        if _remembered(path) != expected:
+            harmful += 1
+            assert _is_noticed(path), f"bit {at} changed what is remembered"
+        path.unlink()
+    # The rest fell on bytes that no page uses, or on what is made from the rows; with none left, nothing was tested.
+    assert harmful >= _FLIPS // 10
 
 
 @pytest.mark.parametrize("page", ["first", "middle", "last"])

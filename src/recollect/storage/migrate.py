@@ -57,11 +57,14 @@ def migrate(
     """Run what is pending; a database that holds data is backed up before its first step."""
     due = pending(database, steps)
     if not due:
+        # Another process may have run the steps since this one opened the file.
+        database.seal_writes(anew=False)
         return ()
     if due[0].number > 1:
         backup(f"before-{due[0].number:04}")
     applied = [step for step in due if _apply(database, step, steps, clock)]
     database.on_connection(checkpoint)
+    database.seal_writes(anew=True)
     return tuple(applied)
 
 

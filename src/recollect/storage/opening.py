@@ -13,9 +13,10 @@ from recollect.home.paths import Home
 from recollect.home.reserve import Reserve
 from recollect.settings.model import StorageSettings
 from recollect.storage.migrate import Migration, migrate, pending, shipped
+from recollect.storage.port import Tx
 from recollect.storage.sqlite.backup import back_up
 from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
-from recollect.storage.tables import meta
+from recollect.storage.tables import meta, seals
 
 T = TypeVar("T")
 CATALOG = "catalog"
@@ -86,6 +87,8 @@ class Opener:
         database = self.with_room(lambda: SqliteDatabase(path, self._options(key)))
         try:
             migrate(database, _steps(family), clock=self._clock, backup=lambda name: self._back_up(database, name, key))
+            if family == VAULT:
+                _bring_seals_up_to_date(database, plain=key is None)
         except BaseException:
             database.close()
             raise
@@ -103,6 +106,17 @@ class Opener:
     def _back_up(self, database: SqliteDatabase, name: str, key: bytes | None) -> Path:
         moment = self._clock().strftime("%Y%m%dT%H%M%S")
         return back_up(database, self._home.backups / f"{database.path.stem}-{name}-{moment}.db", key=key)
+
+
+def _bring_seals_up_to_date(database: SqliteDatabase, *, plain: bool) -> None:
+    """Seal once what was written before there were seals; behind a cipher they are not kept, and would grow old."""
+    due = database.on_connection(lambda connection: _seals_are_due(SqliteTx(connection), plain=plain))
+    if due:
+        database.write(seals.seal if plain else seals.clear)
+
+
+def _seals_are_due(tx: Tx, *, plain: bool) -> bool:
+    return not seals.are_whole(tx) if plain else seals.are_there(tx)
 
 
 def _is_empty(path: Path) -> bool:

@@ -92,9 +92,14 @@ def _look(grounds: Grounds, entry: VaultEntry, *, data: bool) -> tuple[list[str]
 
 def _index_faults(tx: Tx) -> list[str]:
     health = check(tx)
-    if health.sound:
-        return []
-    return [f"{health.missing} missing from the index, {health.stray} stray in it; run: recollect index rebuild"]
+    found: list[str] = []
+    if health.missing or health.stray:
+        found.append(
+            f"{health.missing} missing from the index, {health.stray} stray in it; run: recollect index rebuild"
+        )
+    if health.changed:
+        found.append(f"{health.changed} rows are not as they were written; restore a backup, or run: recollect repair")
+    return found
 
 
 def _meaning_faults(tx: Tx) -> list[str]:

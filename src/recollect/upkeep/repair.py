@@ -18,7 +18,7 @@ from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, che
 from recollect.storage.sqlite.salvage import Tally, copy_raw, drop_parentless, lend_schema, salvage
 from recollect.storage.sqlite.salvage_mending import mend
 from recollect.storage.sqlite.verify import page_faults, step_of
-from recollect.storage.tables import meta
+from recollect.storage.tables import meta, seals
 from recollect.upkeep.backup_grounds import Grounds
 from recollect.upkeep.doctor_reading import read_vault
 from recollect.upkeep.repair_sessions import stand_in_for_lost_sessions
@@ -57,6 +57,8 @@ class Repaired:
     pieces: int = 0
     #: Where the damaged file is kept.
     evidence: Path | None = None
+    #: The tables and ids of rows that were saved, but are not as they were written.
+    doubtful: tuple[str, ...] = ()
 
     @property
     def saved(self) -> int:
@@ -109,6 +111,7 @@ def repair(grounds: Grounds, owner: Owner, *, force: bool = False) -> Repaired:
         stand_ins=made.stand_ins,
         pieces=made.pieces,
         evidence=evidence,
+        doubtful=made.doubtful,
     )
 
 
@@ -118,6 +121,7 @@ class _Made:
     dropped: Mapping[str, int]
     stand_ins: int
     pieces: int
+    doubtful: tuple[str, ...]
 
 
 def _marks(path: Path) -> list[tuple[int, int]]:
@@ -156,13 +160,27 @@ def _salvaged(grounds: Grounds, owner: Owner, evidence: Path, work: Path, key: b
     try:
         # The rest of the way, so that the rows can be read as this program knows them.
         migrate(database, shipped(VAULT), clock=grounds.clock, backup=lambda _: None)
+        # Before anything is mended, which changes rows as well.
+        doubtful = database.read(_doubtful)
         stand_ins = database.write(stand_in_for_lost_sessions)
         database.write(lambda tx: meta.save(tx, "owner", str(owner)))
     finally:
         database.close()
     parentless, strays = drop_parentless(new, key=key), mend(new, key=key)
     dropped = {table: parentless.get(table, 0) + strays.get(table, 0) for table in {*parentless, *strays}}
-    return _Made(tables=tuple(tables), dropped=dropped, stand_ins=stand_ins, pieces=_rebuilt(new, options))
+    return _Made(
+        # The seals were of use to tell what is doubtful, and are made anew.
+        tables=tuple(one for one in tables if one.table != "seals"),
+        dropped=dropped,
+        stand_ins=stand_ins,
+        pieces=_rebuilt(new, options),
+        doubtful=doubtful,
+    )
+
+
+def _doubtful(tx: Tx) -> tuple[str, ...]:
+    """Rows whose seal does not fit them, or is lost."""
+    return tuple(sorted({f"{table} {known}" for table, known in seals.changed(tx)}))
 
 
 def _make(grounds: Grounds, path: Path, options: SqliteOptions, number: int) -> None:
@@ -196,6 +214,9 @@ def _refuse_what_cannot_be_opened(old: Path, key: bytes | None) -> None:
 
 def _rebuilt(new: Path, options: SqliteOptions) -> int:
     def remake(tx: Tx) -> int:
+        seals.clear(tx)
+        if options.key is None:
+            seals.seal(tx)
         return rebuild(tx)
 
     database = SqliteDatabase(new, options)

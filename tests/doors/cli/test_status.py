@@ -54,7 +54,7 @@ def test_status_says_what_there_is() -> None:
     assert vault["memories"] == {"active": 1, "archived": 0, "soft_deleted": 1, "hard_delete_pending": 0}
     assert (vault["sessions"], vault["messages"], vault["clock_held"]) == (1, 1, False)
     assert vault["bytes"] == Path(vault["file"]).stat().st_size > 0
-    assert vault["check"] == {"missing": 0, "stray": 0}
+    assert vault["check"] == {"missing": 0, "stray": 0, "changed": 0}
     assert found["encryption"]["kind"] == "key_file"
     assert found["encryption"]["recovery_code_made_at"] is not None
     assert found["reserve_bytes"] == 8 * 2**20

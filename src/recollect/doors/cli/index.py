@@ -62,10 +62,13 @@ def verify(run: Run) -> None:
     """Compare the index with the rows it was made from; exit code 1 when they differ."""
     with opened_vault(run) as vault:
         health = vault.index.verify()
-    told = "sound" if health.sound else f"{health.missing} missing from the index, {health.stray} stray in it"
-    answer(run, {"sound": health.sound, "missing": health.missing, "stray": health.stray}, [told])
-    if not health.sound:
+    found = {"sound": health.sound, "missing": health.missing, "stray": health.stray, "changed": health.changed}
+    answer(run, found, [health.words])
+    if health.missing or health.stray:
         note("make it again with: recollect index rebuild")
+    if health.changed:
+        note("restore a backup, or keep what can be read with: recollect repair")
+    if not health.sound:
         raise typer.Exit(FAILED)
 
 

@@ -56,6 +56,7 @@ def _told(done: "Repaired") -> list[str]:
     lines += [f"{table}: {count} dropped with what they belonged to" for table, count in (done.dropped or {}).items()]
     if done.stand_ins:
         lines.append(f"{plural(done.stand_ins, 'lost session')} replaced by stand-ins that hold their messages")
+    lines += [f"doubtful: {row} is not as it was written; look at it" for row in done.doubtful]
     return [
         *lines,
         f"{plural(done.pieces, 'piece')} of the index made again",

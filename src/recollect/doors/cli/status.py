@@ -154,9 +154,7 @@ def _vault_lines(inside: VaultStatus | None) -> list[tuple[str, object]]:
 
 
 def _sound(health: "Health | None") -> str | None:
-    if health is None:
-        return None
-    return "sound" if health.sound else f"{health.missing} missing from the index, {health.stray} stray in it"
+    return health.words if health else None
 
 
 def _home_lines(holder: Holder | None, project: ProjectStatus | None, reserve: int) -> list[tuple[str, object]]:

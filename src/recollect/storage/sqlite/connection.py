@@ -10,6 +10,7 @@ import apsw
 from recollect.domain.errors import StorageError
 from recollect.home.files import create_private
 from recollect.storage.sqlite.failures import translated
+from recollect.storage.sqlite.sealing import lend_functions
 
 #: Below this, writing from two connections could corrupt a WAL database.
 _FLOOR = (3, 51, 3)
@@ -72,6 +73,7 @@ def _configure(
     # A file that came from elsewhere must not run code through its schema.
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    lend_functions(connection)
     if query_only:
         connection.pragma("query_only", "on")
 

@@ -13,6 +13,7 @@ from recollect.domain.errors import DiskFull, StorageError
 from recollect.storage.port import Params, Row, Tx
 from recollect.storage.sqlite.connection import connect
 from recollect.storage.sqlite.failures import FOREIGN, translate, translated
+from recollect.storage.sqlite.sealing import watch
 from recollect.storage.sqlite.text_index import SqliteTextIndex
 from recollect.storage.sqlite.writer import Writer
 
@@ -65,6 +66,11 @@ class SqliteDatabase:
         self.path = path
         self._options = options
         connection = self._connect(query_only=False)
+        try:
+            self._watch(connection, anew=False)
+        except BaseException:
+            connection.close(True)
+            raise
         self._writer = Writer(connection, SqliteTx(connection))
         self._idle: list[apsw.Connection] = []
         self._slots = threading.BoundedSemaphore(options.readers)
@@ -117,6 +123,15 @@ class SqliteDatabase:
             return cast(T, self._writer.run(work))
         except FOREIGN as error:
             raise translate(error, self.path, encrypted=self._options.key is not None) from error
+
+    def seal_writes(self, *, anew: bool) -> None:
+        """Keep seals of what is written, now that there is a place for them; not where a cipher guards the file."""
+        self.on_connection(lambda connection: self._watch(connection, anew=anew))
+
+    def _watch(self, connection: apsw.Connection, *, anew: bool) -> None:
+        if self._options.key is None:
+            with translated(self.path, encrypted=False):
+                watch(connection, anew=anew)
 
     def on_connection(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run `work` on the writing connection, outside a transaction: migrations, checks, checkpoints."""

@@ -128,7 +128,7 @@ class Index:
 
     @operation(Permission.READ, Scope.USER)
     def verify(self) -> Health:
-        """Whether the rows and the full-text index agree."""
+        """Whether the rows, their seals and the full-text index agree."""
         return self._footing.read(lambda tx, _: check(tx))
 
 

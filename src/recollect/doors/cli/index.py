@@ -59,7 +59,7 @@ def rollback(run: Run) -> None:
 
 @command(app, "verify")
 def verify(run: Run) -> None:
-    """Compare the index with the rows it was made from; exit code 1 when they differ."""
+    """Compare the index with the rows it was made from, and these with their seals; exit code 1 when they differ."""
     with opened_vault(run) as vault:
         health = vault.index.verify()
     found = {"sound": health.sound, "missing": health.missing, "stray": health.stray, "changed": health.changed}

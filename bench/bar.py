@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from bench.bar_addresses import addresses
+from bench.bar_closed import closed_places
 from bench.bar_damage import backups, flipped_bits, old_library, smashed_pages, torn_lines
-from bench.bar_durability import closed_places, counted, full_disk, kills, power, state_files, whole_changes
+from bench.bar_durability import counted, full_disk, kills, power, state_files, whole_changes
 from bench.bar_erasure import live_files, made_again, restored, without_keys
-from bench.bar_hostile import addresses, fences, imports, origins, paths, patterns, poison, queries
+from bench.bar_hostile import fences, imports, origins, poison, queries
 from bench.bar_http import browser_pages, limits_hold, without_credentials
 from bench.bar_isolation import clock_jumps, foreign_documents, full_recall, never_served, no_leaks, random_sequences
+from bench.bar_paths import paths
+from bench.bar_patterns import patterns
 from bench.bar_proofs import proofs
 from bench.bar_row import Measure, Measured, Row
 from bench.bar_secrets import keys_at_rest, redaction, silent_logs
@@ -37,10 +41,10 @@ ROWS: tuple[Row, ...] = (
     _row(5, "a state file is the old or the new one", "0 half files", state_files),
     _row(6, "processes that write at once lose no update", "0 lost, 0 told of a lock (wanted: p99 50 ms)", counted),
     _row(7, "a full disk loses nothing and still lets one delete", "0 lost, all deletions succeed", full_disk),
-    _row(8, "a place that is closed is refused in one sentence", "0 unclear, 0 replaced", closed_places),
+    _row(8, "a place that is closed is refused in one sentence", "0 unclear, 0 replaced, exit ≠ 0", closed_places),
     _row(9, "a clock that jumps neither deletes nor revives", "0", clock_jumps),
     _row(10, "rot of a single bit is noticed", "100 %; of a plain one, in what is remembered", flipped_bits),
-    _row(11, "a damaged vault is salvaged", "≥ 98 % of rows, 0 wrong (wanted: 5 s)", smashed_pages),
+    _row(11, "a damaged vault is salvaged", "≥ 98 % of rows, 0 wrong, ≤ 5 s for each 100,000", smashed_pages),
     _row(12, "every backup restores", "all (long: 100)", backups),
     _row(13, "a restore does not bring the erased back", "0 hits", restored),
     _row(
@@ -82,9 +86,9 @@ ROWS: tuple[Row, ...] = (
     _row(27, "a stolen database holds no usable key", "0 hits, ≥ 256 bits", keys_at_rest),
     _row(28, "a page in a browser cannot reach the service", "all refused", browser_pages),
     _row(29, "no name leads out of the home", "0 escapes of ≥ 40", paths),
-    _row(30, "no address is reached in the open by a trick of spelling", "0 of ≥ 25", addresses),
+    _row(30, "no text reaches a place that nobody named", "0 of ≥ 25 spellings, redirects, names", addresses),
     _row(31, "a hostile file neither crashes nor swells us", "0 uncaught, ≤ 100 MiB (long: 100,000)", imports),
-    _row(32, "no pattern hangs us", "time grows with the length, not its square (wanted: 10 ms)", patterns),
+    _row(32, "no pattern hangs us", "≤ 10 ms at 64 KB", patterns),
     _row(33, "any text may be asked", "0 failures (long: 10,000)", queries),
     _row(34, "limits of rate and size hold", "refused before any work", limits_hold),
     _row(35, "a hostile memory stays in its fence", "exactly 1 closing fence (long: 10,000)", fences),

@@ -17,8 +17,9 @@ from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, che
 from recollect.storage.tables import seals
 from recollect.storage.times import micros
 from recollect.transfer import jsonl
+from recollect.upkeep.backup_grounds import Grounds
 from recollect.upkeep.doctor_reading import read_vault
-from recollect.upkeep.repair import repair
+from recollect.upkeep.repair import Repaired, repair
 from tests.crashes.storming import storm
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 from tests.transfer.conversations import sample
@@ -124,25 +125,35 @@ def _places(path: Path, pattern: re.Pattern[bytes]) -> list[int]:
     return [at for one in found for at in range(*one.span()) if at // _PAGE + 1 in pages]
 
 
-def smashed_pages(*, long: bool) -> Measured:
-    """One page in a hundred overwritten with rubbish, and what a repair saves of the rows."""
-    rows, rounds = (20_000, 5) if long else (3000, 3)
+def smashed_pages(*, long: bool, mend: Callable[[Grounds, Owner], Repaired] = repair) -> Measured:
+    """One page in a hundred overwritten with rubbish, what a repair saves of the rows, and the time it takes.
+
+    It is the processor's time of the quickest round, and in a long run held against the memories alone, which are
+    less than half of the rows.
+    """
+    rows, rounds = (20_000, 5) if long else (4000, 3)
     saved = kept = wrong = 0
-    slowest = 0.0
+    by_memory: list[float] = []
+    by_row: list[float] = []
     for number in range(rounds):
         with own_place(), quick_folder() as folder:
             path = _filled(folder, "auto", rows)
             texts = _texts(folder)
             _smash(path, random.Random(_SEED + number))
-            began = time.perf_counter()
             with open_home(folder, Turning(), encryption="auto") as home:
-                repair(home.grounds(), _OWNER)
-            slowest = max(slowest, (time.perf_counter() - began) * 100_000 / rows)
+                began = time.process_time()
+                done = mend(home.grounds(), _OWNER)
+                took = time.process_time() - began
+            by_memory.append(took * 100_000 / rows)
+            by_row.append(took * 100_000 / done.saved)
             after = _texts(folder)
             wrong += len(after - texts)
             saved, kept = saved + len(after & texts), kept + len(texts)
-    said = f"{saved / kept:.1%} of rows saved, {wrong} wrong, {slowest:.0f} s for each 100,000 (printed only)"
-    return Measured(said, saved >= 0.98 * kept and wrong == 0)
+    said = (
+        f"{saved / kept:.1%} of rows saved, {wrong} wrong, {min(by_row):.1f} s for each 100,000 rows, "
+        f"{min(by_memory):.1f} s for each 100,000 memories"
+    )
+    return Measured(said, saved >= 0.98 * kept and wrong == 0 and min(by_memory if long else by_row) <= 5)
 
 
 def _filled(folder: Path, encryption: str, count: int) -> Path:

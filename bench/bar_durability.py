@@ -1,4 +1,4 @@
-"""Rows about what was acknowledged: kills, power cuts, torn lines, half files, many writers, full and closed disks."""
+"""Rows about what was acknowledged: kills, power cuts, torn lines, half files, many writers, full disks."""
 
 import json
 import os
@@ -6,23 +6,21 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
-from recollect import Recollect
+from recollect.home.files import write_atomic
 from tests.crashes.contending import count_together
 from tests.crashes.killing import Toll, kill_writers
 from tests.crashes.power import Verdict, cut_power, record
-from tests.crashes.programs import run
+from tests.crashes.rewriting import Write, cut_rewrites
 from tests.home.small_disk import run_on_small_disk
 from tests.home.test_files import REWRITE
 
 _SEED = 20261115
 _KEY = bytes(range(32))
 _ROOT = Path(__file__).parents[1]
-_NOBODY = 65534
 #: What one rewritten state file holds: eight digits and one letter many times.
 _DIGITS, _LETTERS = 8, 200_000
 
@@ -64,13 +62,15 @@ def whole_changes(*, long: bool, synchronous: str = "full") -> Measured:
     return Measured(f"{half} half changes after {toll.kills} kills and {seen.states} cuts", half == 0)
 
 
-def state_files(*, long: bool, program: str = REWRITE) -> Measured:
-    """A state file that is rewritten without end by a program that is killed."""
+def state_files(*, long: bool, program: str = REWRITE, write: Write = write_atomic) -> Measured:
+    """A state file that is rewritten without end by a program that is killed, and one that loses power."""
     half, times = 0, 200 if long else 8
+    seen = cut_rewrites(write, rewrites=60 if long else 24, points=400 if long else 140, seed=_SEED)
     with own_place() as folder:
         for number in range(times):
             half += not _is_whole(_rewritten(folder / "state", program, 0.002 * (number % 20)))
-    return Measured(f"{half} of {times} kills left a half file", half == 0)
+    said = f"{half} of {times} kills left a half file; after a power cut {seen.half} half, {seen.lost} lost"
+    return Measured(f"{said} of {seen.states}", half == seen.half == seen.lost == 0 and seen.states >= 720)
 
 
 def _rewritten(path: Path, program: str, seconds: float) -> bytes:
@@ -119,53 +119,3 @@ def _on_full_disk(folder: Path, task: str) -> dict[str, object]:
     disk = folder / "disk"
     disk.mkdir(exist_ok=True)
     return json.loads(run_on_small_disk(disk, code, mib=32))
-
-
-@dataclass(frozen=True, slots=True)
-class _Closed:
-    """A place that is closed to writers, and what the refusal has to name."""
-
-    place: str
-    mode: int
-    named: str
-
-
-_CLOSED = (
-    _Closed("home", 0o500, "home"),
-    _Closed("home/vaults", 0o500, "home/vaults"),
-    _Closed("home/locks", 0o500, "home/locks"),
-    _Closed("vault", 0o400, "home/vaults"),
-)
-
-
-def closed_places(*, long: bool, mode: int | None = None) -> Measured:
-    """Folders and a vault that may not be written, used by an account without privileges."""
-    wrong = 0
-    for closed in _CLOSED if long else (_CLOSED[0], _CLOSED[-1]):
-        with own_place() as folder:
-            wrong += not _is_refused(folder, closed, closed.mode if mode is None else mode)
-    cases = len(_CLOSED) if long else 2
-    return Measured(f"{wrong} of {cases} not refused in a sentence or replaced", wrong == 0)
-
-
-def _is_refused(folder: Path, closed: _Closed, mode: int) -> bool:
-    with Recollect(folder / "home") as home:
-        home.vault("user:ann").memories.save("something to keep")
-    (vault,) = (folder / "home" / "vaults").glob("*.db")
-    if os.getuid() == 0:
-        for path in (folder, *folder.rglob("*")):
-            os.chown(path, _NOBODY, _NOBODY)
-    before = _contents(folder)
-    target = vault if closed.place == "vault" else folder / closed.place
-    usual = target.stat().st_mode & 0o777
-    target.chmod(mode)
-    (line,) = run("tests.faults.unprivileged_program", str(folder / "home"), str(_NOBODY))
-    target.chmod(usual)
-    told: dict[str, str] = json.loads(line)
-    sentence = told["open"] or told["save"]
-    return str(folder / closed.named) in sentence and "\n" not in sentence and _contents(folder) == before
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith("-shm")]
-    return {str(path): path.read_bytes() for path in files if path.stat().st_size}

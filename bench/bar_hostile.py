@@ -1,11 +1,10 @@
-"""Rows about input that means harm: names, addresses, files, patterns, queries, and memories that give orders."""
+"""Rows about input that means harm: files, queries, and memories that give orders."""
 
 import random
 import resource
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TypeVar
 
 from hypothesis import HealthCheck, given, settings
@@ -15,10 +14,6 @@ from bench.bar_row import Measured, own_place
 from recollect.domain.context import Budget, Parts, RecalledText
 from recollect.domain.errors import RecollectError
 from recollect.domain.hit import Hit
-from recollect.home.paths import Home
-from recollect.models.endpoint import endpoint
-from recollect.policy.decisions import Request, decide
-from recollect.text.secrets import redact
 from recollect.transfer import gemini, jsonl
 from recollect.transfer.following import LineReader
 from recollect.vault.purge_request import PurgeRequest
@@ -26,85 +21,11 @@ from recollect.vault.vault import Vault
 from tests.laws.test_context_laws import COUNTERS, MARK, RECALLED, compiled, looks
 from tests.laws.test_recall import TEXTS
 from tests.matrix.homes import Turning, open_home
-from tests.policy.policies import one, rules
 from tests.transfer.conversations import IDS, sample
 
 T = TypeVar("T")
 _SEED = 20261115
 _MIB = 1024
-_STEPS = (
-    *("../", "..\\", "/", "//", "....//", "%2e%2e%2f", "..%c0%af", "\u2025/", "\uff0e\uff0e/", "..;/", "\0../", "~/"),
-    *("C:\\", "\\\\host\\", "file:///", "./../", "\u202e../", "%252e%252e%252f", "..\u2215", "..\uff0f"),
-)
-_ENDS = ("evil", "evil\0.db", "etc/passwd")
-_HOSTS = (
-    *(
-        "169.254.169.254",
-        "2852039166",
-        "0xA9FEA9FE",
-        "0251.0376.0251.0376",
-        "169.254.43518",
-        "[::ffff:169.254.169.254]",
-    ),
-    *("[fd00:ec2::254]", "metadata.google.internal", "metadata", "10.0.0.1", "192.168.0.1", "172.16.0.1", "0.0.0.0"),
-    *("[::]", "localhost.evil.example", "127.0.0.1.nip.io", "127.0.0.1.evil.example", "localtest.me", "0", "1"),
-    *("evil@169.254.169.254", "localhost@10.0.0.1", "127.0.0.1#@10.0.0.1", "127.0.0.1 10.0.0.1", "100.100.100.200"),
-    *("[fe80::1]", "192.0.0.192", "①⑥⑨.254.169.254", "127.0.0.1\t.evil.example", "host.docker.internal"),
-)
-#: What makes an engine that goes back try every way; each with the text it chokes on.
-_CHOKING = (
-    ("(a+)+$", "a"),
-    ("([a-z]+)*!", "a"),
-    ("(a|aa)+$", "a"),
-    ("(.*a){12}", "a"),
-    ("^(\\d+)*$", "1"),
-    ("(x+x+)+y", "x"),
-)
-
-
-def paths(*, long: bool, write: Callable[[Path, str], None] = lambda _, __: None) -> Measured:
-    """Names that would lead out of a home, given wherever a name is taken."""
-    names = [step * depth + end for step in _STEPS for depth in ((1, 2, 6) if long else (2,)) for end in _ENDS]
-    inside = 0
-    with own_place() as folder:
-        root = folder / "a" / "b" / "c"
-        with open_home(root, Turning()) as home:
-            before = _outside(folder, root)
-            for name in names:
-                for use in (
-                    lambda n=name: home.vault(f"user:{n}").memories.save("x"),
-                    lambda n=name: home.vault("user:ann").sessions.open(channel=n, agent=n).add("user", "x"),
-                    lambda n=name: home.home.folder(n),
-                ):
-                    with suppress(RecollectError):
-                        use()
-                write(root, name)
-                inside += _is_inside(home.home, name)
-        escapes = len(_outside(folder, root) ^ before)
-    said = f"{escapes} files outside, {len(names) - inside} paths outside, {len(names)} names"
-    return Measured(said, escapes == 0 and inside == len(names) >= 40)
-
-
-def _outside(folder: Path, root: Path) -> set[Path]:
-    return {path for path in folder.rglob("*") if root != path and root not in path.parents}
-
-
-def _is_inside(home: Home, name: str) -> bool:
-    try:
-        return home.vault_file(name).resolve().is_relative_to(home.vaults.resolve())
-    except RecollectError:
-        return True
-
-
-def addresses(*, long: bool, plain_http: bool = False) -> Measured:
-    """Spellings of inner addresses as the place of a model: texts go there in the open only when that was allowed."""
-    hosts = [f"{host}{port}" for host in _HOSTS for port in (("", ":80", ":8080") if long else ("",))]
-    accepted = 0
-    for host in hosts:
-        with suppress(RecollectError):
-            endpoint(f"http://{host}/v1", plain_http=plain_http)
-            accepted += 1
-    return Measured(f"{accepted} of {len(hosts)} spellings accepted", accepted == 0)
 
 
 def imports(*, long: bool, read: Callable[[bytes], object] | None = None) -> Measured:
@@ -158,36 +79,6 @@ def _escapes(read: Callable[[bytes], object], data: bytes) -> bool:
     except Exception:  # noqa: BLE001 - that none gets out is what is measured
         return True
     return False
-
-
-def patterns(*, long: bool, match: Callable[[str, str], object] | None = None) -> Measured:
-    """Patterns that hang other engines: how much longer four times the text takes."""
-    size = 16_000
-    worst = slowest = 0.0
-    for pattern, char in _CHOKING:
-        work = match or _decide
-        slowest = max(slowest, min(_seconds(lambda n, p=pattern, c=char, w=work: w(p, c * n), 4 * size) for _ in "abc"))
-        worst = max(worst, _growth(lambda n, p=pattern, c=char, w=work: w(p, c * n), size, 15 if long else 5))
-    text = max(_growth(lambda n, c=char: redact(c * n), size, 15 if long else 5) for _, char in _CHOKING)
-    said = (
-        f"4 × the text takes {worst:.1f} × in a policy, {text:.1f} × in redaction ({len(_CHOKING)} patterns at 64 KB), "
-        f"{slowest * 1000:.1f} ms at most (printed only)"
-    )
-    return Measured(said, max(worst, text) < 14)
-
-
-def _decide(pattern: str, text: str) -> object:
-    return decide(Request(tool="t", args={"x": text + "!"}), rules(one("t", "deny", args_pattern=pattern)))
-
-
-def _growth(work: Callable[[int], object], size: int, rounds: int) -> float:
-    return min(_seconds(work, 4 * size) for _ in range(rounds)) / min(_seconds(work, size) for _ in range(rounds))
-
-
-def _seconds(work: Callable[[int], object], size: int) -> float:
-    began = time.perf_counter()
-    work(size)
-    return time.perf_counter() - began
 
 
 def _tried(strategy: st.SearchStrategy[T], law: Callable[[T], bool], examples: int) -> int:

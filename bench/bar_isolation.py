@@ -3,6 +3,7 @@
 import random
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
@@ -14,6 +15,12 @@ from tests.matrix.checks import Check, seen, told
 from tests.matrix.homes import Turning, copy_home, open_home, quick_folder
 from tests.matrix.mutants import MUTANTS, Patch
 from tests.matrix.operations import attempts
+from tests.matrix.over_cli_checks import CLI_CHECKS
+from tests.matrix.over_cli_mutants import MUTANTS as CLI_MUTANTS
+from tests.matrix.over_http_mutants import LIKELY
+from tests.matrix.over_http_mutants import MUTANTS as HTTP_MUTANTS
+from tests.matrix.over_http_runner import ALL as OVER_HTTP
+from tests.matrix.over_http_world import furnish
 from tests.matrix.runner import ALL, CAUGHT
 from tests.matrix.test_mutants import run_matrix
 from tests.matrix.world import NOW, OWNERS, build, enter, load
@@ -56,16 +63,57 @@ def never_served(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
     return Measured(f"{len(found)} served", not found)
 
 
-def no_leaks(*, long: bool, mutants: Mapping[str, tuple[Patch, ...]] = MUTANTS) -> Measured:
-    """The matrix of owner, caller, state and operation, and mistakes planted in the code that it has to notice."""
-    names = list(mutants) if long else list(mutants)[:: max(1, len(mutants) // 4)]
-    with _world() as (world, scratch):
-        leaks = sum(
-            sum(1 for _ in check(copy_home(world, scratch / name.replace(" ", "_")))) for name, check in ALL.items()
-        )
-        killed = sum(run_matrix(world, mutants[name]).returncode == CAUGHT for name in names)
-    said = f"{leaks} leaks, {killed} of {len(names)} planted mistakes caught"
-    return Measured(said, leaks == 0 and killed == len(names) and (len(names) >= 20 or not long))
+#: What stands for the matrix over HTTP and MCP in a short run: every route and tool with another's key and ids.
+_DOORS = ("foreign ids", "mcp strangers", "mcp foreign ids", "purge tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A way in: the rules about it, the program that looks whether they are kept, and mistakes it has to notice."""
+
+    checks: Mapping[str, Check]
+    runner: str
+    mutants: Mapping[str, tuple[Patch, ...]]
+    #: The rules that a short run tries, all where it names none.
+    short: tuple[str, ...] = ()
+    #: How many mistakes a short run plants.
+    few: int = 4
+
+    def tried(self, *, long: bool) -> tuple[list[Check], list[str]]:
+        """The rules, and the mistakes by name."""
+        names = list(self.mutants)
+        chosen = names if long else names[:: max(1, len(names) // self.few)][: self.few]
+        return [check for name, check in self.checks.items() if long or not self.short or name in self.short], chosen
+
+
+DOORS: Mapping[str, Door] = {
+    "Python": Door(ALL, "tests.matrix.runner", MUTANTS),
+    "HTTP and MCP": Door(OVER_HTTP, "tests.matrix.over_http_runner", HTTP_MUTANTS, _DOORS, few=2),
+    "the command line": Door(CLI_CHECKS, "tests.matrix.over_cli_runner", CLI_MUTANTS, few=1),
+}
+
+
+def no_leaks(*, long: bool, doors: Mapping[str, Door] = DOORS) -> Measured:
+    """The matrix of owner, caller, state and operation at every door, and mistakes planted that it has to notice."""
+    leaks: list[str] = []
+    missed: list[str] = []
+    planted = 0
+    with own_place(), quick_folder() as world, quick_folder() as scratch:
+        furnish(world)
+        for place, door in doors.items():
+            checks, names = door.tried(long=long)
+            for number, check in enumerate(checks):
+                leaks += check(copy_home(world, scratch / f"{place.replace(' ', '_')}{number}"))
+            missed += [name for name in names if not _is_caught(world, door, name)]
+            planted += len(names)
+    said = f"{len(leaks)} leaks by {', '.join(doors)}; {planted - len(missed)} of {planted} planted mistakes caught"
+    said += "".join(f" (first: {one})" for one in (*leaks, *missed)[:1])
+    return Measured(said, not leaks and not missed and (planted >= 20 or not long))
+
+
+def _is_caught(world: Path, door: Door, name: str) -> bool:
+    first = next((names for group, names in LIKELY if name in group), ()) if door.mutants is HTTP_MUTANTS else ()
+    return run_matrix(world, door.mutants[name], door.runner, *first).returncode == CAUGHT
 
 
 def random_sequences(*, long: bool) -> Measured:

@@ -8,16 +8,14 @@ from recollect.domain.errors import RecollectError
 #: A word that every test here writes into what it keeps, and that no error may repeat.
 CANARY = "wqzkvbtrnx"
 
-_CURE = re.compile(
-    r"; .*\b(?:restore|free|make|correct|choose|upgrade|install|check|move|set|give|try|name|use|open)\b"
-)
+CURE = re.compile(r"; .*\b(?:restore|free|make|correct|choose|upgrade|install|check|move|set|give|try|name|use|open)\b")
 
 
 def assert_sentence(error: RecollectError, path: Path) -> None:
     """Check that an error is fit to be shown to a person."""
     text = str(error)
     assert str(path) in text
-    assert _CURE.search(text), f"no cure in: {text}"
+    assert CURE.search(text), f"no cure in: {text}"
     assert "\n" not in text
     assert len(text) - len(str(path)) < 300
     assert CANARY not in text

@@ -1,10 +1,15 @@
-"""A program that uses a home as an account without privileges, and prints as JSON how it was refused: `HOME UID`."""
+"""A program that uses a home as an account without privileges, and prints as JSON how it was refused.
 
+Its arguments are `HOME UID`, and a third one when a command line is to be tried as well.
+"""
+
+import io
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from recollect import Recollect
@@ -12,17 +17,30 @@ from recollect.domain.errors import RecollectError
 
 
 def main() -> None:
-    home, uid = sys.argv[1:]
+    home, uid, *more = sys.argv[1:]
     with tempfile.TemporaryDirectory() as elsewhere:
         # Where Python lies, the other account may not be able to read: what is imported late is imported now.
         places = {"HOME": elsewhere, "XDG_CONFIG_HOME": elsewhere, "RECOLLECT_SYSTEM_DIR": elsewhere}
         _use(Path(elsewhere) / "home", places)
+        if more:
+            _command(Path(elsewhere) / "home")
     # Root may write anywhere, and so would show nothing.
     if os.getuid() == 0:
         os.setgid(int(uid))
         os.setuid(int(uid))
     os.chdir("/")
-    print(json.dumps(_use(Path(home), os.environ)))
+    told = _use(Path(home), os.environ)
+    print(json.dumps({**told, "command": _command(Path(home))} if more else told))
+
+
+def _command(home: Path) -> str:
+    """The exit code of a command line that writes, and what it said."""
+    from recollect.doors.cli.main import main as command
+
+    said = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(said):
+        code = command(("remember", "something else", "--user", "ann", "--home", str(home)))
+    return f"{code} {said.getvalue()}"
 
 
 def _use(home: Path, environ: Mapping[str, str]) -> dict[str, str]:

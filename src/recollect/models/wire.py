@@ -28,6 +28,10 @@ def connect(to: Endpoint, seconds: float) -> "HTTPConnection":
 
     if to.scheme == "https":
         return HTTPSConnection(to.host, to.port, timeout=seconds)
+    if to.host == "localhost":
+        from recollect.models.loopback import LoopbackConnection  # noqa: PLC0415 - see above
+
+        return LoopbackConnection(to.host, to.port, timeout=seconds)
     return HTTPConnection(to.host, to.port, timeout=seconds)
 
 

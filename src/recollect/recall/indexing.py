@@ -1,6 +1,6 @@
 """Canonical rows into the index: a memory, a message or a note becomes chunks with terms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from recollect.domain.chunk import Chunk
@@ -31,6 +31,18 @@ def reindex_memory(tx: Tx, number: int, memory: Memory) -> None:
 def index_message(tx: Tx, number: int, message: Message) -> None:
     """Make a message findable by its words."""
     chunk_rows.add(tx, SourceKind.SESSIONS, number, message_pieces(message))
+
+
+def index_memories(tx: Tx, memories: Iterable[tuple[int, str, str | None]]) -> None:
+    """Make many active memories findable, each given by its row number, its content and its key."""
+    pieces = ((number, *piece) for number, content, key in memories for piece in _pieces(content, key))
+    chunk_rows.add_many(tx, SourceKind.MEMORIES, pieces)
+
+
+def index_messages(tx: Tx, texts: Iterable[tuple[int, str]]) -> None:
+    """Make many messages findable, each given by its row number and its text."""
+    pieces = ((number, chunk, index_terms(chunk.text)) for number, text in texts for chunk in chunks(text))
+    chunk_rows.add_many(tx, SourceKind.SESSIONS, pieces)
 
 
 def index_note(tx: Tx, number: int, path: str, text: str) -> None:
@@ -77,6 +89,10 @@ def message_pieces(message: Message) -> Iterator[tuple[Chunk, str]]:
 
 def memory_pieces(memory: Memory) -> Iterator[tuple[Chunk, str]]:
     """A memory in pieces, each with the terms it is found by."""
-    key_words = f" {memory.key.replace('_', ' ')}" if memory.key else ""
-    for chunk in chunks(memory.content):
+    return _pieces(memory.content, memory.key)
+
+
+def _pieces(content: str, key: str | None) -> Iterator[tuple[Chunk, str]]:
+    key_words = f" {key.replace('_', ' ')}" if key else ""
+    for chunk in chunks(content):
         yield chunk, index_terms(chunk.text + key_words)

@@ -11,6 +11,9 @@ from recollect.text.secrets_tokens import tokens
 #: How often the rest of a stretch is looked at again, once something in it was taken out.
 _ROUNDS = 50
 
+#: No secret is found in less: a name of three letters, a sign and a value of four.
+_SHORTEST = 8
+
 _PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]")
 
 
@@ -58,7 +61,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 def _in_stretch(text: str, start: int, end: int) -> list[Secret]:
     """The secrets between two walls; what is found makes walls of its own, so the rest is looked at again."""
     found: list[Secret] = []
-    stretches = [(start, end)]
+    stretches = [(start, end)] if end - start >= _SHORTEST else []
     for _ in range(_ROUNDS):
         fresh: list[Secret] = []
         rests: list[tuple[int, int]] = []
@@ -93,8 +96,8 @@ def _once(text: str, start: int, end: int) -> list[Secret]:
 def _between(found: list[Secret], start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for secret in found:
-        if secret.start > at:
+        if secret.start - at >= _SHORTEST:
             yield at, secret.start
         at = secret.end
-    if end > at:
+    if end - at >= _SHORTEST:
         yield at, end

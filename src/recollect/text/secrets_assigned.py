@@ -6,26 +6,29 @@ from collections.abc import Iterator
 from recollect.text.secrets_tokens import Span
 
 _RANK = 2
+_SHORTEST_KEY = 16
 _HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "pin")
 
-_PASSWORDS = r"password|passwd|passwort|passphrase|passcode|pwd"
-_KEYS = (
-    r"secret(?:[_ -]?access)?[_ -]?key|client[_ -]?secret|(?:app|api|shared|webhook|signing|jwt|consumer)[_ -]?secret"
-    r"|(?:api|access|auth|account|encryption|signing|private|master|storage|license|subscription)[_ -]?key"
-    r"|(?:access|auth|api|bearer|bot|refresh|session|id|security|service)[_ -]?token|credentials?|secret|token"
-)
+# What follows is held against the text in small letters and begins with a letter, so that an engine skips all that has
+# no such letter in one go; a pattern that ignores case is tried at each place.
+_PASSWORD = "ass(?:word|wd|wort|phrase|code)|wd"
+#: Whose key it is stands before it, and a pattern looks back by a fixed number of letters only: so, by their number.
+_BEFORE_KEY = ("api", "auth", "access|master", "account|signing|private|storage|license", "encryption", "subscription")
+_OWNED = "|".join(f"(?<=(?:{names}){joint}key)" for names in _BEFORE_KEY for joint in ("", "[_ -]"))
+# The word alone says enough where others may stand before it, as in `client_secret` and `access_token`.
+_KEYS = rf"secret(?:[_ -]?access)?[_ -]?key|secret|token|credentials?|key(?:{_OWNED})"
 _QUOTED = r"(?P<quote>[\"'`])(?P<quoted>[^\s\"'`]{4,256})(?P=quote)"
 _BARE = r"(?P<bare>[^\s\"'`,;<>(){}|\[\]]{4,256})"
 # A name may go on (`password_prod`, `tokenValue`), but soon comes what gives it the value.
 _ASSIGNED = re.compile(
-    rf"(?:(?P<password>{_PASSWORDS})|(?P<key>{_KEYS}))(?:[_-]?[A-Za-z0-9]{{1,16}}){{0,2}}+\\?[\"']?"
+    rf"(?P<name>p(?:{_PASSWORD})|{_KEYS})(?:[_-]?[a-z0-9]{{1,16}}){{0,2}}+\\?[\"']?"
     rf"\s{{0,3}}(?P<sign>=>|:=|=(?!=)|:)\s{{0,3}}\\?(?:{_QUOTED}|{_BARE})",
-    re.IGNORECASE | re.ASCII,
+    re.ASCII,
 )
 _TOLD = re.compile(
-    rf"\b(?P<password>{_PASSWORDS}|pin(?: code| number)?)(?: (?:for|to|of|on) [^.,;:!?\n]{{1,40}}?)?"
+    rf"(?P<name>p(?<!\wp)(?:{_PASSWORD}|in(?: code| number)?))(?: (?:for|to|of|on) [^.,;:!?\n]{{1,40}}?)?"
     rf" (?:is|was|=|will be|to|as)(?: now| still| just| set to)?:? (?:{_QUOTED}|{_BARE})",
-    re.IGNORECASE | re.ASCII,
+    re.ASCII,
 )
 # A value that is fetched from elsewhere, or that stands for one.
 _REFERENCE = re.compile(
@@ -35,6 +38,7 @@ _REFERENCE = re.compile(
 )
 # A mark of exclamation may well be part of the password, and is worth less than it.
 _CLOSING = ".,;:?)"
+_SMALL = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _LETTER = re.compile("[A-Za-z]")
 _DIGIT = re.compile("[0-9]")
 _SIGN = re.compile(r"[!@#$%^&*+=~?]")
@@ -44,24 +48,27 @@ def assigned(text: str, lowered: str) -> Iterator[Span]:
     """The values of names that secrets have; `lowered` is the text in small letters."""
     if not any(hint in lowered for hint in _HINTS):
         return
-    for found in _ASSIGNED.finditer(text):
-        name = "password" if found["password"] else "api-key"
-        if name == "api-key" and "aws" in lowered and "secret" in found["key"].lower():
-            name = "aws-secret-key"
-        span = _value(found, bare_words=found["sign"] == "=" and _is_variable(found))
-        if span and (found["password"] or _is_long_and_mixed(text[slice(*span)])):
-            yield (*span, _RANK, name)
-    for found in _TOLD.finditer(text):
-        span = _value(found, bare_words=False)
+    # A letter or two become longer when they are made small, and then the places are others.
+    small = lowered if len(lowered) == len(text) else text.translate(_SMALL)
+    amazon = "aws" in lowered
+    for found in _ASSIGNED.finditer(small):
+        password = found["name"].startswith("p")
+        if not password and found.end() - found.end("sign") < _SHORTEST_KEY:
+            continue
+        span = _value(text, found, bare_words=found["sign"] == "=" and _is_variable(text, found))
+        if span and (password or _is_long_and_mixed(text[slice(*span)])):
+            kind = "aws-secret-key" if amazon and "secret" in found["name"] else "api-key"
+            yield (*span, _RANK, "password" if password else kind)
+    for found in _TOLD.finditer(small):
+        span = _value(text, found, bare_words=False)
         if span:
             yield (*span, _RANK, "password")
 
 
-def _value(found: re.Match[str], *, bare_words: bool) -> tuple[int, int] | None:
+def _value(text: str, found: re.Match[str], *, bare_words: bool) -> tuple[int, int] | None:
     """The place of the value, when it is more than a word of the sentence or a name in a program."""
     group = "quoted" if found["quoted"] is not None else "bare"
     start, end = found.span(group)
-    text = found.string
     while group == "bare" and end > start and text[end - 1] in _CLOSING:
         end -= 1
     value = text[start:end].removesuffix("\\")
@@ -74,9 +81,9 @@ def _value(found: re.Match[str], *, bare_words: bool) -> tuple[int, int] | None:
 
 
 def _is_unlike_a_word(value: str, found: re.Match[str]) -> bool:
-    if found["password"] is None:
+    if not found["name"].startswith("p"):
         return True
-    if found["password"].lower().startswith("pin"):
+    if found["name"].startswith("pin"):
         return bool(re.fullmatch("[0-9]{4,8}", value))
     has_letter, has_digit = _LETTER.search(value), _DIGIT.search(value)
     return bool(len(value) >= 5 and ((has_letter and has_digit) or (has_letter and _SIGN.search(value)))) or bool(
@@ -84,12 +91,12 @@ def _is_unlike_a_word(value: str, found: re.Match[str]) -> bool:
     )
 
 
-def _is_variable(found: re.Match[str]) -> bool:
+def _is_variable(text: str, found: re.Match[str]) -> bool:
     """Whether it is written as variables of the environment are: in capitals, with nothing around the sign."""
-    before = found[0].partition("=")[0]
+    before = text[found.start() : found.start("sign")]
     return before.isupper() and before == before.strip()
 
 
 def _is_long_and_mixed(value: str) -> bool:
     """Whether it is of the make of a key: long, with letters and digits, and of many different ones."""
-    return bool(len(value) >= 16 and _LETTER.search(value) and _DIGIT.search(value) and len(set(value)) >= 8)
+    return bool(len(value) >= _SHORTEST_KEY and _LETTER.search(value) and _DIGIT.search(value) and len(set(value)) >= 8)

@@ -8,7 +8,7 @@ from recollect.text.secrets_tokens import Span
 _RANK = 1
 _DIGITS = re.compile(r"[0-9]{4}")
 _CARD = re.compile(
-    r"(?:(?<![\w.,#/-])|(?<=\\[nrt]))(?P<secret>[2-6](?:[0-9]{12,18}"
+    r"(?P<secret>[2-6](?:(?<![\w.,#/-].)|(?<=\\[nrt].))(?:[0-9]{12,18}"
     r"|[0-9]{3}(?P<gap>[ -])[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
     r"|[0-9]{3}(?P<wide>[ -])[0-9]{6}(?P=wide)[0-9]{4,5}))(?![\w-]|[.,][0-9])",
     re.ASCII,
@@ -20,7 +20,7 @@ _ISSUED = re.compile(
     r"|62[0-9]{14,17}",
     re.ASCII,
 )
-_ACCOUNT = re.compile(r"(?:(?<![\w-])|(?<=\\[nrt]))[A-Z]{2}[0-9]{2}(?= ?[A-Z0-9]{4})", re.ASCII)
+_ACCOUNT = re.compile(r"[A-Z](?:(?<![\w-].)|(?<=\\[nrt].))[A-Z][0-9]{2}(?= ?[A-Z0-9]{4})", re.ASCII)
 # How long the accounts of each country are.
 _COUNTRIES = {
     15: "NO",
@@ -41,6 +41,10 @@ _COUNTRIES = {
     31: "MT SC",
     32: "LC",
 }
+#: Each digit twice, and the sum of the digits of that.
+_DOUBLED = str.maketrans("0123456789", "0246813579")
+#: What each letter of an account counts.
+_VALUES = {ord(letter): str(int(letter, 36)) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
 
 
@@ -49,7 +53,7 @@ def numbers(text: str) -> Iterator[Span]:
     if not _DIGITS.search(text):
         return
     for found in _CARD.finditer(text):
-        digits = re.sub("[ -]", "", found["secret"])
+        digits = found["secret"].replace(" ", "").replace("-", "")
         if _ISSUED.fullmatch(digits) and adds_up(digits):
             yield (*found.span("secret"), _RANK, "credit-card")
     for found in _ACCOUNT.finditer(text):
@@ -60,8 +64,7 @@ def numbers(text: str) -> Iterator[Span]:
 
 def adds_up(digits: str) -> bool:
     """Whether the last digit is the one that Luhn's sum asks for; a row of one digit only is nobody's card."""
-    doubled = "0246813579"
-    total = sum(int(doubled[int(digit)]) if place % 2 else int(digit) for place, digit in enumerate(reversed(digits)))
+    total = sum(map(int, digits[::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
     return total % 10 == 0 and len(set(digits)) > 1
 
 
@@ -70,20 +73,19 @@ def _account_end(text: str, start: int) -> int | None:
     length = _LENGTHS.get(text[start : start + 2])
     if length is None:
         return None
-    taken: list[str] = []
     # People write it in fours, with a space between; more room than that belongs to something else.
-    for at in range(start, min(len(text), start + length + length // 3)):
-        char = text[at]
-        if char.isascii() and (char.isdigit() or char.isupper()):
-            taken.append(char)
-        elif char != " ":
-            return None
-        if len(taken) == length:
-            after = text[at + 1 : at + 2]
-            return at + 1 if not after.isalnum() and _rests_one("".join(taken)) else None
-    return None
+    account = text[start : start + length + length // 3].replace(" ", "")[:length]
+    # It begins with two large letters, so that there is something to be in capitals.
+    if len(account) < length or not (account.isascii() and account.isalnum() and account.isupper()):
+        return None
+    if not _rests_one(account):
+        return None
+    end = start
+    while length:
+        length -= text[end] != " "
+        end += 1
+    return None if text[end : end + 1].isalnum() else end
 
 
 def _rests_one(account: str) -> bool:
-    turned = account[4:] + account[:4]
-    return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
+    return int((account[4:] + account[:4]).translate(_VALUES)) % 97 == 1

@@ -101,7 +101,11 @@ _KINDS = (
     _Kind(
         "otp-secret",
         ("otpauth://",),
-        re.compile(r"otpauth://[^\s\"'<>]{1,200}?[?&]secret=(?P<secret>[A-Z2-7]{16,128})", re.ASCII | re.IGNORECASE),
+        re.compile(
+            r"otpauth://[a-z]{1,10}+(?=[/?&])[^\s\"'<>?&]{0,200}+[?&](?:(?!secret=)[^\s\"'<>&]{0,200}+&){0,8}+"
+            r"secret=(?P<secret>[A-Z2-7]{16,128})",
+            re.ASCII | re.IGNORECASE,
+        ),
         lowered=True,
     ),
     _Kind(

@@ -39,6 +39,8 @@ DERIVED = frozenset(
         "profiles",
     )
 )
+#: A repair reads and writes the whole vault several times.
+_CACHE_KIB = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,7 @@ def _salvaged(grounds: Grounds, owner: Owner, evidence: Path, work: Path, key: b
             # SQLite writes the log into what it opens, and the evidence must stay as it is.
             shutil.copyfile(part, old.with_name(old.name + suffix))
             old.with_name(old.name + suffix).chmod(PRIVATE_FILE)
-    options = SqliteOptions(key=key, readers=1)
+    options = SqliteOptions(key=key, readers=1, cache_kib=_CACHE_KIB)
     number = _schema_of(old, key)
     if number is None:
         number = shipped(VAULT)[-1].number

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from recollect.recall import recutting
-from recollect.recall.indexing import index_memory, index_message, index_note
+from recollect.recall.indexing import index_memories, index_messages, index_note
 from recollect.storage.port import Tx
 from recollect.storage.tables import chunks, memories, messages, notes, quarantines, seals
 
@@ -46,12 +46,9 @@ def check(tx: Tx) -> Health:
 def rebuild(tx: Tx) -> int:
     """Drop the index and make it again."""
     chunks.clear(tx)
-    for number, memory in memories.everything(tx):
-        index_memory(tx, number, memory)
+    index_memories(tx, memories.findable(tx))
     aside = quarantines.numbers(tx)
-    for number, message in messages.everything(tx):
-        if number not in aside:
-            index_message(tx, number, message)
+    index_messages(tx, ((number, text) for number, text in messages.texts(tx) if number not in aside))
     for number, path, text in notes.everything(tx):
         index_note(tx, number, path, text)
     recutting.note_done(tx)

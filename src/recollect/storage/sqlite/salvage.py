@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +16,10 @@ from recollect.storage.sqlite.salvage_rows import Found, keyed_rows, numbered_ro
 from recollect.storage.sqlite.verify import UNREADABLE, tables_of
 
 _BLOCK = 1 << 20
+#: A page that is read again need not be decrypted again.
+_CACHE_KIB = 64 * 1024
+#: Rows that are inserted at once.
+_BATCH = 500
 # Not the first, which also says how large the file is.
 _SCHEMA_PAGES = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
 _PARENTLESS = 'DELETE FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN (SELECT "{to}" FROM "{parent}")'
@@ -55,15 +60,18 @@ def copy_raw(source: Path, target: Path) -> None:
 
 def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[str]) -> list[Tally]:
     """Copy what can be read of every table but those to skip; the target has the tables already, and no rows."""
-    old = connect(source, key=key)
+    old = connect(source, key=key, cache_kib=_CACHE_KIB)
     try:
-        new = connect(target, key=key)
+        new = connect(target, key=key, cache_kib=_CACHE_KIB)
         try:
             new.pragma("foreign_keys", "off")
             wanted = [(name, numbered) for name, numbered in tables_of(new) if name not in skip]
             with translated(target, encrypted=key is not None):
+                # One for all of them: each commit waits for the medium.
+                new.execute("BEGIN IMMEDIATE")
                 tallies = [_save_table(old, new, name, numbered=numbered) for name, numbered in wanted]
                 _carry_counters(old, new)
+                new.execute("COMMIT")
             return tallies
         finally:
             new.close(True)
@@ -123,16 +131,36 @@ def _save_table(old: apsw.Connection, new: apsw.Connection, name: str, *, number
 def _insert(new: apsw.Connection, name: str, columns: Sequence[str], found: Found) -> tuple[int, int]:
     sql = f'INSERT INTO "{name}" ({_listed(columns)}) VALUES ({", ".join("?" * len(columns))})'  # noqa: S608
     saved = refused = 0
-    new.execute("BEGIN IMMEDIATE")
-    for row in found.rows:
+    while batch := list(islice(found.rows, _BATCH)):
+        wrong = 0 if _insert_all(new, sql, batch) else _insert_each(new, sql, batch)
+        refused += wrong
+        saved += len(batch) - wrong
+    return saved, refused
+
+
+def _insert_all(new: apsw.Connection, sql: str, batch: Sequence[Row]) -> bool:
+    """Insert all of the rows, which is quick, or none when one of them is refused."""
+    new.execute("SAVEPOINT batch")
+    try:
+        new.executemany(sql, batch)
+    except (apsw.ConstraintError, apsw.MismatchError):
+        new.execute("ROLLBACK TO batch")
+        return False
+    finally:
+        new.execute("RELEASE batch")
+    return True
+
+
+def _insert_each(new: apsw.Connection, sql: str, batch: Sequence[Row]) -> int:
+    """Insert the rows that are taken; how many are not."""
+    refused = 0
+    for row in batch:
         try:
             new.execute(sql, row)
-            saved += 1
         except (apsw.ConstraintError, apsw.MismatchError):
             # A value of the wrong type, or twice what is there once: it was read, and cannot be right.
             refused += 1
-    new.execute("COMMIT")
-    return saved, refused
+    return refused
 
 
 def _carry_counters(old: apsw.Connection, new: apsw.Connection) -> None:

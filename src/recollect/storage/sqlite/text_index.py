@@ -38,8 +38,7 @@ class SqliteTextIndex:
 
     def add(self, entries: Iterable[tuple[int, str]]) -> None:
         """Index the terms of each numbered chunk."""
-        for entry in entries:
-            self._connection.execute(_ADD, entry)
+        self._connection.executemany(_ADD, entries)
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Drop those chunks from the index."""

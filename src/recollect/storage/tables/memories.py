@@ -64,6 +64,7 @@ _ANY_DUE = "SELECT 1 FROM memories WHERE due_at <= :now LIMIT 1"
 _CROSSED = "SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now LIMIT 1"
 _DELETE = "DELETE FROM memories WHERE id = :id AND state = :state"
 _ALL = f"SELECT {_COLUMNS} FROM memories ORDER BY number"  # noqa: S608
+_FINDABLE = "SELECT number, content, key FROM memories WHERE state = 'active' ORDER BY number"
 _FOLLOWING = f"SELECT {_COLUMNS} FROM memories WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
 _NUMBER = "SELECT number FROM memories WHERE id = :id"
 _COUNTS = "SELECT state, count(*) FROM memories GROUP BY state"
@@ -141,6 +142,11 @@ def any_due_between(tx: Tx, since: datetime, now: datetime) -> bool:
 def everything(tx: Tx) -> Iterable[tuple[int, Memory]]:
     """Every memory with its row number, in the order of writing."""
     return ((row[0], _from_row(row)) for row in tx.rows(_ALL, {}))
+
+
+def findable(tx: Tx) -> list[tuple[int, str, str | None]]:
+    """What the index is made from: the row number, content and key of every active memory, in the order of writing."""
+    return [(number, content, key) for number, content, key in tx.rows(_FINDABLE, {})]
 
 
 def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Memory]]:

@@ -38,6 +38,7 @@ _TURN_START = """
      WHERE session_id = :session_id AND role = 'user' ORDER BY position DESC LIMIT 1 OFFSET :skip
 """
 _ALL = f"SELECT {_COLUMNS} FROM messages ORDER BY number"  # noqa: S608
+_TEXTS = "SELECT number, text FROM messages ORDER BY number"
 _FOLLOWING = f"SELECT {_COLUMNS} FROM messages WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
 _CALLS = "UPDATE messages SET tool_calls = :tool_calls WHERE id = :id"
 _OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id"  # noqa: S608
@@ -88,6 +89,11 @@ def turn_start(tx: Tx, session_id: str, turns: int) -> int:
 def everything(tx: Tx) -> Iterable[tuple[int, Message]]:
     """Every message with its row number, in the order of writing."""
     return ((row[0], _from_row(row)) for row in tx.rows(_ALL, {}))
+
+
+def texts(tx: Tx) -> list[tuple[int, str]]:
+    """What the index is made from: the row number and text of every message, in the order of writing."""
+    return [(number, text) for number, text in tx.rows(_TEXTS, {})]
 
 
 def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Message]]:

@@ -1,0 +1,87 @@
+"""The row about patterns: what hangs other engines, held against a policy and against the redaction of secrets."""
+
+import time
+from collections.abc import Callable
+
+from bench.bar_row import Measured
+from recollect.policy.decisions import Request, decide
+from recollect.text.secrets import redact
+from tests.policy.policies import one, rules
+
+_SIZE = 64 * 1024
+_LIMIT_MS = 10.0
+#: In a short run the machine may be a slow or a busy one, and a pattern that hangs takes minutes.
+_SHORT_LIMIT_MS = 100.0
+#: What makes an engine that goes back try every way; each with the text it chokes on.
+CHOKING = (
+    ("(a+)+$", "a"),
+    ("([a-z]+)*!", "a"),
+    ("(a|aa)+$", "a"),
+    ("(.*a){12}", "a"),
+    ("^(\\d+)*$", "1"),
+    ("(x+x+)+y", "x"),
+    ("(.{1,100}a){5}!", "a"),
+    ("(a?){50}a{50}$", "a"),
+    ("(.*)(.*)(.*)(.*)x$", "a"),
+    ("(\\w+\\s?)+!!$", "a "),
+    ("(?i)(a|b|ab)*c", "ab"),
+    ("[ab]*a[ab]{12}c", "ab"),
+)
+#: What each pattern of the redaction begins to match and never ends, or ends where it may not. None holds a secret:
+#: what is found costs a little each time, which is not what is measured here.
+TEXTS = (
+    *("a", "1", "x", " ", "-", ".", ":", "\\n", "://a:", "\n", "=", "'", "@"),
+    *("password", "password ", "password is ", "password for ", "pwd == ", "pwd=' ", "pin ", "pin is ", "passport "),
+    *("key=", "api_key", "secret_access_", "token: ", "credentials", "client_secret", "aws secret "),
+    *("-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "Private-Lines: ", "4111-1111-", "4111 1111 1111 ", "DE89 "),
+    *(
+        "DE89 3704 0044 0532 0130 01 ",
+        "bearer ",
+        "authorization: ",
+        "otpauth://",
+        "otpauth://totp/",
+        "sk-",
+        "eyJ",
+        "gh",
+    ),
+    *("M" + 23 * "a" + ".", "[secret:", "[secret:a]", "AKIA", "https://user:"),
+)
+
+
+def patterns(*, long: bool, match: Callable[[str, str], object] | None = None) -> Measured:
+    """The slowest of each on 64 KB, by the time that the processor spent, and how it grows with the text."""
+    rounds = 15 if long else 4
+    by_pattern = [_slow(lambda n, p=p, c=c: (match or _decide)(p, _of(c, n)), rounds) for p, c in CHOKING]
+    by_text = [_slow(lambda n, c=c: redact(_of(c, n)), rounds) for c in TEXTS]
+    found = sum(bool(redact(_of(text, _SIZE)).found) for text in TEXTS)
+    limit = _LIMIT_MS if long else _SHORT_LIMIT_MS
+    late = sum(took > limit for took in (*by_pattern, *by_text))
+    growth = _growth(lambda n: (match or _decide)("(.*a){12}", "a" * n), rounds)
+    said = (
+        f"{late} past {limit:.0f} ms; {max(by_pattern):.1f} ms at most in a policy ({len(CHOKING)} patterns), "
+        f"{max(by_text):.1f} ms in redaction ({len(TEXTS)} texts), at 64 KB; 4 × the text takes {growth:.1f} ×"
+    )
+    return Measured(said, late == 0 and found == 0)
+
+
+def _of(text: str, size: int) -> str:
+    return (text * (size // len(text) + 1))[:size]
+
+
+def _decide(pattern: str, text: str) -> object:
+    return decide(Request(tool="t", args={"x": text + "!"}), rules(one("t", "deny", args_pattern=pattern)))
+
+
+def _slow(work: Callable[[int], object], rounds: int) -> float:
+    """The milliseconds of the quickest round: what else the machine does can only add to one."""
+    return min(_seconds(work, _SIZE) for _ in range(rounds)) * 1000
+
+
+def _growth(work: Callable[[int], object], rounds: int) -> float:
+    return min(_seconds(work, _SIZE) for _ in range(rounds)) / min(_seconds(work, _SIZE // 4) for _ in range(rounds))
+
+
+def _seconds(work: Callable[[int], object], size: int) -> float:
+    began = time.thread_time()
+    work(size)
+    return time.thread_time() - began

@@ -64,8 +64,8 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     "anybody learns which file is whose": (
         Patch(
             _ENGINE,
-            "self._wiring.entry(wanted) if may_see(self._caller_now(), wanted) else None",
-            "self._wiring.entry(wanted)",
+            "self._wiring.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None",
+            "self._wiring.entry(wanted)[0]",
         ),
     ),
     "owners lists everybody": (Patch(_ENGINE, " if may_see(caller, entry.owner)]", "]"),),

@@ -1,7 +1,9 @@
 """`recollect --help` is quick, and every command and option says what it does."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -19,15 +21,23 @@ print(spent.ru_utime + spent.ru_stime)
 """
 
 
-def cpu_seconds(*line: str) -> float:
+def cpu_seconds(compiled: Path, *line: str) -> float:
     """What one program costs, with everything the interpreter does before and after it."""
-    done = subprocess.run([sys.executable, "-c", _MEASURE, *line], check=True, capture_output=True, text=True)
+    # Compiled once, as an installed program is: the first run pays for that, and is not the best.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURE, *line],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**kept, "PYTHONPYCACHEPREFIX": str(compiled)},
+    )
     return float(done.stdout)
 
 
-def test_help_stays_within_its_cpu_budget() -> None:
+def test_help_stays_within_its_cpu_budget(tmp_path: Path) -> None:
     # The best of several: a busy machine makes a run slower, never faster.
-    assert min(cpu_seconds(*PROGRAM, "--help") for _ in range(5)) <= BUDGET_S
+    assert min(cpu_seconds(tmp_path, *PROGRAM, "--help") for _ in range(5)) <= BUDGET_S
 
 
 def test_help_loads_nothing_heavy() -> None:

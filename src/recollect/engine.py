@@ -17,7 +17,6 @@ from recollect.policy.operations import check_client
 from recollect.settings.load import Loaded, load
 from recollect.storage.keystore import KeyStore
 from recollect.storage.tables import vaults
-from recollect.upkeep.backup_grounds import Grounds
 from recollect.vault.chat import Chat
 from recollect.vault.keys import Keys, caller_for, caller_of
 from recollect.vault.people import People
@@ -26,6 +25,7 @@ from recollect.wiring import Means, Wiring, missing
 
 if TYPE_CHECKING:
     from recollect.models.language import LanguageModel
+    from recollect.upkeep.backup_grounds import Grounds
     from recollect.vault.receipts import Receipts
     from recollect.vault.repeats import Repeats
 
@@ -198,10 +198,13 @@ class Recollect:
         """
         return self._wiring.language_model()
 
-    def grounds(self) -> Grounds:
+    def grounds(self) -> "Grounds":
         """What backup, restore, verification and repair of the whole home stand on."""
         self._operator_only("take care of the whole home")
         wiring = self._wiring
+        # Only now: few programs take care of a whole home.
+        from recollect.upkeep.backup_grounds import Grounds  # noqa: PLC0415
+
         return Grounds(
             home=wiring.home,
             settings=wiring.settings,

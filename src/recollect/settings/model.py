@@ -62,7 +62,7 @@ def _is_address(url: str) -> bool:
     return not url or url.startswith(("https://", "http://"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StorageSettings:
     """How the database files are used."""
 
@@ -73,7 +73,7 @@ class StorageSettings:
     reserve_mib: int = number(8, 0, 1024, "MiB kept back so that a full disk still lets one delete; 0 keeps none.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LifecycleSettings:
     """How long a memory rests in each state."""
 
@@ -89,7 +89,7 @@ class LifecycleSettings:
     clock_leap_days: int = number(45, 1, 36_500, "A clock that leaps ahead by more is doubted, and ages nothing.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SessionSettings:
     """How conversations are kept."""
 
@@ -103,7 +103,7 @@ class SessionSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RecallSettings:
     """How much recall answers."""
 
@@ -127,7 +127,7 @@ class RecallSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EmbeddingSettings:
     """Which model turns texts into vectors, and how it is called."""
 
@@ -155,7 +155,7 @@ class EmbeddingSettings:
     query_cache_entries: int = number(1000, 0, 1_000_000, "How many vectors of queries a process keeps; 0 is none.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RerankSettings:
     """Which model judges the head of a list again, where `recall.rerank` asks for one, and how it is called."""
 
@@ -180,7 +180,7 @@ class RerankSettings:
     threads: int = number(1, 1, 64, "How many threads a model of one's own computes with.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LanguageModelSettings:
     """Which model reads and writes, how it is called, and what it may cost."""
 
@@ -228,7 +228,7 @@ class LanguageModelSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class NotesSettings:
     """When folders of Markdown notes are looked at, and what is read of them."""
 
@@ -242,7 +242,7 @@ class NotesSettings:
     max_kib: int = number(1024, 1, 102_400, "The largest note that is read, in KiB.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LearningsSettings:
     """When the LEARNINGS.md files are looked at."""
 
@@ -252,7 +252,7 @@ class LearningsSettings:
     debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds between one look at the files and the next.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TranscriptSettings:
     """When the transcripts that are followed are read on."""
 
@@ -269,7 +269,7 @@ class TranscriptSettings:
     delta_messages: int = number(50, 0, 1_000_000, "New messages that are read at once; 0 waits for a rest.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ContextSettings:
     """How much a model gets to see."""
 
@@ -278,7 +278,7 @@ class ContextSettings:
     memories: int = number(50, 0, 10_000, "The most memories in a context; 0 is none.", project=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ConsolidationSettings:
     """When a conversation becomes what is known, and how often that is tried."""
 
@@ -302,7 +302,7 @@ class ConsolidationSettings:
     instructions: str = text("", _is_any, "text", "What a model shall keep; empty is durable facts about the person.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ServerSettings:
     """How the daemon is reached, and how much it takes."""
 
@@ -321,7 +321,7 @@ class ServerSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DaemonSettings:
     """How often `recollect serve` looks after the vaults, and what it does for other processes."""
 
@@ -337,7 +337,7 @@ class DaemonSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RedactionSettings:
     """What becomes of a secret that somebody says: it never reaches a vault."""
 
@@ -346,7 +346,7 @@ class RedactionSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LogSettings:
     """What is written into the log of the home; never anything that was said, asked or kept secret."""
 
@@ -357,7 +357,7 @@ class LogSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings:
     """Everything that can be chosen, as it is in force."""
 

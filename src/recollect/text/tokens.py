@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recollect.text.ceilings import ceiling
 from recollect.text.encodings import encoding
 
 # The newer names first: `gpt-4o` begins with `gpt-4`.
@@ -67,6 +66,9 @@ def counter(model: str | None) -> Counter:
     name = _encoding_of(model) if model else None
     count = encoding(name) if name else None
     if name is None or count is None:
+        # Only now: what it reads takes a while to load, and most programs count nothing.
+        from recollect.text.ceilings import ceiling  # noqa: PLC0415
+
         return Counter("ceiling", exact=False, count=ceiling)
     return Counter(name, exact=True, count=count)
 

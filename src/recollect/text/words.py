@@ -29,8 +29,13 @@ def _any_piece() -> re.Pattern[str]:
     return re.compile(_piece_pattern(rf"[^\x00-/:-@\[-`{{-\x7f{UNSPACED}]") + f"|[{UNSPACED}]+")
 
 
+@cache
+def _unspaced_char() -> re.Pattern[str]:
+    """A character of a script without spaces; as above."""
+    return re.compile(f"[{UNSPACED}]")
+
+
 _SPLIT = re.compile(r"[-._@/\\:']+")
-_UNSPACED_CHAR = re.compile(f"[{UNSPACED}]")
 _LAST_SPACED = "\u0dff"
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # What follows the apostrophe in "Grace's", "I'll" or "we're" says nothing; in "don't" it says everything.
@@ -87,7 +92,7 @@ def contracted(found: str) -> str | None:
 
 def is_unspaced(char: str) -> bool:
     """Whether a folded character belongs to a script without spaces."""
-    return char > _LAST_SPACED and _UNSPACED_CHAR.match(char) is not None
+    return char > _LAST_SPACED and _unspaced_char().match(char) is not None
 
 
 def analyse(found: str) -> Piece:

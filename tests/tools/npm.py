@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 _PATIENCE_S = 300
+#: Where systems keep the certificates that they trust.
+_BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 
 
 def node() -> Path:
@@ -45,11 +47,20 @@ def node_package(name: str, version: str) -> Path:
 def _install(what: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     npm = node().parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     # npm keeps its files in the account's folder, and a test has one of its own.
-    environ = {**os.environ, "PATH": f"{node().parent}{os.pathsep}{os.environ['PATH']}"}
+    environ = {**_trusting(), "PATH": f"{node().parent}{os.pathsep}{os.environ['PATH']}"}
     line = [str(node()), str(npm), "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts"]
     return subprocess.run(
         [*line, what], capture_output=True, text=True, check=False, timeout=_PATIENCE_S, env=environ, cwd=folder
     )
+
+
+def _trusting() -> dict[str, str]:
+    """The environment, in which Node trusts whom this machine trusts: by itself it has a list of its own."""
+    found = dict(os.environ)
+    bundle = next((path for path in _BUNDLES if Path(path).exists()), None)
+    if bundle:
+        found.setdefault("NODE_EXTRA_CA_CERTS", bundle)
+    return found
 
 
 def _last_line(text: str) -> str:

@@ -12,6 +12,7 @@ import recollect.domain
 import recollect.vault
 from recollect import Recollect
 from recollect.storage.port import Database
+from recollect.upkeep.backup_grounds import Grounds
 from recollect.vault.footing import Footing
 from recollect.vault.gate import Gate, Gated
 
@@ -82,7 +83,9 @@ def _returned(method: Callable[..., Any] | None) -> Iterator[type]:
 
 @cache
 def _names() -> dict[str, Any]:
-    return {name: kind for module in _modules() for name, kind in vars(module).items() if isinstance(kind, type)}
+    found = {name: kind for module in _modules() for name, kind in vars(module).items() if isinstance(kind, type)}
+    # Named by the engine alone, and loaded only where it is asked for.
+    return {**found, Grounds.__name__: Grounds}
 
 
 def _kind(value: object) -> type:

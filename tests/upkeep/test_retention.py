@@ -1,4 +1,4 @@
-"""Retention: 90, 60 and 7 days as a tenant may change them, swept hourly, and nothing destroyed silently."""
+"""Retention: 90, 60 and 7 days as a tenant or a memory may change them, and nothing destroyed silently."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -8,10 +8,10 @@ import pytest
 
 from recollect.domain.memory import State
 from recollect.storage.tables.sweeps import SweepState
-from recollect.upkeep.retention import HOUR, RetentionTimer, run
 from recollect.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
+HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 
@@ -24,9 +24,8 @@ def place() -> Iterator[Path]:
 def fates(clock: Turning, vault: Vault, days: int) -> dict[int, State]:
     """The day on which each state of one memory begins, with a sweep every six hours."""
     found: dict[int, State] = {}
-    timer = RetentionTimer(lambda: [vault], clock)
     for quarter in range(days * 4):
-        timer.tick()
+        vault.trash.sweep()
         for state in vault.totals().memories or {State.PURGED: 0}:
             if state not in found.values():
                 found[quarter // 4] = state
@@ -42,8 +41,7 @@ def test_ninety_days_then_sixty_then_seven_and_the_last_step_asks(place: Path) -
         vault = home.vault("user:alice")
         vault.memories.save("ages")
         assert fates(clock, vault, 160) == {0: State.ACTIVE, 90: State.ARCHIVED, 150: State.SOFT_DELETED}
-        (kept,) = run([vault])
-        assert kept.needs_confirmation
+        assert vault.trash.sweep().state is SweepState.NEEDS_CONFIRMATION
         assert vault.trash.sweep(agreed=True).purged == 1
         assert vault.totals().memories == {}
 
@@ -60,38 +58,3 @@ def test_a_tenant_and_a_memory_have_periods_of_their_own(place: Path) -> None:
         other = home.vault("user:alice")
         other.memories.save("short", ttl=2 * DAY)
         assert fates(clock, other, 5) == {0: State.ACTIVE, 2: State.SOFT_DELETED}
-
-
-@pytest.mark.feature("P6")
-def test_the_timer_sweeps_once_an_hour_and_after_a_clock_that_went_back(place: Path) -> None:
-    clock = Turning()
-    with open_home(place, clock) as home:
-        vaults = [home.vault("user:alice"), home.vault("user:bob")]
-        timer = RetentionTimer(lambda: vaults, clock)
-        assert timer.next_due() == clock.now
-        assert [kept.owner for kept in timer.tick()] == ["user:alice", "user:bob"]
-        assert timer.next_due() == clock.now + HOUR
-        clock.turn(HOUR - timedelta(seconds=1))
-        assert timer.tick() == []
-        clock.turn(timedelta(seconds=1))
-        assert len(timer.tick()) == 2
-        clock.turn(-2 * DAY)
-        assert len(timer.tick()) == 2
-        assert [one.state for one in vaults[0].trash.reports()] == [SweepState.DONE] * 3
-
-
-@pytest.mark.feature("P6")
-def test_one_vault_that_waits_keeps_no_other_from_its_sweep(place: Path) -> None:
-    clock = Turning()
-    with open_home(place, clock) as home:
-        first, second = home.vault("user:alice"), home.vault("user:bob")
-        for vault in (first, second):
-            vault.memories.forget(vault.memories.save("x").id)
-        clock.turn(8 * DAY)
-        second.trash.sweep(agreed=True)
-        second.memories.forget(second.memories.save("y").id)
-        clock.turn(8 * DAY)
-        kept = run([first, second])
-        assert [one.needs_confirmation for one in kept] == [True, False]
-        assert kept[1].sweep is not None
-        assert kept[1].sweep.purged == 1

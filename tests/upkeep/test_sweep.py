@@ -8,7 +8,7 @@ import pytest
 
 from recollect.domain.errors import ModelUnavailable
 from recollect.testing import ScriptedModel
-from recollect.upkeep.sweep import sweep, sweep_all
+from recollect.upkeep.sweep import sweep
 from recollect.upkeep.timer import IdleTimer
 from recollect.vault.vault import Vault
 from tests.matrix.homes import Turning, quick_folder
@@ -42,7 +42,7 @@ def test_what_idled_while_the_program_was_off_is_read_at_the_next_start(place: P
     clock.turn(IDLE)
     with home_with(place, clock, echoing(TEA)) as home:
         vault = home.vault("user:alice")
-        (swept,) = sweep_all([vault])
+        swept = sweep(vault)
         assert (swept.idle, len(swept.outcomes), swept.ended) == (1, 1, 1)
         assert contents(vault) == [TEA]
         assert vault.sessions.open(channel="telegram").id != session

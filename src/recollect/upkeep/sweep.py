@@ -1,6 +1,5 @@
 """The sweep at start-up and at intervals: what idled while nobody looked, and what a worker that died left behind."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recollect.vault.consolidation_working import Outcome
@@ -29,8 +28,3 @@ def sweep(vault: Vault) -> Swept:
     idle = vault.consolidation.note_idle()
     outcomes = vault.consolidation.work()
     return Swept(owner=str(vault.owner), idle=idle, outcomes=tuple(outcomes), ended=vault.consolidation.end_idle())
-
-
-def sweep_all(vaults: Iterable[Vault]) -> list[Swept]:
-    """The same in each vault."""
-    return [sweep(vault) for vault in vaults]

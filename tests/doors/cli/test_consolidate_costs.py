@@ -125,3 +125,8 @@ def test_what_costs_nothing_is_not_spoken_of(monkeypatch: pytest.MonkeyPatch, ta
 def test_an_estimate_goes_with_nothing_else() -> None:
     assert "--estimate only says" in refused("consolidate", "--all", "--estimate", "--dry-run", code=2)
     assert "--estimate only says" in refused("consolidate", "--estimate", "--revert", "run_1", code=2)
+
+
+@pytest.mark.usefixtures("home")
+def test_a_session_that_is_not_there_has_no_price() -> None:
+    assert "nope" in refused("consolidate", "nope", "--estimate")

@@ -43,6 +43,9 @@ def consolidate(
         if revert is not None:
             _revert(run, vault, revert)
             return
+        if session_id is not None:
+            # Asked first: with no model there is nothing to count, and a wrong id would pass for a free one.
+            vault.sessions.get(session_id)
         bill = bill_for(recollect, vault, lambda: _chosen(vault, session_id, everything=all_))
         if estimate:
             show(run, bill)

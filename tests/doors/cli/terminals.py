@@ -10,10 +10,12 @@ from types import TracebackType
 _PATIENCE_S = 60
 _MOMENT_S = 0.5
 
-# The terminal must be the one that controls the process, or Ctrl-C would reach nobody.
+# The terminal must be the one that controls the process, or Ctrl-C would reach nobody; and where the tests run behind
+# a shell, that shell has told them to be deaf to it.
 _LAUNCH = """
-import fcntl, sys, termios
+import fcntl, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from recollect.doors.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """

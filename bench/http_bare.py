@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from bench.http_script import PerVault, Statement
 from recollect.storage.sqlite.connection import connect
+from recollect.storage.sqlite.text_lists import prepare
 
 #: As many as one vault of ours has.
 _READERS = 4
@@ -63,7 +64,9 @@ class Store:
         return number
 
     def _open(self) -> apsw.Connection:
-        return connect(Path(self._script.path), key=self._script.key, cache_kib=_CACHE_KIB)
+        connection = connect(Path(self._script.path), key=self._script.key, cache_kib=_CACHE_KIB)
+        prepare(connection, query_only=False)
+        return connection
 
 
 def _run(connection: apsw.Connection, statements: list[Statement]) -> list[object]:

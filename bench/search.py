@@ -24,6 +24,7 @@ from recollect.domain.embedder import Purpose
 from recollect.models.port import Embedder
 from recollect.recall.matrix import Matrix
 from recollect.recall.nearest import Nearest
+from recollect.recall.search import POOL
 from recollect.storage.port import Database
 from recollect.storage.tables import generations
 from recollect.storage.tables.generations import GenerationState
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SIZES = (1_000, 10_000, 100_000, 1_000_000)
-_POOL = 100
 _ROOT = Path(__file__).parents[1]
 _TEN = 10
 _BARE = "SELECT rowid FROM bare WHERE bare MATCH ? ORDER BY rank LIMIT 10"
@@ -136,11 +136,11 @@ def _arms(ground: Ground, database: Database) -> tuple[list[Costs], list[list[in
         return numkong.cdist(asked, plain, "dot")
 
     def look(text: str) -> object:
-        return database.read(lambda tx: tx.text.best(phrases(query_terms(text)), 4 * _POOL))
+        return database.read(lambda tx: tx.text.matches(phrases(query_terms(text))).best(POOL))
 
     vectors, size = list(ground.questions.values()), ground.cloud.size
     costs = [
-        _timed(size, "vector part", vectors, lambda vector: Nearest(matrix, vector).best(_POOL, None)),
+        _timed(size, "vector part", vectors, lambda vector: Nearest(matrix, vector).best(POOL, None)),
         _timed(size, "plain int8 scan", vectors, scan),
         _timed(size, "text part", ground.questions, look),
     ]

@@ -12,9 +12,9 @@ from recollect.domain.embedder import EmbedderIdentity, Purpose
 from recollect.domain.message import Message, Role, trust_of_role
 from recollect.domain.session import Session, SessionKey
 from recollect.recall.indexing import index_message
-from recollect.recall.matrix import to_bytes
+from recollect.recall.packing import to_bytes
 from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, generations, messages, sessions, vectors
+from recollect.storage.tables import beside, chunks, generations, messages, sessions, vectors
 from recollect.storage.tables.generations import GenerationState
 from recollect.text.tokens import estimate
 from tests.crashes.homes import only_vault
@@ -78,6 +78,7 @@ def _write(tx: Tx, generation: int, texts: Sequence[str], rows: Sequence[bytes],
     vectors.add(tx, generation, zip(range(before + 1, last + 1), rows, strict=True))
     for number in range(before + 1, last + 1):
         chunks.judge(tx, number, told=8, own=number % 2 == 0, echo=0.0)
+    beside.note(tx, range(before + 1, last + 1))
     generations.advance(tx, generation, last)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from recollect import Recollect
 from recollect.domain.embedder import Purpose
-from recollect.recall.matrix import to_bytes
 from recollect.recall.meaning import STEP
+from recollect.recall.packing import to_bytes
 from recollect.storage.port import Tx
 from recollect.storage.tables import chunks, generations, vectors
 from recollect.storage.tables.generations import GenerationState

@@ -10,7 +10,7 @@ import pytest
 from recollect import Recollect
 from recollect.domain.embedder import Purpose
 from recollect.domain.hit import Rung
-from recollect.recall.matrix import to_bytes
+from recollect.recall.packing import to_bytes
 from recollect.storage.port import Tx
 from recollect.storage.tables import chunks, generations, vectors
 from recollect.testing import ScriptedEmbedder, embedding_with

@@ -10,8 +10,8 @@ import pytest
 from recollect.domain.embedder import Purpose
 from recollect.domain.hit import Rung
 from recollect.recall import catching_up
-from recollect.recall.matrix import to_bytes
 from recollect.recall.meaning import STEP
+from recollect.recall.packing import to_bytes
 from recollect.recall.passages import text_hash
 from recollect.storage.port import Tx
 from tests.crashes.programs import run

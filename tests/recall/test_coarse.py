@@ -10,7 +10,8 @@ import pytest
 from recollect.models.port import Vectors
 from recollect.models.vectors import unit
 from recollect.recall import coarse
-from recollect.recall.matrix import Matrix, to_bytes
+from recollect.recall.matrix import Matrix
+from recollect.recall.packing import to_bytes
 from recollect.storage.migrate import migrate, shipped
 from recollect.storage.opening import VAULT
 from recollect.storage.sqlite.connection import connect

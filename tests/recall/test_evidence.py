@@ -34,6 +34,11 @@ def _both(tx: Tx) -> tuple[dict[int, Evidence], dict[int, Evidence]]:
     return load(tx, numbers, params, filtered=False), load(tx, numbers, params)
 
 
+def _known(tx: Tx) -> tuple[dict[int, Evidence], dict[int, list[int]]]:
+    known = _both(tx)[0]
+    return known, neighbours(tx, known.values())
+
+
 def test_without_a_filter_the_same_is_known_from_fewer_rows(place: Path, clock: Turning) -> None:
     with opened(place, None, clock=clock) as vault:
         _fill(vault)
@@ -51,12 +56,14 @@ def test_an_older_vault_gets_it_by_the_step_to_this_schema(place: Path, clock: T
     (step,) = (one for one in shipped(VAULT) if one.name == "evidence")
     fill = step.sql[step.sql.index("UPDATE chunks") :]
     with beside(place) as database:
-        known, apart = database.read(lambda tx: (_both(tx)[0], neighbours(tx, _both(tx)[0])))
+        known, apart = database.read(_known)
+        assert all(one.beside is None for one in known.values()), "without an embedder nobody has looked"
+        assert apart
         database.write(lambda tx: tx.run(f"UPDATE chunks SET {_COLUMNS}", {}))
         # Without it a turn is looked up as anything else is.
         assert database.read(_both)[0] == known
         database.write(lambda tx: tx.run(fill, {}))
-        assert database.read(lambda tx: (_both(tx)[0], neighbours(tx, _both(tx)[0]))) == (known, apart)
+        assert database.read(_known) == (known, apart)
         database.write(lambda tx: tx.run("UPDATE sessions SET imported = 1", {}))
         database.write(lambda tx: tx.run(fill, {}))
         quick, full = database.read(_both)

@@ -23,8 +23,8 @@ from tests.recall.homes import OWNER, beside, change, home, opened, rows, script
 
 T = TypeVar("T")
 _COUNT = 40
-#: How many vectors each generation has of each length.
-_LENGTHS = "SELECT state, length(data) * 4 / 5, count(*) FROM vectors JOIN generations ON id = generation GROUP BY 1, 2"
+#: How many vectors each generation has of each number of dimensions: nine bits for each.
+_LENGTHS = "SELECT state, length(data) * 8 / 9, count(*) FROM vectors JOIN generations ON id = generation GROUP BY 1, 2"
 
 
 def _fill(vault: Vault, count: int = _COUNT) -> None:

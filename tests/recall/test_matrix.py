@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from recollect.models.port import Vectors
 from recollect.models.vectors import unit
-from recollect.recall.matrix import Matrix, to_bytes
+from recollect.recall.matrix import Matrix
 from recollect.recall.nearest import PULL, Nearest
+from recollect.recall.packing import to_bytes
 from recollect.storage.migrate import migrate, shipped
 from recollect.storage.opening import VAULT
 from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
@@ -85,8 +86,7 @@ def test_one_scan_finds_what_a_second_one_for_the_moved_question_would(database:
     matrix = _loaded(database, rows)
     same = 0
     for query in queries:
-        middle = matrix.near(query).mean(matrix.near(query).best(3))
-        assert middle is not None
+        middle = matrix.near(query).middle(3)
         again = matrix.near(query + np.float32(PULL) * middle).best(100)
         nearest = Nearest(matrix, query)
         once = nearest.best(100, None)
@@ -186,7 +186,6 @@ def test_nothing_is_a_matrix_too(database: SqliteDatabase) -> None:
     nearness = matrix.near(_random(1, 9)[0])
     assert nearness.best(10) == []
     assert nearness.of([1, 2]) == [None, None]
-    assert nearness.mean([1]) is None
     assert Nearest(matrix, _random(1, 9)[0]).best(10, {1}) == []
 
 
@@ -226,11 +225,13 @@ def test_after_many_removals_everything_is_loaded_anew(database: SqliteDatabase)
     other.close()
 
 
-def test_the_middle_of_vectors_is_theirs(database: SqliteDatabase) -> None:
+def test_the_middle_of_the_nearest_vectors_is_theirs(database: SqliteDatabase) -> None:
     rows = _random(5, 13)
-    middle = _loaded(database, rows).near(rows[0]).mean([2, 4])
-    assert middle is not None
-    assert np.allclose(middle, (rows[1] + rows[3]) / 2, atol=0.01)
+    nearness = _loaded(database, rows).near(rows[0])
+    assert np.allclose(nearness.middle(1), rows[0], atol=0.001)
+    nearest = [number - 1 for number in nearness.best(2)]
+    assert np.allclose(nearness.middle(2), rows[nearest].mean(axis=0), atol=0.001)
+    assert np.allclose(nearness.middle(9), rows.mean(axis=0), atol=0.001)
 
 
 def test_signed_bytes_without_a_rest_are_read_too(database: SqliteDatabase) -> None:

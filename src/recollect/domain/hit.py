@@ -74,6 +74,8 @@ class Neighbour:
     message_id: str
     position: int
     author: str
+    #: As the message itself has it, wherever its conversation came from.
+    trust: Trust
     text: str
 
 

@@ -2,56 +2,60 @@
 
 from collections.abc import Sequence
 
-from recollect.recall.evidence import allowed, said_in, standing
+from recollect.recall.evidence import allowed, said_in, standing, to_list
 from recollect.recall.filters import FILTERED, ROWS
 from recollect.recall.nearest import Nearest
 from recollect.recall.when import Named
-from recollect.storage.port import Params, Row, Tx
+from recollect.storage.port import Matches, Params, Tx
 from recollect.storage.times import micros
-from recollect.text.narrowing import any_of
 from recollect.text.terms import QueryTerm, phrases
 
-#: Scores of so many matches are kept: what is found by its meaning has a score by words as well.
-_SCORED = 1000
 #: Of what was said in a named time, no more than this is looked through.
 _MOST_TIMELY = 20_000
-_MATCHES = f"""
-    SELECT found.number, max(found.score) AS score FROM found {ROWS.format(numbers="found.number")}
+#: How much further down to look for what is near and may be served.
+_DEEPER = 8
+#: Matches that are looked up at once to see which may be served.
+_BLOCK = 256
+_SERVED = f"""
+    SELECT chunks.number, chunks.source, chunks.source_number
+      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
-     -- The best piece of each text: one long text must not take the places of all others.
-     GROUP BY chunks.source, chunks.source_number
-     ORDER BY score DESC, found.number DESC LIMIT :limit
 """  # noqa: S608  (constants of these files)
 
 
 def by_words(
     tx: Tx, terms: Sequence[QueryTerm], params: Params, size: int, *, filtered: bool
-) -> tuple[list[int], dict[int, float]]:
-    """The chunks that match the words of a question, best first, and the BM25 of these and others."""
-    if filtered:
-        scores = every_match(tx, terms, params, size)
-    else:
-        scores = dict(tx.text.best(phrases(terms), max(_SCORED, size)))
-    return list(scores)[:size], scores
+) -> tuple[list[int], Matches]:
+    """The chunks that match the words of a question, best first, and every match that was looked at."""
+    matches = tx.text.matches(phrases(terms))
+    return (best_served(tx, terms, matches, params, size)) if filtered else (matches.best(size), matches)
 
 
-def every_match(tx: Tx, terms: Sequence[QueryTerm], params: Params, size: int) -> dict[int, float]:
-    """The best of all matches that may be served, one for each text."""
-    sought = phrases(terms)
-    found: dict[int, float] = {}
-    for expression in tx.text.narrow(sought):
-        for number, score in _matches(tx, expression, params, size):
-            found[number] = max(score, found.get(number, score))
-    if sought and len(found) < size:
-        # In a large index what stands beside nothing else was left out; under a filter little may be left.
-        found.update(_matches(tx, any_of(sought), params, size))
-    return dict(sorted(found.items(), key=lambda one: (-one[1], -one[0]))[:size])
+def best_served(
+    tx: Tx, terms: Sequence[QueryTerm], matches: Matches, params: Params, size: int
+) -> tuple[list[int], Matches]:
+    """The best matches that may be served, one for each text; of all chunks where the first look finds too few."""
+    found = _served(tx, matches.best(len(matches)), params, size)
+    if len(found) == size:
+        return found, matches
+    # In a large index what stands beside nothing else was left out; under a filter little may be left.
+    every = tx.text.matches(phrases(terms), whole=True)
+    return (_served(tx, every.best(len(every)), params, size), every) if len(every) > len(matches) else (found, matches)
 
 
-def _matches(tx: Tx, expression: str, params: Params, size: int) -> list[Row]:
-    return tx.rows(
-        f"WITH found AS ({tx.text.matching}) {_MATCHES}", {**params, "expression": expression, "limit": size}
-    )
+def _served(tx: Tx, ordered: list[int], params: Params, size: int) -> list[int]:
+    """The best piece of each text that may be served: one long text must not take the places of all others."""
+    best: dict[tuple[str, int], int] = {}
+    for start in range(0, len(ordered), _BLOCK):
+        block = ordered[start : start + _BLOCK]
+        rows = tx.rows(_SERVED, {**params, "numbers": to_list(block)})
+        places = {number: (source, source_number) for number, source, source_number in rows}
+        for number in block:
+            if number in places:
+                best.setdefault(places[number], number)
+        if len(best) >= size:
+            break
+    return list(best.values())[:size]
 
 
 def by_meaning(tx: Tx, params: Params, nearest: Nearest | None, size: int, *, filtered: bool) -> list[int]:
@@ -64,6 +68,15 @@ def by_meaning(tx: Tx, params: Params, nearest: Nearest | None, size: int, *, fi
         there = standing(tx, found)
         found = [number for number in found if number in there]
     return found[:size]
+
+
+def nearest_served(tx: Tx, nearest: Nearest, params: Params, size: int) -> list[int]:
+    """The nearest that may be served, one for each text: further down, and among all where that is not enough."""
+    found = nearest.best(_DEEPER * size, None)
+    served = _served(tx, found, params, size)
+    if len(served) == size or len(found) < _DEEPER * size:
+        return served
+    return nearest.best(size, allowed(tx, params))
 
 
 def by_time(tx: Tx, times: Sequence[Named], nearest: Nearest | None, size: int) -> list[int]:

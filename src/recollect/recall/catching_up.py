@@ -7,7 +7,7 @@ from datetime import datetime
 
 from recollect.domain.embedder import EmbedderIdentity, Purpose
 from recollect.models.port import Embedder
-from recollect.recall.matrix import to_bytes
+from recollect.recall.packing import to_bytes
 from recollect.recall.passages import (
     ECHO_TURNS,
     Passage,
@@ -19,7 +19,7 @@ from recollect.recall.passages import (
     told,
 )
 from recollect.storage.port import Database, Tx
-from recollect.storage.tables import chunks, embedding_cache, generations, messages, vectors
+from recollect.storage.tables import beside, chunks, embedding_cache, generations, messages, vectors
 from recollect.storage.tables.generations import Generation, GenerationState
 
 #: The name under which a vault notes the model that somebody went back from.
@@ -163,6 +163,7 @@ def _store(tx: Tx, batch: Batch, fresh: dict[bytes, bytes], model: bytes, cache_
     for one in batch.judged:
         if one.chunk in standing:
             chunks.judge(tx, one.chunk, told=one.told, own=one.own, echo=one.echo)
+    beside.note(tx, [one.chunk for one in batch.judged if one.chunk in standing])
     kept = {text_hash(one.text) for one in batch.passages if one.chunk in standing}
     if cache_entries:
         embedding_cache.touch(tx, batch.known, model, now)

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from recollect.recall.filters import FILTERED, ROWS, TRUST
 from recollect.storage.port import Params, Tx
+from recollect.storage.tables import beside
 
 _EVIDENCE = f"""
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
            coalesce(memories.importance, 0.5), {TRUST},
            coalesce(memories.created_at, messages.created_at, notes.mtime),
-           messages.speaker, coalesce(memories.author, messages.speaker, messages.role, notes.path)
+           messages.speaker, coalesce(memories.author, messages.speaker, messages.role, notes.path),
+           chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
       FROM json_each(:numbers) AS wanted
       {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
@@ -19,22 +21,12 @@ _EVIDENCE = f"""
 # Of turns, what is asked for stands in the same row; without a filter, a turn that is there may be served.
 _TURNS = """
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
-           0.5, chunks.trust, chunks.created_at, chunks.speaker, coalesce(chunks.speaker, chunks.role)
+           0.5, chunks.trust, chunks.created_at, chunks.speaker, coalesce(chunks.speaker, chunks.role),
+           chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
       FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
      WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
 """
 
-# The turn before and the turn after, where somebody else speaks. CROSS fixes the order: from the few that are wanted.
-_NEIGHBOURS = """
-    SELECT chunks.number, beside.number
-      FROM json_each(:numbers) AS wanted
-     CROSS JOIN chunks ON chunks.number = wanted.value AND chunks.source = 'sessions'
-     CROSS JOIN messages ON messages.number = chunks.source_number
-     CROSS JOIN messages AS other ON other.session_id = messages.session_id
-           AND other.position IN (messages.position - 1, messages.position + 1)
-     CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
-           AND coalesce(beside.speaker, beside.role) <> coalesce(chunks.speaker, chunks.role)
-"""
 _ALLOWED = f"SELECT chunks.number FROM chunks AS every {ROWS.format(numbers='every.number')} WHERE {FILTERED}"  # noqa: S608
 # Said in a time: by the two indexes on when rows were made, and no more than can be looked through.
 _SAID_IN = """
@@ -65,6 +57,22 @@ class Evidence(NamedTuple):
     created: int
     speaker: str | None
     author: str
+    #: How far the nearest pieces of the turns beside it are, where somebody else speaks, and how many these turns have.
+    #: None where nobody has looked yet.
+    before_step: int | None
+    before_pieces: int | None
+    after_step: int | None
+    after_pieces: int | None
+
+    @property
+    def beside(self) -> list[int] | None:
+        """The pieces of the turns beside it; None where nobody has looked yet."""
+        if self.before_step is None or self.before_pieces is None:
+            return None
+        if self.after_step is None or self.after_pieces is None:
+            return None
+        before, after = self.number - self.before_step, self.number + self.after_step
+        return [*range(before - self.before_pieces + 1, before + 1), *range(after, after + self.after_pieces)]
 
 
 def load(tx: Tx, numbers: Sequence[int], params: Params, *, filtered: bool = True) -> dict[int, Evidence]:
@@ -80,12 +88,20 @@ def _under_filters(tx: Tx, numbers: Iterable[int], params: Params) -> dict[int, 
     return {row[0]: Evidence._make(row) for row in tx.rows(_EVIDENCE, {**params, "numbers": to_list(numbers)})}
 
 
-def neighbours(tx: Tx, numbers: Iterable[int]) -> dict[int, list[int]]:
-    """For each turn, the adjacent turns by other speakers."""
-    found: dict[int, list[int]] = {}
-    for number, beside in tx.rows(_NEIGHBOURS, {"numbers": to_list(numbers)}):
-        found.setdefault(number, []).append(beside)
-    return found
+def neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
+    """For each turn, the pieces of the adjacent turns by other speakers. Some may be gone since."""
+    known: dict[int, list[int]] = {}
+    unknown: list[int] = []
+    for one in found:
+        if one.source == "sessions":
+            pieces = one.beside
+            if pieces is None:
+                unknown.append(one.number)
+            elif pieces:
+                known[one.number] = pieces
+    if unknown:
+        known |= {number: [*before, *after] for number, (before, after) in beside.look(tx, unknown).items()}
+    return known
 
 
 def allowed(tx: Tx, params: Params) -> set[int]:

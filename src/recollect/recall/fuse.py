@@ -77,11 +77,15 @@ class Scale(NamedTuple):
         return near + (LEXICAL if turn else LEXICAL_WRITTEN) * (bm25 - middle) * unit
 
 
-def fuse(candidates: Sequence[Candidate]) -> tuple[list[Fused], Scale]:
+def measure(cosines: Iterable[float], scores: Iterable[float]) -> Scale:
+    """The scale of a pool of candidates: the cosines of those that have a vector, and the BM25 of all."""
+    return Scale(_scale(list(cosines)), _scale(list(scores)))
+
+
+def fuse(candidates: Sequence[Candidate], scale: Scale | None = None) -> tuple[list[Fused], Scale]:
     """Every candidate with its score, best first, ties to the newer; and the scale they were measured on."""
-    scale = Scale(
-        _scale([one.cosine for one in candidates if one.cosine is not None]), _scale([one.bm25 for one in candidates])
-    )
+    if scale is None:
+        scale = measure([one.cosine for one in candidates if one.cosine is not None], [one.bm25 for one in candidates])
     fused: list[Fused] = []
     for one in candidates:
         base = scale.base(one.cosine, one.bm25, turn=one.turn)

@@ -14,33 +14,46 @@ from recollect.storage.times import moment
 
 #: Of a neighbour, in characters: enough to see what a hit answers.
 _NEIGHBOUR = 600
-_DETAILS = """
+_TURNS = """
+    SELECT chunks.number, substr(messages.text, chunks.start + 1, chunks.stop - chunks.start), chunks.start,
+           chunks.stop, NULL, messages.id, messages.session_id, messages.position, NULL, NULL, NULL, NULL
+      FROM json_each(:numbers) AS wanted
+     CROSS JOIN chunks ON chunks.number = wanted.value
+     CROSS JOIN messages ON messages.number = chunks.source_number
+"""
+_WRITTEN = """
     SELECT chunks.number,
-           substr(coalesce(memories.content, messages.text, notes.text), chunks.start + 1, chunks.stop - chunks.start),
-           chunks.start, chunks.stop, memories.id, coalesce(messages.id, origin.id),
-           coalesce(messages.session_id, origin.session_id), coalesce(messages.position, origin.position),
+           substr(coalesce(memories.content, notes.text), chunks.start + 1, chunks.stop - chunks.start),
+           chunks.start, chunks.stop, memories.id, origin.id, origin.session_id, origin.position,
            notes.folder, notes.path, chunks.first_line, chunks.last_line
       FROM json_each(:numbers) AS wanted
      CROSS JOIN chunks ON chunks.number = wanted.value
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
-      LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
       LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
       LEFT JOIN messages AS origin ON origin.id = memories.message_id
      -- A piece whose row is gone has nothing to show.
-     WHERE coalesce(memories.number, messages.number, notes.number) IS NOT NULL
+     WHERE coalesce(memories.number, notes.number) IS NOT NULL
 """
-_BESIDE = f"""
-    SELECT wanted.value, messages.position - hit.position, messages.id, messages.position,
-           coalesce(messages.speaker, messages.role), messages.text
+_NEAR = """
+    SELECT wanted.value, {other}.position - hit.position, {other}.id, {other}.position,
+           coalesce({other}.speaker, {other}.role), {other}.trust, {other}.text
       FROM json_each(:numbers) AS wanted
      CROSS JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
      CROSS JOIN messages AS hit ON hit.number = found.source_number
      CROSS JOIN messages AS other ON other.session_id = hit.session_id
            AND other.position IN (hit.position - 1, hit.position + 1)
+"""
+# What has no piece is not shown: it is empty, or it was set aside.
+_BESIDE = f"""
+    {_NEAR.format(other="other")}
+     WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)
+"""  # noqa: S608  (constants of these files)
+_BESIDE_FILTERED = f"""
+    {_NEAR.format(other="messages")}
      CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
      {ROWS.format(numbers="beside.number")}
      WHERE {FILTERED}
-"""  # noqa: S608  (constants of these files)
+"""
 
 
 class Detail(NamedTuple):
@@ -60,9 +73,16 @@ class Detail(NamedTuple):
     last_line: int | None
 
 
-def details(tx: Tx, numbers: Iterable[int]) -> dict[int, Detail]:
+def details(tx: Tx, known: Iterable[Evidence]) -> dict[int, Detail]:
     """The words of each chunk and their place, by number."""
-    return {row[0]: Detail._make(row) for row in tx.rows(_DETAILS, {"numbers": to_list(numbers)})}
+    turns: list[int] = []
+    written: list[int] = []
+    for one in known:
+        (turns if one.source == "sessions" else written).append(one.number)
+    found = tx.rows(_TURNS, {"numbers": to_list(turns)}) if turns else []
+    if written:
+        found += tx.rows(_WRITTEN, {"numbers": to_list(written)})
+    return {row[0]: Detail._make(row) for row in found}
 
 
 def to_hit(found: Evidence, detail: Detail, score: float, reasons: Reasons) -> Hit:
@@ -83,12 +103,16 @@ def to_share(score: float) -> float:
     return 1 / (1 + math.exp(-score / 2))
 
 
-def with_neighbours(tx: Tx, hits: Mapping[int, Hit], params: Params) -> list[Hit]:
+def with_neighbours(tx: Tx, hits: Mapping[int, Hit], params: Params, *, filtered: bool) -> list[Hit]:
     """Hits by the numbers of their chunks, in order, each turn with the turns beside it that the filters leave."""
     beside: dict[tuple[int, int], Neighbour] = {}
-    for number, step, message_id, position, author, text in tx.rows(_BESIDE, {**params, "numbers": to_list(hits)}):
+    numbers = {"numbers": to_list(hits)}
+    rows = tx.rows(_BESIDE_FILTERED, {**params, **numbers}) if filtered else tx.rows(_BESIDE, numbers)
+    for number, step, message_id, position, author, trust, text in rows:
         shown = _last(text) if step < 0 else _first(text)
-        beside[number, step] = Neighbour(message_id=message_id, position=position, author=author, text=shown)
+        beside[number, step] = Neighbour(
+            message_id=message_id, position=position, author=author, trust=Trust(trust), text=shown
+        )
     return [
         replace(hit, before=beside.get((number, -1)), after=beside.get((number, 1)))
         if (number, -1) in beside or (number, 1) in beside

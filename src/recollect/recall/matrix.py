@@ -1,13 +1,13 @@
-"""A generation's vectors in memory: contiguous signed bytes to scan, and two bits below each to settle the order."""
+"""A generation's vectors in memory: contiguous signed bytes to scan, and a bit below each to settle the order."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from recollect.recall import coarse, coarse_lists
 from recollect.recall.coarse_lists import Lists, looked_up
+from recollect.recall.packing import are_whole, from_bytes, rest_size, to_signed_bytes, to_vectors
 from recollect.storage.port import Row, Tx
 from recollect.storage.tables import vectors
 from recollect.storage.tables.generations import Generation
@@ -27,38 +27,30 @@ _STALE_SHARE = 10
 _LEAST_ROOM = 1024
 #: Rows fetched at once, so few that they do not count beside the matrix.
 _PAGE = 512
-_SCALE = 127
 #: Scores from which the line above which to look is guessed.
 _LINE = 4096
 #: Of what the scan puts first, so many times what is asked for is compared exactly, and at least so many.
-_POOL, _LEAST_POOL = 4, 64
+_POOL, _LEAST_POOL = 2, 64
 #: Of the whole scan so many are sought at once: enough for what most questions ask for in turn.
-_FIRST = 256
+_FIRST = 128
 #: Up to this part of all rows a filter's own are gathered; beyond it, all are scanned.
 _GATHERED = 32
-#: Four components without a rest.
-_NO_REST = b"\xaa"
 
 
-def to_bytes(rows: "NDArray[np.float32]") -> list[bytes]:
-    """Each vector in ten bits a component: first the signed bytes, then two bits below each, four in a byte."""
-    import numpy as np  # noqa: PLC0415 - heavy, and only where there are vectors
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """Some vectors with every bit there is of them, and their lengths."""
 
-    fine = _fine(rows)
-    high = (fine + 2) >> 2
-    rest = np.pad(fine - 4 * high + 2, ((0, 0), (0, -rows.shape[1] % 4)), constant_values=2).astype(np.uint8)
-    low = rest[:, 0::4] | rest[:, 1::4] << 2 | rest[:, 2::4] << 4 | rest[:, 3::4] << 6
-    return [row.tobytes() for row in np.hstack([high.astype(np.int8).view(np.uint8), low])]
+    places: "Numbers"
+    rows: "NDArray[np.float32]"
+    lengths: "Scores"
 
+    def cosines(self, query: "NDArray[np.float32]") -> "Scores":
+        """How near each is to a query of length 1."""
+        import numpy as np  # noqa: PLC0415
 
-def _fine(rows: "NDArray[np.float32]") -> "NDArray[np.int16]":
-    """Each component in quarters of a signed byte."""
-    import numpy as np  # noqa: PLC0415
-
-    # Scaled so that the largest component is 127; a cosine needs no scale.
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    scaled = np.divide(rows * (4 * _SCALE), largest, out=np.zeros_like(rows), where=largest > 0)
-    return np.rint(scaled).astype(np.int16)
+        # Not by @, which would wake a second thread for a tenth of a millisecond's work.
+        return np.einsum("ij,j->i", self.rows, query) / self.lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +74,10 @@ class Block:
         loose = looked_up(self.numbers[grouped:], None, numbers)
         return np.where(loose >= 0, loose + grouped, self.lists.place(numbers))
 
-    def vectors(self, places: "Numbers") -> "NDArray[np.float32]":
-        """The vectors at some places, of any length, with every bit there is of them."""
-        import numpy as np  # noqa: PLC0415
-
-        rest = _rests().take(self.low[places]).view(np.int8)[:, : self.rows.shape[1]]
-        found = self.rows[places].astype(np.float32)
-        found *= 4
-        found += rest
-        return found
+    def exactly(self, places: "Numbers") -> Exactly:
+        """The vectors at some places."""
+        found = to_vectors(self.rows[places], self.low[places])
+        return Exactly(places, found, _lengths(found))
 
     def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
         """How near the rows of some spans are to signed bytes, as a score that orders them as their cosine would."""
@@ -113,8 +100,18 @@ class Nearness:
     asked: "Bytes"
     spans: list[tuple[int, int]]
     scores: "Scores"
-    #: Where the highest scores are.
-    first: "Numbers"
+    #: Those with the highest scores.
+    first: Exactly
+
+    def without_gone(self, standing: "Callable[[list[int]], Set[int]]") -> "Nearness":
+        """The same without those of the first that are no longer there, by what the caller says is."""
+        import numpy as np  # noqa: PLC0415
+
+        numbers = self.block.numbers[self.first.places].tolist()
+        there = standing(numbers)
+        kept = np.array([number in there for number in numbers], np.bool_)
+        first = Exactly(self.first.places[kept], self.first.rows[kept], self.first.lengths[kept])
+        return replace(self, first=first)
 
     def moved(self, query: "NDArray[np.float32]") -> "Nearness":
         """The same for a query so near to this one that another scan would find hardly anything else."""
@@ -128,13 +125,11 @@ class Nearness:
         """The same, each with its cosine."""
         import numpy as np  # noqa: PLC0415
 
-        pool = max(_POOL * most, _LEAST_POOL)
-        places = self._found(pool) if allowed is None else self._found_among(allowed, pool)
-        numbers = self.block.numbers[places]
+        found = self._candidates(most, allowed)
+        numbers, cosines = self.block.numbers[found.places], found.cosines(self.query)
+        order = np.lexsort((-numbers, -cosines))
         # A place that was kept for a row which turned out to be damaged has no number.
-        places, numbers = places[numbers > 0], numbers[numbers > 0]
-        cosines = self._cosines(places)
-        order = np.lexsort((-numbers, -cosines))[:most]
+        order = order[numbers[order] > 0][:most]
         return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
 
     def of(self, chunks: list[int]) -> list[float | None]:
@@ -143,33 +138,24 @@ class Nearness:
 
         places = self.block.places(np.array(chunks, np.int64))
         there = places >= 0
-        cosines = iter(self._cosines(places[there]).tolist())
+        cosines = iter(self.block.exactly(places[there]).cosines(self.query).tolist())
         return [next(cosines) if here else None for here in there.tolist()]
 
-    def mean(self, chunks: list[int]) -> "NDArray[np.float32] | None":
-        """The middle of some vectors, each of length 1."""
+    def middle(self, most: int) -> "NDArray[np.float32]":
+        """The middle of the nearest vectors, each of length 1."""
         import numpy as np  # noqa: PLC0415
 
-        places = self.block.places(np.array(chunks, np.int64))
-        places = places[places >= 0]
-        found = self.block.vectors(places)
-        return (found / _lengths(found)[:, None]).mean(axis=0) if len(places) else None
+        nearest = np.argsort(-self.first.cosines(self.query), kind="stable")[:most]
+        return (self.first.rows[nearest] / self.first.lengths[nearest, None]).mean(axis=0)
 
-    def _cosines(self, places: "Numbers") -> "Scores":
-        import numpy as np  # noqa: PLC0415
-
-        found = self.block.vectors(places)
-        # Not by @, which would wake a second thread for a tenth of a millisecond's work.
-        return np.einsum("ij,j->i", found, self.query) / _lengths(found)
-
-    def _found(self, most: int) -> "Numbers":
-        """The places of what the scan puts first."""
-        import numpy as np  # noqa: PLC0415
-
-        head = self.first[_head(self.scores[self.first], most)] if most <= len(self.first) else _head(self.scores, most)
-        sizes = np.array([stop - start for start, stop in self.spans], np.int64).cumsum()
-        span = np.searchsorted(sizes, head, side="right")
-        return head - sizes[span] + np.array([stop for _, stop in self.spans], np.int64)[span]
+    def _candidates(self, most: int, allowed: "set[int] | None") -> Exactly:
+        """What may be among the nearest: by the scan, so many times what is asked for."""
+        pool = max(_POOL * most, _LEAST_POOL)
+        if allowed is not None:
+            return self.block.exactly(self._found_among(allowed, pool))
+        if pool <= len(self.first.places) or len(self.first.places) == len(self.scores):
+            return self.first
+        return self.block.exactly(_to_places(_head(self.scores, pool), self.spans))
 
     def _found_among(self, allowed: set[int], most: int) -> "Numbers":
         """The places of the first among some chunks; here lists are no help, since they may hold none of them."""
@@ -219,18 +205,17 @@ class Matrix:
 
     def near(self, query: "NDArray[np.float32]", scanned: int | None = None) -> Nearness:
         """What is needed to tell which vectors are nearest to a query."""
-        import numpy as np  # noqa: PLC0415
-
         with self._lock:
             count, lists = self._count, self._lists
             block = Block(self._rows[:count], self._low[:count], self._inverse[:count], self._numbers[:count], lists)
         query = _unit(query)
-        asked = ((_fine(query.reshape(1, -1))[0] + 2) >> 2).astype(np.int8)
+        asked = to_signed_bytes(query)
         spans = [(0, count)]
         if lists is not None:
             spans = [*lists.spans(query, scanned or self._scanned), (lists.grouped, count)]
         scores = block.scan(asked, spans)
-        return Nearness(block, query, asked, spans, scores, _head(scores, _FIRST))
+        first = block.exactly(_to_places(_head(scores, _FIRST), spans))
+        return Nearness(block, query, asked, spans, scores, first)
 
     def _clear(self) -> None:
         import numpy as np  # noqa: PLC0415
@@ -238,7 +223,7 @@ class Matrix:
         self._count, self._last, self._removed = 0, 0, 0
         self._lists: Lists | None = None
         self._rows = np.zeros((0, self.dimensions), np.int8)
-        self._low = np.zeros((0, -(-self.dimensions // 4)), np.uint8)
+        self._low = np.zeros((0, rest_size(self.dimensions)), np.uint8)
         self._inverse = np.zeros(0, np.float32)
         self._numbers = np.zeros(0, np.int64)
 
@@ -269,22 +254,18 @@ class Matrix:
     def _append(self, page: list[Row]) -> None:
         import numpy as np  # noqa: PLC0415
 
-        wide, short = self.dimensions + self._low.shape[1], self.dimensions
         chunks, data = zip(*page, strict=True)
-        if set(map(len, data)) != {wide}:
-            # A row of another length is damaged: it is passed over, and its chunk is found by its words. One of signed
-            # bytes alone was written before there was a rest.
-            read = {wide: b"", short: _NO_REST * (wide - short)}
-            good = [(chunk, row + read[len(row)]) for chunk, row in page if len(row) in read]
-            if not good:
-                return
-            chunks, data = zip(*good, strict=True)
+        if not are_whole(data, self.dimensions):
+            # A row of another length is damaged: it is passed over, and its chunk is found by its words.
+            page = [row for row in page if are_whole(row[1:], self.dimensions)]
+            if page:
+                self._append(page)
+            return
         numbers = np.array(chunks, np.int64)
-        both = np.frombuffer(b"".join(data), np.int8).reshape(-1, wide)
-        rows = both[:, :short]
+        rows, low = from_bytes(data, self.dimensions)
         self._make_room(len(data))
         places = self._new_places(numbers)
-        self._rows[places], self._low[places] = rows, both[:, short:].view(np.uint8)
+        self._rows[places], self._low[places] = rows, low
         self._inverse[places], self._numbers[places] = 1 / _lengths(rows.astype(np.float32)), numbers
 
     def _new_places(self, numbers: "Numbers") -> "Numbers | slice":
@@ -315,6 +296,17 @@ class Matrix:
             setattr(self, name, new)
 
 
+def _to_places(found: "NDArray[np.int64]", spans: list[tuple[int, int]]) -> "Numbers":
+    """Where in the block the places of a scan of some spans lie."""
+    import numpy as np  # noqa: PLC0415
+
+    if len(spans) == 1:
+        return found + spans[0][0]
+    sizes = np.array([stop - start for start, stop in spans], np.int64).cumsum()
+    span = np.searchsorted(sizes, found, side="right")
+    return found - sizes[span] + np.array([stop for _, stop in spans], np.int64)[span]
+
+
 def _head(scores: "Scores", most: int) -> "NDArray[np.int64]":
     """The places of the highest scores, so many or all there are, in no order."""
     import numpy as np  # noqa: PLC0415
@@ -342,15 +334,6 @@ def _unit(query: "NDArray[np.float32]") -> "NDArray[np.float32]":
     import numpy as np  # noqa: PLC0415
 
     return (query / (float(np.linalg.norm(query)) or 1.0)).astype(np.float32)
-
-
-@cache
-def _rests() -> "NDArray[np.uint32]":
-    """For each byte of low bits the four rests, as signed bytes side by side."""
-    import numpy as np  # noqa: PLC0415
-
-    packed = np.arange(256)[:, None] >> np.array([0, 2, 4, 6])
-    return ((packed & 3) - 2).astype(np.int8).view(np.uint32)[:, 0]
 
 
 def _dots(query: "Bytes", parts: "Sequence[Bytes]") -> "Scores":

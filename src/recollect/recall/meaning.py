@@ -1,9 +1,9 @@
 """Search by meaning for one vault: which embedder, how far its vectors have come, and what stands in the way."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, TypeVar, cast
 
 from recollect.domain.embedder import EmbedderIdentity, Purpose
 from recollect.domain.errors import ModelError, ModelMissing, SettingsError
@@ -11,6 +11,7 @@ from recollect.domain.ids import Clock
 from recollect.home.paths import Home
 from recollect.models.port import Embedder
 from recollect.recall import catching_up, coarse, recutting
+from recollect.recall.evidence import standing as standing_of
 from recollect.recall.matrix import Matrix
 from recollect.recall.nearest import Nearest
 from recollect.recall.worker import Worker
@@ -18,6 +19,8 @@ from recollect.settings.model import EmbeddingSettings
 from recollect.storage.port import Database, Tx
 from recollect.storage.tables import chunks, generations, meta
 from recollect.storage.tables.generations import Generation, GenerationState
+
+T = TypeVar("T")
 
 #: How long a recall waits for the vectors of what was just written.
 PATIENCE_SECONDS: Final = 1.0
@@ -147,6 +150,8 @@ class Meaning:
         self._begun = False
         self._pieces_known = False
         self._pause = _SHORTEST_PAUSE
+        #: What was last read, by what it is, with the state in which the vault was then.
+        self._read: dict[str, tuple[Hashable, Any]] = {}
 
     def prepare(self, database: Database, query: str) -> tuple[Nearest | None, str | None]:
         """What a question needs to be answered by meaning; or None, and why not."""
@@ -178,7 +183,8 @@ class Meaning:
             return None, str(error)
         in_time = awaited is None or self._catching_up.wait(awaited, PATIENCE_SECONDS)
         trouble = self._catching_up.trouble if awaited and in_time else None
-        found = database.read(lambda tx: self._current(tx, answering, len(asked)))
+        identity = answering.identity.text_key()
+        found = database.read(lambda tx: self._once(tx, identity, lambda tx: self._current(tx, identity, len(asked))))
         if found is None:
             not_yet = None if standing.current else "no piece has a vector yet, so only words were compared"
             return (None, trouble or not_yet) if trouble or not_yet else None
@@ -189,7 +195,10 @@ class Meaning:
             return None, trouble
         if behind and not in_time:
             trouble = f"about {behind} pieces have no vector yet and were compared by words alone"
-        return Nearest(matrix, asked), trouble
+        if not matrix.stale:
+            return Nearest(matrix, asked), trouble
+        # What was taken out must not say what a question means.
+        return database.read(lambda tx: Nearest(matrix, asked, lambda numbers: standing_of(tx, numbers))), trouble
 
     def _group(self, database: Database, generation: Generation, matrix: Matrix) -> None:
         """Put the vectors of a large vault into lists, behind the answers."""
@@ -229,7 +238,9 @@ class Meaning:
 
     def _go_on(self, database: Database, configured: Embedder | None) -> _Standing:
         """How the index stands; what another version or another model left is seen to behind the answers."""
-        due, standing = database.read(lambda tx: (not self._pieces_known and recutting.is_due(tx), _standing(tx)))
+        due, standing = database.read(
+            lambda tx: (not self._pieces_known and recutting.is_due(tx), self._once(tx, "standing", _standing))
+        )
         self._pieces_known = not due
         if configured and (standing.current is None or standing.current.identity == configured.identity.text_key()):
             self._begun = True
@@ -316,10 +327,19 @@ class Meaning:
         self._building.close()
         self._grouping.close()
 
-    def _current(self, tx: Tx, answering: Embedder, dimensions: int) -> tuple[Matrix, int] | None:
+    def _once(self, tx: Tx, what: str, load: Callable[[Tx], T]) -> T:
+        """What `load` reads, from memory where nothing was written since: questions come oftener than writes."""
+        state = tx.state
+        before, found = self._read.get(what, (None, None))
+        if before != state:
+            found = load(tx)
+            self._read[what] = state, found
+        return cast("T", found)
+
+    def _current(self, tx: Tx, identity: str, dimensions: int) -> tuple[Matrix, int] | None:
         """The vectors to compare with and how far they are behind, if they are of the model that read the question."""
         generation = generations.find(tx, GenerationState.CURRENT)
-        if generation is None or generation.identity != answering.identity.text_key():
+        if generation is None or generation.identity != identity:
             return None
         matrix = self._matrix
         if matrix is None or matrix.generation != generation.id:

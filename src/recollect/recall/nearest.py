@@ -1,5 +1,6 @@
 """The vector arm of one question: its vector, moved a little towards what it finds, against all vectors of a vault."""
 
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING
 
 from recollect.recall.matrix import Matrix, Nearness
@@ -16,15 +17,21 @@ _FIRST = 3
 class Nearest:
     """How near every chunk is to one question."""
 
-    def __init__(self, matrix: Matrix, question: "NDArray[np.float32]") -> None:
+    def __init__(
+        self,
+        matrix: Matrix,
+        question: "NDArray[np.float32]",
+        standing: Callable[[list[int]], Set[int]] | None = None,
+    ) -> None:
         #: How many of the rows below were taken out since; which ones is not known.
         self.stale = matrix.stale
         first = matrix.near(question)
-        middle = first.mean(first.best(_FIRST)) if len(matrix) > _FIRST else None
-        # So short a move changes the order among the nearest, not which ones they are: one scan does for both.
-        self._nearness: Nearness = (
-            first if middle is None else first.moved((question + PULL * middle).astype(question.dtype))
-        )
+        if standing and self.stale:
+            first = first.without_gone(standing)
+        if len(first.first.places) > _FIRST:
+            # So short a move changes the order among the nearest, not which ones they are: one scan does for both.
+            first = first.moved((question + PULL * first.middle(_FIRST)).astype(question.dtype))
+        self._nearness: Nearness = first
         #: What is known by now, by number.
         self._cosines: dict[int, float | None] = {}
 

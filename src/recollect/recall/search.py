@@ -1,74 +1,29 @@
 """Query in, hits out: candidates by words, by meaning and by time, one ranking, each hit with its place and reasons."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.domain.hit import Hit, Reasons, Recalled, Rung
-from recollect.domain.trust import Trust
 from recollect.policy.clock import Reading
-from recollect.recall.candidates import by_meaning, by_time, by_words, every_match
-from recollect.recall.evidence import Evidence, is_speaker, load, neighbours
+from recollect.recall.candidates import best_served, by_meaning, by_time, by_words, nearest_served
+from recollect.recall.evidence import Evidence, is_speaker
 from recollect.recall.filters import Filters
 from recollect.recall.freshness import HEAD, Statement, asks_for_the_past, settle
-from recollect.recall.fuse import Candidate, Fused, draw_near, fuse
+from recollect.recall.fuse import Fused
 from recollect.recall.hits import Detail, details, to_hit, to_share, with_neighbours
 from recollect.recall.nearest import Nearest
+from recollect.recall.ranking import Arms, Question, Ranking, crowded, crowded_out, rank
 from recollect.recall.rerank import Judged
 from recollect.recall.substring import find_substring
-from recollect.recall.when import Named, fit, named_times, without_relative_times
-from recollect.storage.port import Params, Tx
+from recollect.recall.when import named_times, without_relative_times
+from recollect.storage.port import Tx
 from recollect.text.similarity import outline, says_the_same
-from recollect.text.terms import QueryTerm, index_terms, may_have, query_terms, with_members
+from recollect.text.terms import index_terms, may_have, query_terms, with_members
 
 #: Candidates from each arm; what is not among them in any is not an answer.
 POOL = 60
 #: Pieces fetched for each hit that is wanted: a long text may answer with several of its own.
 _PIECES = 4
-#: So many of the best are compared with their neighbours; what is further down does not come up by them.
-_DRAWN = 30
-_DISTRUST = {trust.value: max(0, rank - list(Trust).index(Trust.TOOL)) for rank, trust in enumerate(Trust)}
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A query taken apart."""
-
-    text: str
-    #: What to look for by words; a speaker's name is matched as the speaker instead, and "last week" as a time.
-    terms: tuple[QueryTerm, ...]
-    #: The same, and what belongs to a kind that one of them names.
-    sought: tuple[QueryTerm, ...]
-    names: frozenset[str]
-    times: list[Named]
-    filtered: bool
-    params: Params
-
-
-@dataclass(frozen=True, slots=True)
-class Arms:
-    """What each arm found, both best first."""
-
-    matches: Sequence[int]
-    near: Sequence[int]
-    #: Said at the time that the question names; in no order.
-    timely: Sequence[int]
-    #: BM25 by number: of the matches, and of others that were looked at.
-    scores: Mapping[int, float]
-    nearest: Nearest | None
-
-    @property
-    def numbers(self) -> list[int]:
-        """Every candidate once."""
-        return list(dict.fromkeys((*self.matches, *self.near, *self.timely)))
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The candidates that may be served, best first, and what is known of each."""
-
-    ranked: list[Fused]
-    known: Mapping[int, Evidence]
-    cosines: Mapping[int, float]
 
 
 def search(
@@ -88,19 +43,21 @@ def search(
     if not arms.numbers:
         hits = find_substring(tx, query, question.params, limit)
         return Recalled(hits, Rung.SUBSTRING if hits else rung, missing)
-    ranking = _rank(tx, question, arms)
-    if _crowded(arms, ranking, size):
-        every = every_match(tx, question.sought, question.params, size)
-        arms = replace(arms, matches=list(every), scores={**arms.scores, **every})
-        ranking = _rank(tx, question, arms)
-    distinct = _distinct(ranking, max(HEAD, 2 * limit, judged.head if judged else 0))
-    found = details(tx, [one.number for one in distinct])
-    distinct = [one for one in distinct if one.number in found]
-    if judged:
-        distinct = judged.rank(distinct, _spoken(distinct[: judged.head], ranking.known, found))
-    settled = _settled(question, distinct, ranking.known, found)
-    chosen = _unlike(settled, ranking.known, found, limit)
-    hits = with_neighbours(tx, _hits(chosen, ranking, found, question, arms, rung), question.params)
+    ranking = rank(tx, question, arms, size)
+    if crowded(arms, ranking, size):
+        matches, words = best_served(tx, question.sought, arms.words, question.params, size)
+        arms = replace(arms, matches=matches, words=words)
+        ranking = rank(tx, question, arms, size)
+    if nearest and crowded_out(arms, ranking):
+        arms = replace(arms, near=nearest_served(tx, nearest, question.params, size))
+        ranking = rank(tx, question, arms, size)
+    judging = judged.head if judged else 0
+    chosen, found = _choose(tx, question, ranking, max(HEAD, limit, judging), limit, judged)
+    if len(chosen) < limit:
+        # Some of the first said what a better one said.
+        chosen, found = _choose(tx, question, ranking, max(HEAD, 2 * limit, judging), limit, judged)
+    shown = _hits(chosen, ranking, found, question, arms, rung)
+    hits = with_neighbours(tx, shown, question.params, filtered=question.filtered)
     return Recalled(hits, rung, missing)
 
 
@@ -115,48 +72,23 @@ def _question(tx: Tx, query: str, reading: Reading, filters: Filters) -> Questio
 
 
 def _arms(tx: Tx, question: Question, nearest: Nearest | None, size: int) -> Arms:
-    matches, scores = by_words(tx, question.sought, question.params, size, filtered=question.filtered)
+    matches, words = by_words(tx, question.sought, question.params, size, filtered=question.filtered)
     near = by_meaning(tx, question.params, nearest, size, filtered=question.filtered)
     timely = by_time(tx, question.times, nearest, size // 2)
-    return Arms(matches, near, timely, scores, nearest)
+    return Arms(matches, near, timely, words, nearest)
 
 
-def _crowded(arms: Arms, ranking: Ranking, size: int) -> bool:
-    """Whether matches took the places of others: some may not be served, or many are pieces of one long text."""
-    served = [ranking.known[number] for number in arms.matches if number in ranking.known]
-    if len(served) < len(arms.matches):
-        return True
-    return len(arms.matches) == size and 2 * len({(one.source, one.source_number) for one in served}) < size
-
-
-def _rank(tx: Tx, question: Question, arms: Arms) -> Ranking:
-    known = load(tx, arms.numbers, question.params, filtered=question.filtered)
-    cosines = arms.nearest.cosines(list(known)) if arms.nearest else {}
-    names, times, scores = question.names, question.times, arms.scores
-    candidates = [
-        Candidate(
-            number,
-            cosines.get(number),
-            scores.get(number, 0.0),
-            one.source == "sessions",
-            bool(names) and one.speaker is not None and one.speaker.casefold() in names,
-            bool(one.own),
-            one.told,
-            one.echo or 0.0,
-            fit(times, one.created) if times else 0.0,
-            one.importance,
-            _DISTRUST[one.trust],
-        )
-        for number, one in known.items()
-    ]
-    ranked, scale = fuse(candidates)
-    head = [one.number for one in ranked[:_DRAWN]]
-    beside = neighbours(tx, head)
-    base = {one.number: one.base for one in ranked}
-    others = sorted({number for pair in beside.values() for number in pair} - base.keys())
-    nearby = arms.nearest.cosines(others) if arms.nearest and others else {}
-    base.update((number, scale.base(nearby.get(number), arms.scores.get(number, 0.0), turn=True)) for number in others)
-    return Ranking(draw_near(ranked[:_DRAWN], beside, base) + ranked[_DRAWN:], known, cosines)
+def _choose(
+    tx: Tx, question: Question, ranking: Ranking, most: int, limit: int, judged: Judged | None
+) -> tuple[list[Fused], dict[int, Detail]]:
+    """The hits to show out of so many of the best, and their words."""
+    distinct = _distinct(ranking, most)
+    found = details(tx, [ranking.known[one.number] for one in distinct])
+    distinct = [one for one in distinct if one.number in found]
+    if judged:
+        distinct = judged.rank(distinct, _spoken(distinct[: judged.head], ranking.known, found))
+    settled = _settled(question, distinct, ranking.known, found)
+    return _unlike(settled, ranking.known, found, limit), found
 
 
 def _distinct(ranking: Ranking, most: int) -> list[Fused]:
@@ -239,7 +171,7 @@ def _hits(
             Reasons(
                 rung=rung,
                 text_rank=text_rank.get(one.number),
-                text_score=arms.scores.get(one.number) if one.number in text_rank else None,
+                text_score=ranking.scores.get(one.number) if one.number in text_rank else None,
                 vector_rank=vector_rank.get(one.number),
                 vector_score=ranking.cosines.get(one.number),
                 terms=terms,

@@ -25,7 +25,8 @@ def find_substring(tx: Tx, query: str, params: Params, limit: int) -> list[Hit]:
     if len(piece) < _SHORTEST:
         return []
     numbers = [row[0] for row in tx.rows(_FIND, {**params, "piece": piece, "limit": limit, "most": _MOST_ROWS})]
-    known, found = load(tx, numbers, params), details(tx, numbers)
+    known = load(tx, numbers, params)
+    found = details(tx, known.values())
     return [
         to_hit(known[number], found[number], 1 / (place + 1), Reasons(rung=Rung.SUBSTRING))
         for place, number in enumerate(numbers)

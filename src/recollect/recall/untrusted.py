@@ -59,7 +59,7 @@ def _capped(tx: Tx, found: Recalled, size: int, most: int) -> Recalled:
             continue
         shown += place in doubtful
         kept.append(hit)
-    return Recalled(_without_untrusted_neighbours(tx, kept), found.rung, found.degraded, held_back=held)
+    return Recalled(_without_untrusted_neighbours(kept), found.rung, found.degraded, held_back=held)
 
 
 def _untrusted(tx: Tx, found: Iterable[Hit]) -> set[int]:
@@ -82,18 +82,18 @@ def _untrusted(tx: Tx, found: Iterable[Hit]) -> set[int]:
     return doubtful
 
 
-def _without_untrusted_neighbours(tx: Tx, hits: list[Hit]) -> list[Hit]:
+def _without_untrusted_neighbours(hits: list[Hit]) -> list[Hit]:
     """What a tool answered just before or after a hit comes along no more than a hit of its own would."""
-    beside = [one.message_id for hit in hits for one in (hit.before, hit.after) if one]
-    trusts = _trusts(tx, _SAID, beside)
-    bad = {message_id for message_id, found in trusts.items() if found & _NEVER}
-    if not bad:
-        return hits
-    return [replace(hit, before=_unless(hit.before, bad), after=_unless(hit.after, bad)) for hit in hits]
+    return [
+        replace(hit, before=_trusted(hit.before), after=_trusted(hit.after))
+        if any(one and one.trust in _NEVER for one in (hit.before, hit.after))
+        else hit
+        for hit in hits
+    ]
 
 
-def _unless(neighbour: Neighbour | None, bad: set[str]) -> Neighbour | None:
-    return None if neighbour and neighbour.message_id in bad else neighbour
+def _trusted(neighbour: Neighbour | None) -> Neighbour | None:
+    return None if neighbour and neighbour.trust in _NEVER else neighbour
 
 
 def _trusts(tx: Tx, sql: str, ids: list[str]) -> dict[str, set[Trust]]:

@@ -4,10 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from recollect.recall.evidence import to_list
 from recollect.recall.filters import FILTERED, ROWS
 from recollect.storage.port import Params, Tx
 from recollect.storage.times import moment
-from recollect.text.terms import match_expression, query_terms
+from recollect.text.terms import phrases, query_terms
 
 if TYPE_CHECKING:
     from recollect.text.dates import TimeRange
@@ -20,9 +21,9 @@ _FIRST = 50
 _ALWAYS = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _EVENT = f"""
     SELECT coalesce(memories.created_at, messages.created_at, notes.mtime)
-      FROM found {ROWS.format(numbers="found.number")}
+      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
-     ORDER BY found.score DESC, found.number DESC LIMIT 1
+     ORDER BY wanted.key LIMIT 1
 """  # noqa: S608  (constants of these files)
 
 
@@ -76,13 +77,12 @@ def fit(named: list[Named], created: int) -> float:
 
 def _time_of(tx: Tx, words: str, params: Params) -> datetime | None:
     """When the event with these words was spoken of, by the best match that may be served."""
-    expression = match_expression(query_terms(words))
-    if expression is None:
-        return None
-    sought = {**params, "expression": expression}
+    sought = phrases(query_terms(words))
     # Of a frequent word there are thousands of matches, and the best one is nearly always among the first.
-    for found in (f"{tx.text.matching} ORDER BY score DESC, number DESC LIMIT {_FIRST}", tx.text.matching):
-        if rows := tx.rows(f"WITH found AS ({found}) {_EVENT}", sought):
+    for most in (_FIRST, None):
+        matches = tx.text.matches(sought, whole=most is None)
+        best = matches.best(most or len(matches))
+        if rows := tx.rows(_EVENT, {**params, "numbers": to_list(best)}):
             return moment(rows[0][0])
     return None
 

@@ -21,17 +21,11 @@ class TextIndex(Protocol):
         """Drop those chunks from the index."""
         ...
 
-    @property
-    def matching(self) -> str:
-        """A query for the `number` and `score` of every chunk that matches :expression."""
-        ...
+    def matches(self, phrases: Sequence[str], *, whole: bool = False) -> "Matches":
+        """The chunks with any of the phrases; of many, only what may be among the best, in a time that is bounded.
 
-    def narrow(self, phrases: Sequence[str]) -> Sequence[str]:
-        """Expressions for `matching` that together find the best matches of any phrase, in a time that is bounded."""
-        ...
-
-    def best(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """The numbers and scores of the best matches of any phrase, best first, in a time that is bounded."""
+        With `whole` they are all of them, however long it takes.
+        """
         ...
 
     def scrub(self) -> None:
@@ -40,6 +34,22 @@ class TextIndex(Protocol):
 
     def count(self) -> int:
         """How many chunks are indexed."""
+        ...
+
+
+class Matches(Protocol):
+    """Chunks that match some phrases, each with its BM25."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+    def best(self, most: int) -> list[int]:
+        """The numbers of the best, best first, ties to the newer."""
+        ...
+
+    def scores(self, numbers: Sequence[int]) -> dict[int, float]:
+        """The score of each of these chunks that is among them."""
         ...
 
 

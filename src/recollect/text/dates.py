@@ -16,6 +16,8 @@ from recollect.text.time_tokens import Direction, Token, tokens
 
 #: A question may be any text, but what names a time in it stands within this many characters.
 _LONGEST_QUESTION = 10_000
+#: Tags of what only joins the words of a time: articles, prepositions, possessives. Without another word there is none.
+_TIMELESS = frozenset("z!fgta&#q|2FCiIjr")
 
 #: How far outside a range a moment still fits by half: where the words are exact, and where they are vague.
 _TOLERANCE: dict[Precision, tuple[timedelta, timedelta]] = {
@@ -59,6 +61,8 @@ class TimeRange:
 def time_ranges(text: str, today: date) -> tuple[TimeRange, ...]:
     """Every time that a text names, in the order of the text."""
     found = tokens(text[:_LONGEST_QUESTION])
+    if all(token.tag in _TIMELESS for token in found):
+        return ()
     for forms in ((*date_forms(), *relative_forms()), part_forms(), pair_forms(), direction_forms()):
         found = reduced(found, forms, today)
     return tuple(meaning for token in found for meaning in _meanings(token, text))

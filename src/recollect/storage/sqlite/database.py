@@ -15,6 +15,8 @@ from recollect.storage.sqlite.connection import connect
 from recollect.storage.sqlite.failures import FOREIGN, translate, translated
 from recollect.storage.sqlite.sealing import watch
 from recollect.storage.sqlite.text_index import SqliteTextIndex
+from recollect.storage.sqlite.text_lengths import Lengths
+from recollect.storage.sqlite.text_lists import prepare
 from recollect.storage.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -40,9 +42,9 @@ class SqliteOptions:
 class SqliteTx:
     """A transaction on one connection."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, lengths: Lengths | None = None) -> None:
         self._connection = connection
-        self.text = SqliteTextIndex(connection)
+        self.text = SqliteTextIndex(connection, lengths or Lengths())
 
     @property
     def state(self) -> Hashable:
@@ -65,13 +67,14 @@ class SqliteDatabase:
     def __init__(self, path: Path, options: SqliteOptions) -> None:
         self.path = path
         self._options = options
+        self._lengths = Lengths()
         connection = self._connect(query_only=False)
         try:
             self._watch(connection, anew=False)
         except BaseException:
             connection.close(True)
             raise
-        self._writer = Writer(connection, SqliteTx(connection))
+        self._writer = Writer(connection, SqliteTx(connection, self._lengths))
         self._idle: list[apsw.Connection] = []
         self._slots = threading.BoundedSemaphore(options.readers)
         self._closed = False
@@ -85,7 +88,7 @@ class SqliteDatabase:
             try:
                 with translated(self.path, encrypted=self._options.key is not None):
                     connection.execute("BEGIN")
-                    return work(SqliteTx(connection))
+                    return work(SqliteTx(connection, self._lengths))
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -166,7 +169,7 @@ class SqliteDatabase:
     def _connect(self, *, query_only: bool) -> apsw.Connection:
         options = self._options
         size = self.path.stat().st_size if query_only else 0
-        return connect(
+        connection = connect(
             self.path,
             key=options.key,
             cache_kib=max(options.cache_kib, size // (1024 * _KEPT)),
@@ -174,6 +177,13 @@ class SqliteDatabase:
             vfs=options.vfs,
             query_only=query_only,
         )
+        try:
+            with translated(self.path, encrypted=options.key is not None):
+                prepare(connection, query_only=query_only)
+        except BaseException:
+            connection.close(True)
+            raise
+        return connection
 
     def _check_open(self) -> None:
         if self._closed:

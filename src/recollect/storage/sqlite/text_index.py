@@ -1,40 +1,31 @@
 """Full text in SQLite: an FTS5 table that keeps terms and no text."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 import apsw
 
-from recollect.text.narrowing import BUDGET, SMALL, any_of, narrowed
+from recollect.storage.port import Matches
+from recollect.storage.sqlite.text_lengths import Lengths
+from recollect.storage.sqlite.text_lists import TextLists, fetch
+from recollect.storage.sqlite.text_scores import Listed, Size, ranked
+from recollect.text.narrowing import Plan, budget, narrowed
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
-_HIGHEST = "SELECT max(rowid) FROM search"
-#: So many matches say how frequent a phrase is; counting all of them would take as long as they are many.
-_SAMPLE = 200
-_SAMPLED = "SELECT count(*), max(number) FROM (SELECT rowid AS number FROM search WHERE search MATCH ? LIMIT ?)"
-# Sorting by the score here is quicker than by FTS5's own `ORDER BY rank`. Of too many, the newest are ranked, which
-# FTS5 finds first.
-_BEST = """
-    SELECT number, score
-      FROM (SELECT rowid AS number, -rank AS score FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
-     ORDER BY score DESC, number DESC LIMIT ?
-"""
-_NO_LIMIT = -1
-#: In a large index, further down the list scores are no longer those of an exact ranking.
-_LARGE_LIMIT = 200
-#: With fewer than this, matches of one frequent phrase are better than none.
-_ENOUGH = 50
+# FTS5 keeps how much it has under this number: how many chunks, then how many terms.
+_SIZE = "SELECT (SELECT block FROM search_data WHERE id = 1), (SELECT max(id) FROM search_docsize)"
+#: So many places say how frequent a phrase is; counting all of them would take as long as they are many.
+_SAMPLE = 120
 
 
 class SqliteTextIndex:
     """The `search` table of one connection; its row numbers are chunk numbers."""
 
-    # FTS5's rank is negative and smaller is better; the score is its opposite.
-    matching = "SELECT rowid AS number, -rank AS score FROM search WHERE search MATCH :expression"
-
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, lengths: Lengths) -> None:
         self._connection = connection
+        self._lengths = lengths
 
     def add(self, entries: Iterable[tuple[int, str]]) -> None:
         """Index the terms of each numbered chunk."""
@@ -45,22 +36,13 @@ class SqliteTextIndex:
         for number in numbers:
             self._connection.execute(_REMOVE, (number,))
 
-    def narrow(self, phrases: Sequence[str]) -> Sequence[str]:
-        """Expressions that together find the best matches: in a large index a frequent phrase only beside another."""
-        return self._narrowed(phrases, self._highest())
-
-    def best(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """The numbers and scores of the best matches of any phrase, best first."""
-        highest = self._highest()
-        large = highest > SMALL
-        most = 2 * BUDGET if large else _NO_LIMIT
-        limit = min(limit, _LARGE_LIMIT) if large else limit
-        found: dict[int, float] = {}
-        for expression in self._narrowed(phrases, highest):
-            _merge(found, self._ranked(expression, most, limit))
-        if large and phrases and len(found) < min(limit, _ENOUGH):
-            _merge(found, self._ranked(any_of(phrases), most, limit))
-        return sorted(found.items(), key=lambda one: (-one[1], -one[0]))[:limit]
+    def matches(self, phrases: Sequence[str], *, whole: bool = False) -> Matches:
+        """The chunks with any of the phrases: in a large index, `whole` or not, those that may be among the best."""
+        block, highest = fetch(self._connection, _SIZE, ())[0]
+        if not phrases or highest is None:
+            return ranked((), self._lengths.upto(self._connection, 0), Size(0, 0))
+        packed = self._lengths.upto(self._connection, highest)
+        return ranked(self._lists(list(dict.fromkeys(phrases)), highest, whole=whole), packed, _size(block))
 
     def scrub(self) -> None:
         """Merge the index into one piece: deleted terms stay in it until then."""
@@ -71,30 +53,56 @@ class SqliteTextIndex:
         rows = cast(list[tuple[int]], self._connection.execute("SELECT count(*) FROM search").fetchall())
         return rows[0][0]
 
-    def _narrowed(self, phrases: Sequence[str], highest: int) -> Sequence[str]:
-        if highest <= SMALL:
-            return (any_of(phrases),) if phrases else ()
-        return narrowed({phrase: self._frequency(phrase, highest) for phrase in phrases}, highest)
+    def _lists(self, phrases: Sequence[str], highest: int, *, whole: bool) -> Iterator[Listed]:
+        lists = TextLists(self._connection)
+        some = lists.some(phrases, _SAMPLE)
+        if whole:
+            plan, counts = Plan(tuple(phrases), (), ()), dict[str, int]()
+        else:
+            counts = self._frequencies(lists, some, highest)
+            plan = narrowed(counts, highest)
+        for phrase in plan.alone:
+            yield Listed(some[phrase] if _is_all(some[phrase]) else lists.whole(phrase))
+        for phrase in plan.leading:
+            yield Listed(lists.newest(phrase, budget(highest), (*plan.alone, *plan.beside)), counts[phrase])
+        for phrase in plan.beside:
+            yield Listed(lists.beside(phrase, (*plan.alone, *plan.leading)), counts[phrase])
 
-    def _highest(self) -> int:
-        rows = cast(list[tuple[int | None]], self._connection.execute(_HIGHEST).fetchall())
-        return rows[0][0] or 0
+    def _frequencies(self, lists: TextLists, some: Mapping[str, str], highest: int) -> dict[str, int]:
+        """About how many chunks have each phrase, by how soon enough of them are met."""
+        counts: dict[str, int] = {}
+        for phrase, listed in some.items():
+            numbers = _numbers(listed)
+            count = len(set(numbers))
+            if not _is_all(listed):
+                count = count * highest // numbers[-1]
+                if count > budget(highest):
+                    # What was much spoken of in the beginning may not have been since.
+                    newest = _numbers(lists.newest(phrase, _SAMPLE, ()))
+                    count = min(count, len(newest) * highest // max(1, highest - newest[0]))
+            counts[phrase] = count
+        return counts
 
-    def _frequency(self, phrase: str, highest: int) -> int:
-        """About how many chunks have a phrase, by how soon enough of them are met."""
-        rows = cast(list[tuple[int, int]], self._connection.execute(_SAMPLED, (phrase, _SAMPLE)).fetchall())
-        count, reached = rows[0]
-        return count if count < _SAMPLE else count * highest // reached
 
-    def _ranked(self, expression: str, most: int, limit: int) -> list[tuple[int, float]]:
-        rows = self._connection.execute(_BEST, (expression, most, limit)).fetchall()
-        return cast(list[tuple[int, float]], rows)
+def _numbers(listed: str) -> list[int]:
+    return json.loads(listed)
 
 
-def _merge(found: dict[int, float], more: Iterable[tuple[int, float]]) -> None:
-    """Add what was found by another expression; the best score of a chunk is the one by most of its phrases."""
-    if not found:
-        found.update(more)
-        return
-    for number, score in more:
-        found[number] = max(score, found.get(number, score))
+def _is_all(some: str) -> bool:
+    """Whether a sample is all there is: it was not filled."""
+    return some.count(",") < _SAMPLE - 1
+
+
+def _size(block: bytes | None) -> Size:
+    chunks, rest = _number(block or b"\0\0")
+    return Size(chunks, _number(rest)[0])
+
+
+def _number(data: bytes) -> tuple[int, bytes]:
+    """The number that the data begin with, seven bits in each byte but the last, and what follows it."""
+    value = 0
+    for place, byte in enumerate(data):
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, data[place + 1 :]
+    return value, b""

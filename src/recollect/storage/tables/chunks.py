@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.domain.chunk import Chunk
 from recollect.domain.hit import SourceKind
 from recollect.storage.port import Params, Row, Tx
-from recollect.storage.tables import vectors
+from recollect.storage.tables import beside, vectors
 
 if TYPE_CHECKING:
     from recollect.text.markdown import NoteChunk
@@ -90,6 +90,8 @@ def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, s
         turn = source is SourceKind.SESSIONS
         added = tx.rows(_ADD_TURN, params) if turn else tx.rows(_ADD, {**params, "source": source.value})
         tx.text.add([(added[0][0], terms)])
+    if source is SourceKind.SESSIONS:
+        beside.follow(tx, [number])
 
 
 def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]]) -> None:
@@ -101,6 +103,8 @@ def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]
         # Numbers only grow, so that their order is that of the list whatever order they are told in.
         added = sorted(row[0] for row in tx.rows(sql, {"pieces": listed}))
         tx.text.add(zip(added, (terms for *_, terms in batch), strict=True))
+        if source is SourceKind.SESSIONS:
+            beside.follow(tx, {number for number, *_ in batch})
 
 
 def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]) -> None:

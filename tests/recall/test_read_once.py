@@ -1,0 +1,83 @@
+"""What a process keeps of a vault it answers from is what the vault has, whoever wrote to it last."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.domain.hit import Rung
+from recollect.recall import catching_up
+from recollect.storage.tables import vectors
+from recollect.testing import embedding_with
+from tests.matrix.homes import START
+from tests.recall.homes import OWNER, beside, home, opened, rows, scripted
+
+
+@pytest.mark.feature("G11")
+def test_what_another_home_writes_is_found_by_meaning_at_once(place: Path) -> None:
+    with embedding_with(scripted()), home(place) as one, home(place) as other:
+        mine, theirs = one.vault(OWNER), other.vault(OWNER)
+        mine.memories.save("tea is brewed")
+        for _ in range(3):
+            assert mine.recall("automobile").rung is Rung.HYBRID
+        for number, (text, asked) in enumerate((("my car is red", "automobile"), ("a doctor called", "physician"))):
+            saved = theirs.memories.save(text)
+            # Embedded by the other one first, or by the one that asks.
+            if number:
+                theirs.index.update()
+            found = mine.recall(asked)
+            assert (found[0].source.memory_id, found.rung, found.degraded) == (saved.id, Rung.HYBRID, None)
+            assert found[0].reasons.vector_score is not None
+
+
+@pytest.mark.feature("G11")
+def test_what_another_home_deletes_is_not_found_any_more(place: Path) -> None:
+    with embedding_with(scripted()), home(place) as one, home(place) as other:
+        mine, theirs = one.vault(OWNER), other.vault(OWNER)
+        saved = mine.memories.save("my car is red")
+        mine.memories.save("tea is brewed")
+        assert mine.recall("automobile")[0].text == "my car is red"
+        theirs.memories.forget(saved.id)
+        assert all(hit.text != "my car is red" for hit in mine.recall("automobile"))
+
+
+@pytest.mark.feature("G11")
+def test_vectors_of_another_connection_are_compared_by_the_next_question(place: Path) -> None:
+    embedder = scripted()
+    with opened(place, embedder) as vault:
+        vault.memories.save("tea is brewed")
+        vault.memories.save("my car is red")
+        vault.index.update()
+        first = vault.recall("automobile")[0]
+        ((chunk, generation),) = rows(place, "SELECT chunk, generation FROM vectors WHERE chunk = 2")
+        with beside(place) as database:
+            database.write(lambda tx: vectors.remove(tx, [chunk]))
+            ((tea,),) = rows(place, "SELECT data FROM vectors WHERE chunk = 1")
+            database.write(lambda tx: vectors.add(tx, generation, [(chunk, tea)]))
+            database.write(lambda tx: tx.run("UPDATE generations SET removed = removed + 200", {}))
+        again = next(hit for hit in vault.recall("automobile") if hit.text == first.text)
+        assert first.reasons.vector_score is not None
+        assert again.reasons.vector_score is not None
+        assert again.reasons.vector_score < first.reasons.vector_score - 0.2
+
+
+@pytest.mark.feature("G17")
+def test_a_model_that_another_connection_brings_in_is_seen_by_the_next_question(place: Path) -> None:
+    old, new = scripted("first"), scripted("second", 32)
+    with opened(place, old) as vault:
+        vault.memories.save("my car is red")
+        vault.index.update()
+        assert vault.recall("automobile").rung is Rung.HYBRID
+        with beside(place) as database:
+            database.write(lambda tx: catching_up.begin(tx, new.identity, START))
+            while catching_up.step(database, new, limit=16, cache_entries=0, now=START).count:
+                pass
+        found = vault.recall("car")
+        assert found.rung is Rung.TEXT
+        assert (found.degraded or "").startswith("another process made the index for another model")
+
+
+def test_without_a_write_the_same_question_has_the_same_answer(place: Path) -> None:
+    with opened(place, scripted()) as vault:
+        vault.memories.save("my car is red")
+        first, again = vault.recall("automobile"), vault.recall("automobile")
+        assert [(hit.text, hit.score) for hit in first] == [(hit.text, hit.score) for hit in again]

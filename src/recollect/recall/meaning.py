@@ -183,8 +183,7 @@ class Meaning:
             return None, str(error)
         in_time = awaited is None or self._catching_up.wait(awaited, PATIENCE_SECONDS)
         trouble = self._catching_up.trouble if awaited and in_time else None
-        identity = answering.identity.text_key()
-        found = database.read(lambda tx: self._once(tx, identity, lambda tx: self._current(tx, identity, len(asked))))
+        found = self._vectors(database, answering.identity.text_key(), len(asked), written=awaited is not None)
         if found is None:
             not_yet = None if standing.current else "no piece has a vector yet, so only words were compared"
             return (None, trouble or not_yet) if trouble or not_yet else None
@@ -326,6 +325,16 @@ class Meaning:
         self._catching_up.close()
         self._building.close()
         self._grouping.close()
+
+    def _vectors(
+        self, database: Database, identity: str, dimensions: int, *, written: bool
+    ) -> tuple[Matrix, int] | None:
+        """The vectors of a model; those of the last time where nothing was written since, as was just seen."""
+        seen, _ = self._read.get("standing", (None, None))
+        at, found = self._read.get(identity, (None, None))
+        if found is not None and at == seen and not written:
+            return found
+        return database.read(lambda tx: self._once(tx, identity, lambda tx: self._current(tx, identity, dimensions)))
 
     def _once(self, tx: Tx, what: str, load: Callable[[Tx], T]) -> T:
         """What `load` reads, from memory where nothing was written since: questions come oftener than writes."""

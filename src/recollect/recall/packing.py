@@ -24,7 +24,9 @@ def to_bytes(rows: "Vectors") -> list[bytes]:
 
 def to_signed_bytes(vector: "Vectors") -> "Bytes":
     """One vector to scan for."""
-    return _packed(_scaled(vector.reshape(1, -1), 2))[0][0]
+    import numpy as np  # noqa: PLC0415
+
+    return _high(_scaled(vector.reshape(1, -1), 2))[0].astype(np.int8)
 
 
 def rest_size(dimensions: int) -> int:
@@ -89,10 +91,15 @@ def _scaled(rows: "Vectors", parts: int) -> "NDArray[np.int16]":
     return np.rint(scaled).astype(np.int16)
 
 
+def _high(halves: "NDArray[np.int16]") -> "NDArray[np.int16]":
+    """The signed byte nearest to each component, the upper one of two."""
+    return (halves + 1) >> 1
+
+
 def _packed(halves: "NDArray[np.int16]") -> "tuple[Bytes, Bits]":
     """Components in halves of a signed byte, as signed bytes and bits."""
     import numpy as np  # noqa: PLC0415
 
-    high = (halves + 1) >> 1
+    high = _high(halves)
     low = np.packbits((halves - 2 * high + 1).astype(np.uint8), axis=1, bitorder="little")
     return high.astype(np.int8), low

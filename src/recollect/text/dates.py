@@ -4,20 +4,24 @@ A text becomes tokens, each with a tag; forms (patterns of tags) turn runs of to
 then those made of others. No form knows another, so each can be read alone.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import cache
 
+from recollect.text.calendar_words import vocabulary
 from recollect.text.date_forms import date_forms
 from recollect.text.joined_forms import direction_forms, pair_forms, part_forms
 from recollect.text.periods import Precision
 from recollect.text.relative_forms import relative_forms
 from recollect.text.time_forms import reduced
-from recollect.text.time_tokens import Direction, Token, tokens
+from recollect.text.time_tokens import Direction, Token, fold, tokens
 
 #: A question may be any text, but what names a time in it stands within this many characters.
 _LONGEST_QUESTION = 10_000
 #: Tags of what only joins the words of a time: articles, prepositions, possessives. Without another word there is none.
 _TIMELESS = frozenset("z!fgta&#q|2FCiIjr")
+_WORD = re.compile(r"[^\W_]+")
 
 #: How far outside a range a moment still fits by half: where the words are exact, and where they are vague.
 _TOLERANCE: dict[Precision, tuple[timedelta, timedelta]] = {
@@ -60,12 +64,28 @@ class TimeRange:
 
 def time_ranges(text: str, today: date) -> tuple[TimeRange, ...]:
     """Every time that a text names, in the order of the text."""
-    found = tokens(text[:_LONGEST_QUESTION])
-    if all(token.tag in _TIMELESS for token in found):
+    text = text[:_LONGEST_QUESTION]
+    if not _may_name_a_time(text):
         return ()
+    found = tokens(text)
     for forms in ((*date_forms(), *relative_forms()), part_forms(), pair_forms(), direction_forms()):
         found = reduced(found, forms, today)
     return tuple(meaning for token in found for meaning in _meanings(token, text))
+
+
+def _may_name_a_time(text: str) -> bool:
+    """Whether a text has a number or a word of time; False is certain, and quicker than to look for both."""
+    words = _WORD.findall(fold(text))
+    return not _timely().isdisjoint(words) or any(not word.isalpha() for word in words)
+
+
+@cache
+def _timely() -> frozenset[str]:
+    """One word of everything that may be part of a time, but for what only joins the others."""
+    known, _ = vocabulary()
+    joins = {word for word, (tag, _) in known.items() if tag in _TIMELESS}
+    phrases = [_WORD.findall(words) for words, (tag, _) in known.items() if tag not in _TIMELESS]
+    return frozenset(next((word for word in words if word not in joins), words[0]) for words in phrases)
 
 
 def _meanings(token: Token, text: str) -> list[TimeRange]:

@@ -72,20 +72,16 @@ class SqliteTextIndex:
         """About how many chunks have each phrase, by how soon enough of them are met."""
         counts: dict[str, int] = {}
         for phrase, listed in some.items():
-            numbers = _numbers(listed)
-            count = len(set(numbers))
+            counts[phrase] = 0 if listed == "[]" else listed.count(",") + 1
             if not _is_all(listed):
-                count = count * highest // numbers[-1]
+                numbers: list[int] = json.loads(listed)
+                count = len(set(numbers)) * highest // numbers[-1]
                 if count > budget(highest):
                     # What was much spoken of in the beginning may not have been since.
-                    newest = _numbers(lists.newest(phrase, _SAMPLE, ()))
-                    count = min(count, len(newest) * highest // max(1, highest - newest[0]))
-            counts[phrase] = count
+                    newest, oldest = lists.last(phrase, _SAMPLE)
+                    count = min(count, newest * highest // max(1, highest - oldest))
+                counts[phrase] = count
         return counts
-
-
-def _numbers(listed: str) -> list[int]:
-    return json.loads(listed)
 
 
 def _is_all(some: str) -> bool:

@@ -31,6 +31,10 @@ _NEWEST = """
       FROM (SELECT number FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
              UNION SELECT rowid FROM search WHERE search MATCH ?)
 """
+_LAST = """
+    SELECT count(*), min(number)
+      FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
+"""
 
 
 def prepare(connection: apsw.Connection, *, query_only: bool) -> None:
@@ -79,6 +83,11 @@ class TextLists:
         """The newest chunks with a phrase, and all where it stands with one of some others, each once."""
         both = f"{phrase} AND ({any_of(others)})" if others else '""'
         return self._one(_NEWEST, phrase, most, both)
+
+    def last(self, phrase: str, most: int) -> tuple[int, int]:
+        """How many of the newest chunks with a phrase there are, up to so many, and the oldest of these."""
+        count, oldest = fetch(self._connection, _LAST, (phrase, most))[0]
+        return count, oldest or 0
 
     def _one(self, sql: str, *params: int | str) -> str:
         return fetch(self._connection, sql, params)[0][0]

@@ -1,8 +1,7 @@
 """Chosen candidates as hits: their words, the exact place of these, and what was said beside them."""
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from recollect.domain.hit import Hit, Neighbour, Reasons, Source, SourceKind
@@ -73,6 +72,16 @@ class Detail(NamedTuple):
     last_line: int | None
 
 
+class Beside(NamedTuple):
+    """The turns around one."""
+
+    before: Neighbour | None
+    after: Neighbour | None
+
+
+_NOBODY = Beside(None, None)
+
+
 def details(tx: Tx, known: Iterable[Evidence]) -> dict[int, Detail]:
     """The words of each chunk and their place, by number."""
     turns: list[int] = []
@@ -85,8 +94,9 @@ def details(tx: Tx, known: Iterable[Evidence]) -> dict[int, Detail]:
     return {row[0]: Detail._make(row) for row in found}
 
 
-def to_hit(found: Evidence, detail: Detail, score: float, reasons: Reasons) -> Hit:
+def to_hit(found: Evidence, detail: Detail, score: float, reasons: Reasons, beside: Beside | None = None) -> Hit:
     """One chunk as a hit."""
+    before, after = beside or _NOBODY
     return Hit(
         text=detail.text,
         score=score,
@@ -95,6 +105,8 @@ def to_hit(found: Evidence, detail: Detail, score: float, reasons: Reasons) -> H
         author=found.author,
         created_at=moment(found.created),
         reasons=reasons,
+        before=before,
+        after=after,
     )
 
 
@@ -103,22 +115,17 @@ def to_share(score: float) -> float:
     return 1 / (1 + math.exp(-score / 2))
 
 
-def with_neighbours(tx: Tx, hits: Mapping[int, Hit], params: Params, *, filtered: bool) -> list[Hit]:
-    """Hits by the numbers of their chunks, in order, each turn with the turns beside it that the filters leave."""
-    beside: dict[tuple[int, int], Neighbour] = {}
-    numbers = {"numbers": to_list(hits)}
-    rows = tx.rows(_BESIDE_FILTERED, {**params, **numbers}) if filtered else tx.rows(_BESIDE, numbers)
+def turns_beside(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> dict[int, Beside]:
+    """For each chunk of a turn the turns before and after it, as far as the filters leave them."""
+    found: dict[int, Beside] = {}
+    wanted = {"numbers": to_list(numbers)}
+    rows = tx.rows(_BESIDE_FILTERED, {**params, **wanted}) if filtered else tx.rows(_BESIDE, wanted)
     for number, step, message_id, position, author, trust, text in rows:
         shown = _last(text) if step < 0 else _first(text)
-        beside[number, step] = Neighbour(
-            message_id=message_id, position=position, author=author, trust=Trust(trust), text=shown
-        )
-    return [
-        replace(hit, before=beside.get((number, -1)), after=beside.get((number, 1)))
-        if (number, -1) in beside or (number, 1) in beside
-        else hit
-        for number, hit in hits.items()
-    ]
+        one = Neighbour(message_id=message_id, position=position, author=author, trust=Trust(trust), text=shown)
+        before, after = found.get(number, _NOBODY)
+        found[number] = Beside(one, after) if step < 0 else Beside(before, one)
+    return found
 
 
 def _source(found: Evidence, detail: Detail) -> Source:

@@ -1,16 +1,16 @@
 """Query in, hits out: candidates by words, by meaning and by time, one ranking, each hit with its place and reasons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from recollect.domain.hit import Hit, Reasons, Recalled, Rung
+from recollect.domain.hit import Reasons, Recalled, Rung
 from recollect.policy.clock import Reading
 from recollect.recall.candidates import best_served, by_meaning, by_time, by_words, nearest_served
 from recollect.recall.evidence import Evidence, is_speaker
 from recollect.recall.filters import Filters
 from recollect.recall.freshness import HEAD, Statement, asks_for_the_past, settle
 from recollect.recall.fuse import Fused
-from recollect.recall.hits import Detail, details, to_hit, to_share, with_neighbours
+from recollect.recall.hits import Detail, details, to_hit, to_share, turns_beside
 from recollect.recall.nearest import Nearest
 from recollect.recall.ranking import Arms, Question, Ranking, crowded, crowded_out, rank
 from recollect.recall.rerank import Judged
@@ -56,8 +56,12 @@ def search(
     if len(chosen) < limit:
         # Some of the first said what a better one said.
         chosen, found = _choose(tx, question, ranking, max(HEAD, 2 * limit, judging), limit, judged)
-    shown = _hits(chosen, ranking, found, question, arms, rung)
-    hits = with_neighbours(tx, shown, question.params, filtered=question.filtered)
+    beside = turns_beside(tx, [one.number for one in chosen], question.params, filtered=question.filtered)
+    reasons = _reasons(chosen, ranking, question, arms, rung)
+    hits = [
+        to_hit(ranking.known[one.number], found[one.number], to_share(one.score), why, beside.get(one.number))
+        for one, why in zip(chosen, reasons, strict=True)
+    ]
     return Recalled(hits, rung, missing)
 
 
@@ -152,31 +156,20 @@ def _unlike(ranked: list[Fused], known: Mapping[int, Evidence], found: Mapping[i
     return kept
 
 
-def _hits(
-    chosen: Sequence[Fused],
-    ranking: Ranking,
-    found: Mapping[int, Detail],
-    question: Question,
-    arms: Arms,
-    rung: Rung,
-) -> dict[int, Hit]:
+def _reasons(
+    chosen: Sequence[Fused], ranking: Ranking, question: Question, arms: Arms, rung: Rung
+) -> Iterator[Reasons]:
+    """Why each of the chosen ranks where it does."""
     text_rank = {number: place for place, number in enumerate(arms.matches, start=1)}
     vector_rank = {number: place for place, number in enumerate(arms.near, start=1)}
     terms = tuple(term.word for term in question.sought)
-    return {
-        one.number: to_hit(
-            ranking.known[one.number],
-            found[one.number],
-            to_share(one.score),
-            Reasons(
-                rung=rung,
-                text_rank=text_rank.get(one.number),
-                text_score=ranking.scores.get(one.number) if one.number in text_rank else None,
-                vector_rank=vector_rank.get(one.number),
-                vector_score=ranking.cosines.get(one.number),
-                terms=terms,
-                added=one.added,
-            ),
+    for one in chosen:
+        yield Reasons(
+            rung=rung,
+            text_rank=text_rank.get(one.number),
+            text_score=ranking.scores.get(one.number) if one.number in text_rank else None,
+            vector_rank=vector_rank.get(one.number),
+            vector_score=ranking.cosines.get(one.number),
+            terms=terms,
+            added=one.added,
         )
-        for one in chosen
-    }

@@ -8,9 +8,9 @@ import apsw
 
 from recollect.storage.port import Matches
 from recollect.storage.sqlite.text_lengths import Lengths
-from recollect.storage.sqlite.text_lists import TextLists, fetch
+from recollect.storage.sqlite.text_lists import NO_LIMIT, TextLists, fetch
 from recollect.storage.sqlite.text_scores import Listed, Size, ranked
-from recollect.text.narrowing import Plan, budget, narrowed
+from recollect.text.narrowing import SMALL, budget, narrowed
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
@@ -55,14 +55,15 @@ class SqliteTextIndex:
 
     def _lists(self, phrases: Sequence[str], highest: int, *, whole: bool) -> Iterator[Listed]:
         lists = TextLists(self._connection)
+        if whole or highest <= SMALL:
+            yield from map(Listed, lists.some(phrases, NO_LIMIT).values())
+            return
         some = lists.some(phrases, _SAMPLE)
-        if whole:
-            plan, counts = Plan(tuple(phrases), (), ()), dict[str, int]()
-        else:
-            counts = self._frequencies(lists, some, highest)
-            plan = narrowed(counts, highest)
+        counts = self._frequencies(lists, some, highest)
+        plan = narrowed(counts, highest)
+        rest = lists.some([phrase for phrase in plan.alone if not _is_all(some[phrase])], NO_LIMIT)
         for phrase in plan.alone:
-            yield Listed(some[phrase] if _is_all(some[phrase]) else lists.whole(phrase))
+            yield Listed(rest.get(phrase, some[phrase]))
         for phrase in plan.leading:
             yield Listed(lists.newest(phrase, budget(highest), (*plan.alone, *plan.beside)), counts[phrase])
         for phrase in plan.beside:

@@ -15,9 +15,9 @@ from recollect.text.narrowing import any_of
 
 #: How the words of a query become the terms that the index has, as its migration says.
 _TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
+NO_LIMIT: Final = -1
 #: Kept by each connection for itself: it has no rows of its own.
 _OCCURRENCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab (main, search, instance)"
-_OF_TERM = "SELECT json_group_array(doc) FROM temp.occurrences WHERE term = ?"
 _OF_PHRASE = "SELECT json_group_array(rowid) FROM search WHERE search MATCH ?"
 _SOME_OF_TERMS = """
     SELECT (SELECT json_group_array(doc) FROM (SELECT doc FROM temp.occurrences WHERE term = one.value LIMIT ?))
@@ -59,7 +59,7 @@ class TextLists:
         self._tokenize = connection.fts5_tokenizer(*_TOKENIZER)
 
     def some(self, phrases: Iterable[str], most: int) -> dict[str, str]:
-        """The first few places of each phrase."""
+        """The first places of each phrase, so many or all."""
         terms = {phrase: self._term(phrase) for phrase in phrases}
         single = [phrase for phrase, term in terms.items() if term is not None]
         listed = json.dumps([terms[phrase] for phrase in single])
@@ -69,11 +69,6 @@ class TextLists:
             phrase: found[phrase] if term is not None else self._one(_SOME_OF_PHRASE, phrase, most)
             for phrase, term in terms.items()
         }
-
-    def whole(self, phrase: str) -> str:
-        """Every place of a phrase."""
-        term = self._term(phrase)
-        return self._one(_OF_PHRASE, phrase) if term is None else self._one(_OF_TERM, term)
 
     def beside(self, phrase: str, others: Sequence[str]) -> str:
         """The chunks with a phrase and one of some others, each once."""

@@ -2,67 +2,50 @@
 
 from collections.abc import Sequence
 
-from recollect.recall.evidence import allowed, said_in, standing, to_list
-from recollect.recall.filters import FILTERED, ROWS
+from recollect.recall.evidence import said_in, standing
 from recollect.recall.nearest import Nearest
 from recollect.recall.when import Named
-from recollect.storage.port import Matches, Params, Tx
+from recollect.recall.within import Within
+from recollect.storage.port import Matches, Tx
 from recollect.storage.times import micros
 from recollect.text.terms import QueryTerm, phrases
 
 #: Of what was said in a named time, no more than this is looked through.
 _MOST_TIMELY = 20_000
-#: How much further down to look for what is near and may be served.
+#: How much further down to look, where some of the first may not be served, before all that may be are asked for.
 _DEEPER = 8
-#: Matches that are looked up at once to see which may be served.
-_BLOCK = 256
-_SERVED = f"""
-    SELECT chunks.number, chunks.source, chunks.source_number
-      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
-     WHERE {FILTERED}
-"""  # noqa: S608  (constants of these files)
 
 
-def by_words(
-    tx: Tx, terms: Sequence[QueryTerm], params: Params, size: int, *, filtered: bool
-) -> tuple[list[int], Matches]:
+def by_words(tx: Tx, terms: Sequence[QueryTerm], within: Within, size: int) -> tuple[list[int], Matches]:
     """The chunks that match the words of a question, best first, and every match that was looked at."""
     matches = tx.text.matches(phrases(terms))
-    return (best_served(tx, terms, matches, params, size)) if filtered else (matches.best(size), matches)
+    return best_served(tx, terms, matches, within, size) if within.filtered else (matches.best(size), matches)
 
 
 def best_served(
-    tx: Tx, terms: Sequence[QueryTerm], matches: Matches, params: Params, size: int
+    tx: Tx, terms: Sequence[QueryTerm], matches: Matches, within: Within, size: int
 ) -> tuple[list[int], Matches]:
-    """The best matches that may be served, one for each text; of all chunks where the first look finds too few."""
-    found = _served(tx, matches.best(len(matches)), params, size)
+    """The best matches that may be served, one for each text."""
+    first = [] if within.narrow else matches.best(_DEEPER * size)
+    found = within.best(first, size)
     if len(found) == size:
         return found, matches
-    # In a large index what stands beside nothing else was left out; under a filter little may be left.
+    # Also what stands beside nothing else, which is left out of a large index: little may be left.
     every = tx.text.matches(phrases(terms), whole=True)
-    return (_served(tx, every.best(len(every)), params, size), every) if len(every) > len(matches) else (found, matches)
+    if len(first) == len(every):
+        return found, matches
+    scores = every.scores(list(within.everything()))
+    ordered = sorted(scores, key=lambda number: (-scores[number], -number))
+    return within.best(ordered, size), every
 
 
-def _served(tx: Tx, ordered: list[int], params: Params, size: int) -> list[int]:
-    """The best piece of each text that may be served: one long text must not take the places of all others."""
-    best: dict[tuple[str, int], int] = {}
-    for start in range(0, len(ordered), _BLOCK):
-        block = ordered[start : start + _BLOCK]
-        rows = tx.rows(_SERVED, {**params, "numbers": to_list(block)})
-        places = {number: (source, source_number) for number, source, source_number in rows}
-        for number in block:
-            if number in places:
-                best.setdefault(places[number], number)
-        if len(best) >= size:
-            break
-    return list(best.values())[:size]
-
-
-def by_meaning(tx: Tx, params: Params, nearest: Nearest | None, size: int, *, filtered: bool) -> list[int]:
+def by_meaning(tx: Tx, within: Within, nearest: Nearest | None, size: int) -> list[int]:
     """The chunks nearest in meaning, nearest first."""
     if nearest is None:
         return []
-    found = nearest.best(size + nearest.stale, allowed(tx, params) if filtered else None)
+    if within.filtered:
+        return nearest_served(within, nearest, size)
+    found = nearest.best(size + nearest.stale, None)
     if nearest.stale:
         # What was taken out since must not take the places of what stands.
         there = standing(tx, found)
@@ -70,13 +53,13 @@ def by_meaning(tx: Tx, params: Params, nearest: Nearest | None, size: int, *, fi
     return found[:size]
 
 
-def nearest_served(tx: Tx, nearest: Nearest, params: Params, size: int) -> list[int]:
-    """The nearest that may be served, one for each text: further down, and among all where that is not enough."""
-    found = nearest.best(_DEEPER * size, None)
-    served = _served(tx, found, params, size)
-    if len(served) == size or len(found) < _DEEPER * size:
+def nearest_served(within: Within, nearest: Nearest, size: int) -> list[int]:
+    """The nearest that may be served, one for each text."""
+    found = [] if within.narrow else nearest.best(_DEEPER * size, None)
+    served = within.best(found, size)
+    if len(served) == size or (found and len(found) < _DEEPER * size):
         return served
-    return nearest.best(size, allowed(tx, params))
+    return nearest.best(size, within.everything())
 
 
 def by_time(tx: Tx, times: Sequence[Named], nearest: Nearest | None, size: int) -> list[int]:

@@ -27,7 +27,6 @@ _TURNS = """
      WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
 """
 
-_ALLOWED = f"SELECT chunks.number FROM chunks AS every {ROWS.format(numbers='every.number')} WHERE {FILTERED}"  # noqa: S608
 # Said in a time: by the two indexes on when rows were made, and no more than can be looked through.
 _SAID_IN = """
     SELECT chunks.number FROM (
@@ -102,11 +101,6 @@ def neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
     if unknown:
         known |= {number: [*before, *after] for number, (before, after) in beside.look(tx, unknown).items()}
     return known
-
-
-def allowed(tx: Tx, params: Params) -> set[int]:
-    """Every chunk that the filters leave."""
-    return {row[0] for row in tx.rows(_ALLOWED, params)}
 
 
 def said_in(tx: Tx, start: int, end: int, most: int) -> list[int]:

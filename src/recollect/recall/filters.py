@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import lru_cache
 
 from recollect.domain.errors import InvalidInput
 from recollect.domain.hit import SourceKind
@@ -51,6 +52,8 @@ FILTERED = f"""
      AND (:trusts IS NULL OR {TRUST} IN (SELECT value FROM json_each(:trusts)))
 """  # noqa: S608  (constants of this file)
 _KEYS = "SELECT id, key FROM sessions"
+#: Keys that stay known.
+_PLACES = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,5 +125,12 @@ def to_trust(text: str) -> Trust:
 
 def _sessions(tx: Tx, agent: str | None, channel: str | None) -> list[str]:
     """The conversations with an agent, on a channel."""
-    found = ((row[0], SessionKey.parse(row[1])) for row in tx.rows(_KEYS, {}))
-    return [one for one, key in found if agent in (None, key.agent) and channel in (None, key.channel)]
+    found = ((row[0], *_place(row[1])) for row in tx.rows(_KEYS, {}))
+    return [one for one, of, at in found if agent in (None, of) and channel in (None, at)]
+
+
+@lru_cache(maxsize=_PLACES)
+def _place(key: str) -> tuple[str, str]:
+    """The agent and the channel of a conversation; to take a key apart takes longer than all else of it."""
+    parsed = SessionKey.parse(key)
+    return parsed.agent, parsed.channel

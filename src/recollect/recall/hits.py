@@ -8,7 +8,8 @@ from recollect.domain.hit import Hit, Neighbour, Reasons, Source, SourceKind
 from recollect.domain.trust import Trust
 from recollect.recall.evidence import Evidence, to_list
 from recollect.recall.filters import FILTERED, ROWS
-from recollect.storage.port import Params, Tx
+from recollect.recall.within import Within
+from recollect.storage.port import Tx
 from recollect.storage.times import moment
 
 #: Of a neighbour, in characters: enough to see what a hit answers.
@@ -115,11 +116,11 @@ def to_share(score: float) -> float:
     return 1 / (1 + math.exp(-score / 2))
 
 
-def turns_beside(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> dict[int, Beside]:
+def turns_beside(tx: Tx, numbers: Iterable[int], within: Within) -> dict[int, Beside]:
     """For each chunk of a turn the turns before and after it, as far as the filters leave them."""
     found: dict[int, Beside] = {}
     wanted = {"numbers": to_list(numbers)}
-    rows = tx.rows(_BESIDE_FILTERED, {**params, **wanted}) if filtered else tx.rows(_BESIDE, wanted)
+    rows = tx.rows(_BESIDE_FILTERED, {**within.params, **wanted}) if within.filtered else tx.rows(_BESIDE, wanted)
     for number, step, message_id, position, author, trust, text in rows:
         shown = _last(text) if step < 0 else _first(text)
         one = Neighbour(message_id=message_id, position=position, author=author, trust=Trust(trust), text=shown)

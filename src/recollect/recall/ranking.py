@@ -1,6 +1,6 @@
 """What the arms of a search found, looked up and put in one order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.domain.trust import Trust
@@ -8,7 +8,8 @@ from recollect.recall.evidence import Evidence, load, neighbours, standing
 from recollect.recall.fuse import Candidate, Fused, Scale, draw_near, fuse, measure
 from recollect.recall.nearest import Nearest
 from recollect.recall.when import Named, fit
-from recollect.storage.port import Matches, Params, Tx
+from recollect.recall.within import Within
+from recollect.storage.port import Matches, Tx
 from recollect.text.terms import QueryTerm
 
 #: So many of the best are compared with their neighbours; what is further down does not come up by them.
@@ -29,8 +30,7 @@ class Question:
     sought: tuple[QueryTerm, ...]
     names: frozenset[str]
     times: list[Named]
-    filtered: bool
-    params: Params
+    within: Within
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +65,15 @@ class Ranking:
 
 def rank(tx: Tx, question: Question, arms: Arms, size: int) -> Ranking:
     """The candidates in one order; `size` is how many each arm was asked for."""
-    numbers = arms.numbers
+    numbers, within = arms.numbers, question.within
     cosines = arms.nearest.cosines(numbers) if arms.nearest else {}
     scores = arms.words.scores(numbers)
     scale = measure(cosines.values(), [scores.get(number, 0.0) for number in numbers])
     looked = numbers if question.names or question.times else _first(numbers, cosines, scores, scale, size)
-    known = load(tx, looked, question.params, filtered=question.filtered)
-    if len(known) < len(looked) < len(numbers):
-        # What may not be served must not take the places of others.
-        looked, known = numbers, load(tx, numbers, question.params, filtered=question.filtered)
+    known = load(tx, looked, within.params, filtered=within.filtered)
+    if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _texts(known.values()) < len(known)):
+        # What may not be served, and the pieces of one long text, must not take the places of others.
+        looked, known = numbers, load(tx, numbers, within.params, filtered=within.filtered)
     ranked, _ = fuse([_candidate(question, one, cosines, scores) for one in known.values()], scale)
     drawn = _drawn(tx, ranked[:_DRAWN], known, arms, scale)
     return Ranking(drawn + ranked[_DRAWN:], known, cosines, scores, frozenset(looked))
@@ -84,7 +84,7 @@ def crowded(arms: Arms, ranking: Ranking, size: int) -> bool:
     looked, served = _served(arms.matches, ranking)
     if len(served) < looked:
         return True
-    return len(arms.matches) == size and 2 * len({(one.source, one.source_number) for one in served}) < looked
+    return len(arms.matches) == size and 2 * _texts(served) < looked
 
 
 def crowded_out(arms: Arms, ranking: Ranking) -> bool:
@@ -97,6 +97,11 @@ def _served(numbers: Sequence[int], ranking: Ranking) -> tuple[int, list[Evidenc
     """How many of these were looked up, and those of them that may be served."""
     looked = [number for number in numbers if number in ranking.looked]
     return len(looked), [ranking.known[number] for number in looked if number in ranking.known]
+
+
+def _texts(found: Iterable[Evidence]) -> int:
+    """How many texts these are pieces of."""
+    return len({(one.source, one.source_number) for one in found})
 
 
 def _first(

@@ -16,6 +16,7 @@ from recollect.recall.ranking import Arms, Question, Ranking, crowded, crowded_o
 from recollect.recall.rerank import Judged
 from recollect.recall.substring import find_substring
 from recollect.recall.when import named_times, without_relative_times
+from recollect.recall.within import Within
 from recollect.storage.port import Tx
 from recollect.text.similarity import outline, says_the_same
 from recollect.text.terms import index_terms, may_have, query_terms, with_members
@@ -41,22 +42,22 @@ def search(
     rung, size = Rung.HYBRID if nearest else Rung.TEXT, max(POOL, limit * _PIECES)
     arms = _arms(tx, question, nearest, size)
     if not arms.numbers:
-        hits = find_substring(tx, query, question.params, limit)
+        hits = find_substring(tx, query, question.within.params, limit)
         return Recalled(hits, Rung.SUBSTRING if hits else rung, missing)
     ranking = rank(tx, question, arms, size)
     if crowded(arms, ranking, size):
-        matches, words = best_served(tx, question.sought, arms.words, question.params, size)
+        matches, words = best_served(tx, question.sought, arms.words, question.within, size)
         arms = replace(arms, matches=matches, words=words)
         ranking = rank(tx, question, arms, size)
     if nearest and crowded_out(arms, ranking):
-        arms = replace(arms, near=nearest_served(tx, nearest, question.params, size))
+        arms = replace(arms, near=nearest_served(question.within, nearest, size))
         ranking = rank(tx, question, arms, size)
     judging = judged.head if judged else 0
     chosen, found = _choose(tx, question, ranking, max(HEAD, limit, judging), limit, judged)
     if len(chosen) < limit:
         # Some of the first said what a better one said.
         chosen, found = _choose(tx, question, ranking, max(HEAD, 2 * limit, judging), limit, judged)
-    beside = turns_beside(tx, [one.number for one in chosen], question.params, filtered=question.filtered)
+    beside = turns_beside(tx, [one.number for one in chosen], question.within)
     reasons = _reasons(chosen, ranking, question, arms, rung)
     hits = [
         to_hit(ranking.known[one.number], found[one.number], to_share(one.score), why, beside.get(one.number))
@@ -72,12 +73,12 @@ def _question(tx: Tx, query: str, reading: Reading, filters: Filters) -> Questio
     names = frozenset(term.word.casefold() for term in terms if term.word[:1].isupper() and is_speaker(tx, term.word))
     kept = tuple(term for term in terms if term.word.casefold() not in names)
     asked = kept or terms
-    return Question(query, asked, with_members(asked), names, times, filters.any, params)
+    return Question(query, asked, with_members(asked), names, times, Within(tx, params, filtered=filters.any))
 
 
 def _arms(tx: Tx, question: Question, nearest: Nearest | None, size: int) -> Arms:
-    matches, words = by_words(tx, question.sought, question.params, size, filtered=question.filtered)
-    near = by_meaning(tx, question.params, nearest, size, filtered=question.filtered)
+    matches, words = by_words(tx, question.sought, question.within, size)
+    near = by_meaning(tx, question.within, nearest, size)
     timely = by_time(tx, question.times, nearest, size // 2)
     return Arms(matches, near, timely, words, nearest)
 

@@ -125,11 +125,12 @@ def _settled(
     if len(head) < 2 or asks_for_the_past(question.text):
         return ranked
     asked = frozenset(word for term in question.terms for word in term.term.split())
+    said = [may_have(found[one.number].text, asked) for one in head]
     statements: list[Statement] = []
-    for one in head:
-        text = found[one.number].text
-        # Without a word of the question it competes with nothing, and its terms are not needed.
-        terms = frozenset(index_terms(text).split()) if may_have(text, asked) else frozenset[str]()
+    for place, one in enumerate(head):
+        # Without a word of the question that another has too it competes with nothing, and its terms are not needed.
+        alone = all(other == place or said[place].isdisjoint(said[other]) for other in range(len(head)))
+        terms = frozenset[str]() if alone else frozenset(index_terms(found[one.number].text).split())
         statements.append(Statement(one.number, known[one.number].created, terms, terms & asked))
     by_number = {one.number: one for one in head}
     order = [by_number[number] for number in settle(statements)]

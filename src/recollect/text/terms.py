@@ -42,14 +42,14 @@ def index_terms(text: str) -> str:
     )
 
 
-def may_have(text: str, terms: Iterable[str]) -> bool:
-    """Whether any of the terms may be among those of a text; False is certain, and quicker than to make them all."""
+def may_have(text: str, terms: frozenset[str]) -> frozenset[str]:
+    """Which of the terms may be among those of a text; the others are not, which is quicker told than made sure of."""
     if not text.isascii() or "+" in text or "#" in text:
         # Folding changes letters, and these symbols are spelled out.
-        return True
+        return terms
     # A term is a run of letters and digits, or several once what joins them is taken out.
     joined = text.lower().translate(_UNJOINED)
-    return any(term in joined or term.startswith(_SPELLED_DOT) for term in terms)
+    return frozenset([term for term in terms if term in joined or term.startswith(_SPELLED_DOT)])
 
 
 def _indexed(found: str) -> str:

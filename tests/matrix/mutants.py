@@ -112,7 +112,10 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     "recall forgets what was superseded": (Patch(_SEARCH, "AND memories.superseded_by IS NULL\n", "\n"),),
     "recall forgets deadlines": (Patch(_SEARCH, "memories.expires_at > :now", "1"),),
     "recall forgets the archive's deadline": (Patch(_SEARCH, "memories.archive_at > :policy_now", "1"),),
-    "recall forgets which session": (Patch(_SEARCH, "OR messages.session_id = :session_id", "OR 1"),),
+    "recall forgets which session": (
+        Patch(_SEARCH, "OR messages.session_id = :session_id", "OR 1"),
+        Patch(_SEARCH, "WHERE messages.session_id = :session_id", "WHERE 1"),
+    ),
     "a page shows every state": (Patch("storage/tables/memories.py", " if keep(memory))", ")"),),
     "a key finds what is not active": (
         Patch(

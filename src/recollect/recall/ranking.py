@@ -108,7 +108,7 @@ def _first(
     numbers: list[int], cosines: Mapping[int, float], scores: Mapping[int, float], scale: Scale, size: int
 ) -> list[int]:
     """Those that the two arms together put first: what is known of the others would not bring them to the head."""
-    most = size * 2 // 3
+    most = size // 2
     if len(numbers) <= most:
         return numbers
     base = {one: scale.base(cosines.get(one), scores.get(one, 0.0), turn=True) for one in numbers}

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import apsw
 
-from recollect.text.terms import index_terms, match_expression, query_terms
+from recollect.text.narrowing import any_of
+from recollect.text.terms import index_terms, phrases, query_terms
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
@@ -31,8 +32,8 @@ class FullText:
 
     def find(self, query: str) -> list[str]:
         """The texts that match, best first."""
-        expression = match_expression(query_terms(query))
-        if expression is None:
+        expression = any_of(phrases(query_terms(query)))
+        if not expression:
             return []
         rows = self._connection.execute("SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank", (expression,))
         return [self.texts[int(str(row[0])) - 1] for row in rows]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import apsw
 import pytest
 
-from recollect.text.terms import MAX_TERMS, QueryTerm, index_terms, match_expression, phrases, query_terms
+from recollect.text.terms import MAX_TERMS, QueryTerm, index_terms, phrases, query_terms
 from tests.text.full_text import FullText
 
 FOUND = [
@@ -149,12 +149,12 @@ def test_any_string_is_a_legal_query(query: str) -> None:
     assert len(query_terms(query)) <= MAX_TERMS
 
 
-def test_no_term_makes_no_expression() -> None:
-    assert match_expression(query_terms("?! …")) is None
+def test_no_term_makes_no_phrase() -> None:
+    assert phrases(query_terms("?! …")) == []
 
 
 def test_a_quote_in_a_term_cannot_leave_its_phrase() -> None:
-    assert match_expression([QueryTerm('a" OR "b', "a")]) == '"a"" OR ""b"'
+    assert phrases([QueryTerm('a" OR "b', "a")]) == ['"a"" OR ""b"']
 
 
 def test_each_term_is_one_phrase() -> None:

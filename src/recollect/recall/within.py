@@ -1,5 +1,6 @@
 """What the filters of one question leave: whether given chunks are among it, and all that are, by the shortest way."""
 
+from recollect.recall.evidence import to_list
 from recollect.recall.filters import FILTERED, ROWS
 from recollect.storage.port import Params, Tx
 
@@ -59,8 +60,7 @@ class Within:
         while start < len(ordered) and len(best) < most:
             block = ordered[start : start + size]
             start, size = start + size, 2 * size
-            listed = "[" + ",".join(map(str, block)) + "]"
-            rows = self._tx.rows(_SERVED, {**self.params, "numbers": listed})
+            rows = self._tx.rows(_SERVED, {**self.params, "numbers": to_list(block)})
             places = {number: (source, source_number) for number, source, source_number in rows}
             for number in block:
                 if number in places:

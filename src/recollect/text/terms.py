@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from recollect.text.kinds import members
-from recollect.text.narrowing import any_of
 from recollect.text.stopwords import STOP_WORDS
 from recollect.text.words import Piece, analyse, contracted, is_unspaced, located_pieces, pairs, plain, spellings
 
@@ -120,11 +119,6 @@ def _stands_alone(part: str) -> bool:
 def phrases(terms: Iterable[QueryTerm]) -> list[str]:
     """Each term as a phrase of an FTS5 MATCH expression."""
     return [_quoted(term.term) for term in terms]
-
-
-def match_expression(terms: Iterable[QueryTerm]) -> str | None:
-    """An FTS5 MATCH expression for any of the terms, or None when there is none to look for."""
-    return any_of(phrases(terms)) or None
 
 
 def _quoted(term: str) -> str:

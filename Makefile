@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-GTE_SMALL := packages/recollect-gte-small
+GTE_SMALL := packages/recollectum-gte-small
 
 .PHONY: demo test check docs bench bar clean
 
 demo: $(STAMP)
-	$(BIN)/python -m recollect.doors.cli.demo
+	$(BIN)/python -m recollectum.doors.cli.demo
 
 test: check
 	# A browser for the tests of the console, where there is none and this account may install one.
@@ -23,7 +23,7 @@ check: $(STAMP)
 	$(BIN)/codespell src tests bench packages docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 docs: $(STAMP)
-	$(BIN)/python -m recollect.doors.cli.reference docs/reference
+	$(BIN)/python -m recollectum.doors.cli.reference docs/reference
 
 bench: $(STAMP)
 	$(BIN)/python -m bench

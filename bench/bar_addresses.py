@@ -10,9 +10,9 @@ from typing import TypeAlias
 import pytest
 
 from bench.bar_row import Measured
-from recollect.domain.errors import RecollectError
-from recollect.models.endpoint import endpoint
-from recollect.models.wire import Access, Connect, Wire, connect
+from recollectum.domain.errors import RecollectumError
+from recollectum.models.endpoint import endpoint
+from recollectum.models.wire import Access, Connect, Wire, connect
 
 #: Posts something to an address.
 Post: TypeAlias = Callable[[str], object]
@@ -56,7 +56,7 @@ def addresses(
 
 
 def _is_accepted(host: str, *, plain_http: bool) -> bool:
-    with suppress(RecollectError):
+    with suppress(RecollectumError):
         endpoint(f"http://{host}/v1", plain_http=plain_http)
         return True
     return False
@@ -65,7 +65,7 @@ def _is_accepted(host: str, *, plain_http: bool) -> bool:
 def _post(url: str) -> object:
     wire = Wire(endpoint(url, plain_http=False), Access(headers={"Authorization": "Bearer x"}), timeout_seconds=5)
     try:
-        with suppress(RecollectError):
+        with suppress(RecollectumError):
             for _ in wire.stream("/embeddings", {"input": ["private"]}):
                 pass
         return wire.post("/embeddings", {"input": ["private"]})
@@ -77,7 +77,7 @@ def _is_followed(status: int, post: Post) -> bool:
     """Whether a server hears anything when another one points to it."""
     with _listening(200, "") as (elsewhere, heard), _listening(status, elsewhere) as (here, asked):
         # An engine that follows may well stumble later, over what it was answered.
-        with suppress(RecollectError, OSError):
+        with suppress(RecollectumError, OSError):
             post(here)
         assert asked, "nobody asked the first server"
         return bool(heard)
@@ -135,6 +135,6 @@ def _reached(meaning: tuple[str, ...], connect: Connect) -> list[str]:
         patch.setattr(socket, "create_connection", opened)
         wire = Wire(endpoint("http://localhost:9/v1", plain_http=False), Access(), timeout_seconds=5, connect=connect)
         for _ in range(2):
-            with suppress(RecollectError):
+            with suppress(RecollectumError):
                 wire.post("/embeddings", {"input": ["private"]})
     return [address for address in tried if not address.startswith("127.") and address != "::1"]

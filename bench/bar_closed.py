@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.crashes.programs import run
 from tests.faults.sentences import CURE
 
@@ -85,7 +85,7 @@ def _shut(target: Path, mode: int | None) -> Generator[None]:
 
 
 def _is_refused(folder: Path, closed: _Closed, mode: int | None) -> bool:
-    with Recollect(folder / "home") as home:
+    with Recollectum(folder / "home") as home:
         home.vault("user:ann").memories.save("something to keep")
     (vault,) = (folder / "home" / "vaults").glob("*.db")
     if os.getuid() == 0:

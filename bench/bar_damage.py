@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
-from recollect.domain.errors import StorageError
-from recollect.domain.message import Message
-from recollect.domain.owner import Owner
-from recollect.storage.sqlite.connection import check_version, connect
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
-from recollect.storage.tables import seals
-from recollect.storage.times import micros
-from recollect.transfer import jsonl
-from recollect.upkeep.backup_grounds import Grounds
-from recollect.upkeep.doctor_reading import read_vault
-from recollect.upkeep.repair import Repaired, repair
+from recollectum.domain.errors import StorageError
+from recollectum.domain.message import Message
+from recollectum.domain.owner import Owner
+from recollectum.storage.sqlite.connection import check_version, connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
+from recollectum.storage.tables import seals
+from recollectum.storage.times import micros
+from recollectum.transfer import jsonl
+from recollectum.upkeep.backup_grounds import Grounds
+from recollectum.upkeep.doctor_reading import read_vault
+from recollectum.upkeep.repair import Repaired, repair
 from tests.crashes.storming import storm
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 from tests.transfer.conversations import sample

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
-from recollect.home.files import write_atomic
+from recollectum.home.files import write_atomic
 from tests.crashes.contending import count_together
 from tests.crashes.killing import Toll, kill_writers
 from tests.crashes.power import Verdict, cut_power, record

@@ -7,16 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
-from recollect import Recollect
-from recollect.domain.errors import NotFound, RecollectError
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.transfer.sessions import export_session, import_transcript
-from recollect.upkeep.backup import back_up
-from recollect.upkeep.restore import restore_vaults
-from recollect.vault.draft import Draft
-from recollect.vault.purge_request import PurgeRequest
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import NotFound, RecollectumError
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.transfer.sessions import export_session, import_transcript
+from recollectum.upkeep.backup import back_up
+from recollectum.upkeep.restore import restore_vaults
+from recollectum.vault.draft import Draft
+from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run
 from tests.matrix.homes import quick_folder
@@ -54,7 +54,11 @@ def _talk(vault: Vault, channel: str, words: tuple[str, ...]) -> str:
 
 def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
     """Words, the ends of words and vectors of what was erased, looked for in every file by another process."""
-    with own_place() as folder, embedding_with(ScriptedEmbedder()), Recollect(folder / "home", settings=_PLAIN) as home:
+    with (
+        own_place() as folder,
+        embedding_with(ScriptedEmbedder()),
+        Recollectum(folder / "home", settings=_PLAIN) as home,
+    ):
         vault = home.vault(_OWNER)
         for first in range(0, 50_000 if long else 500, 500):
             vault.memories.save_many([Draft(content=f"number {first + n} stays, {_KEPT}") for n in range(500)])
@@ -89,7 +93,11 @@ def _vectors(path: Path) -> set[bytes]:
 
 def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
     """What was made of an erased conversation, and every loop that could make it again, run after the erasure."""
-    with own_place() as folder, embedding_with(ScriptedEmbedder()), Recollect(folder / "home", settings=_PLAIN) as home:
+    with (
+        own_place() as folder,
+        embedding_with(ScriptedEmbedder()),
+        Recollectum(folder / "home", settings=_PLAIN) as home,
+    ):
         vault = home.vault(_OWNER)
         _talk(vault, "work", (_KEPT,))
         gone = _talk(vault, "home", _SECRETS)
@@ -108,7 +116,7 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
                 erase(vault, request)
         for _ in range(5 if long else 1):
             # The same file once more: it must be known as erased.
-            with suppress(RecollectError):
+            with suppress(RecollectumError):
                 import_transcript(vault, transcript)
             _learn(vault, vault.sessions.page()[0].id)
             vault.rebuild_index()
@@ -137,20 +145,20 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
     for by_command in ways * (5 if long else 1):
         with own_place() as folder:
             root = folder / "home"
-            with Recollect(root, settings=_PLAIN) as home:
+            with Recollectum(root, settings=_PLAIN) as home:
                 _talk(home.vault(_OWNER), "work", (_KEPT,))
                 gone = _talk(home.vault(_OWNER), "home", _SECRETS)
                 made = back_up(home.grounds(), to=folder / "stick").path
             (path,) = vault_files(root)
             shutil.copy(path, folder / "copy.db")
-            with Recollect(root, settings=_PLAIN) as home:
+            with Recollectum(root, settings=_PLAIN) as home:
                 erase(home.vault(_OWNER), PurgeRequest.sessions(gone))
             if not by_command:
                 shutil.copy(folder / "copy.db", path)
-            with Recollect(root, settings=_PLAIN) as home:
+            with Recollectum(root, settings=_PLAIN) as home:
                 if by_command:
                     restore_vaults(home.grounds(), made, opening(folder), replace=True)
-            with Recollect(root, settings=_PLAIN) as home:
+            with Recollectum(root, settings=_PLAIN) as home:
                 assert home.vault(_OWNER).totals().messages
             hits += len(_hits(root, *_SECRETS))
     return Measured(f"{hits} hits after {len(ways)} ways back, and one for a whole person", hits == 0)
@@ -160,7 +168,7 @@ def _person_restored(erase: Erase) -> int:
     """A backup elsewhere of a person who was erased whole, restored with all that is in it."""
     with own_place() as folder:
         root = folder / "home"
-        with Recollect(root, settings=_PLAIN) as home:
+        with Recollectum(root, settings=_PLAIN) as home:
             _talk(home.vault(_OWNER), "home", _SECRETS)
             _talk(home.vault("user:ben"), "work", (_KEPT,))
             made = back_up(home.grounds(), to=folder / "stick").path
@@ -175,12 +183,12 @@ def without_keys(*, long: bool, encryption: str = "auto") -> Measured:
     words = tuple(f"{word}{number}" for word in _SECRETS for number in range(25 if long else 3))
     with own_place() as folder, quick_folder() as copies:
         root = folder / "home"
-        with Recollect(root, settings={"encryption": encryption}) as home:
+        with Recollectum(root, settings={"encryption": encryption}) as home:
             _talk(home.vault(_OWNER), "home", words)
         shutil.copytree(root, copies / "disk")
         (path,) = vault_files(root)
         old = path.read_bytes()
-        with Recollect(root, settings={"encryption": encryption}) as home:
+        with Recollectum(root, settings={"encryption": encryption}) as home:
             _purge(home.vault(_OWNER), PurgeRequest.user())
         hits = len(_hits(root, *words)) + len(_hits(copies, *words))
         path.write_bytes(old)
@@ -191,7 +199,7 @@ def without_keys(*, long: bool, encryption: str = "auto") -> Measured:
 
 def _opens(root: Path, encryption: str) -> bool:
     try:
-        with Recollect(root, settings={"encryption": encryption}) as home:
+        with Recollectum(root, settings={"encryption": encryption}) as home:
             return home.vault(_OWNER, create=False).totals().messages > 0
-    except RecollectError:
+    except RecollectumError:
         return False

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.bar_row import Measured, own_place
-from recollect.domain.context import Budget, Parts, RecalledText
-from recollect.domain.errors import RecollectError
-from recollect.domain.hit import Hit
-from recollect.transfer import gemini, jsonl
-from recollect.transfer.following import LineReader
-from recollect.vault.purge_request import PurgeRequest
-from recollect.vault.vault import Vault
+from recollectum.domain.context import Budget, Parts, RecalledText
+from recollectum.domain.errors import RecollectumError
+from recollectum.domain.hit import Hit
+from recollectum.transfer import gemini, jsonl
+from recollectum.transfer.following import LineReader
+from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.laws.test_context_laws import COUNTERS, MARK, RECALLED, compiled, looks
 from tests.laws.test_recall import TEXTS
 from tests.matrix.homes import Turning, open_home
@@ -49,7 +49,7 @@ def _read_all(data: bytes) -> None:
     reader = LineReader()
     jsonl.read(lines)
     form = reader.recognise(lines)
-    with suppress(RecollectError):
+    with suppress(RecollectumError):
         gemini.read_record(data, IDS)
     if form:
         reader.read(form, lines, None)
@@ -74,7 +74,7 @@ def _changed(data: bytes, chance: random.Random) -> bytes:
 def _escapes(read: Callable[[bytes], object], data: bytes) -> bool:
     try:
         read(data)
-    except RecollectError:
+    except RecollectumError:
         return False
     except Exception:  # noqa: BLE001 - that none gets out is what is measured
         return True
@@ -167,7 +167,7 @@ def poison(*, long: bool, role: str = "tool") -> Measured:
         vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
         left += _evil(vault)
         shared = home.vault("global")
-        with suppress(RecollectError):
+        with suppress(RecollectumError):
             shared.sessions.open().add(role, orders[0])
         spread = [*shared.memories.page(limit=10), *_evil(shared)]
     said = (

@@ -5,9 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
-from recollect import Recollect
-from recollect.domain.errors import RecollectError
-from recollect.home.paths import Home
+from recollectum import Recollectum
+from recollectum.domain.errors import RecollectumError
+from recollectum.home.paths import Home
 from tests.matrix.homes import Turning, open_home
 
 _STEPS = (
@@ -61,7 +61,7 @@ def _by_names(names: list[str], write: Write) -> tuple[int, int]:
                     lambda n=name: home.vault("user:ann").sessions.open(channel=n, agent=n).add("user", "x"),
                     lambda n=name: home.home.folder(n),
                 ):
-                    with suppress(RecollectError):
+                    with suppress(RecollectumError):
                         use()
                 write(root, name)
                 inside += _is_inside(home.home, name)
@@ -75,7 +75,7 @@ def _outside(folder: Path, root: Path) -> set[Path]:
 def _is_inside(home: Home, name: str) -> bool:
     try:
         return home.vault_file(name).resolve().is_relative_to(home.vaults.resolve())
-    except RecollectError:
+    except RecollectumError:
         return True
 
 
@@ -122,7 +122,7 @@ def _through_home(link: Link) -> tuple[int, int]:
             outside.write_text(_WORD, encoding="utf-8")
             before, kept = outside.stat(), path.read_bytes()
             link(path, outside)
-            with suppress(RecollectError, OSError):
+            with suppress(RecollectumError, OSError):
                 _use(folder / "home", settings)
             after = outside.stat()
             changed += outside.read_text(encoding="utf-8") != _WORD or before.st_mode != after.st_mode
@@ -134,7 +134,7 @@ def _through_home(link: Link) -> tuple[int, int]:
 
 
 def _use(root: Path, settings: Mapping[str, object]) -> None:
-    with Recollect(root, settings=settings) as home:
+    with Recollectum(root, settings=settings) as home:
         home.vault("user:ann").memories.save("something to keep")
         home.vault("user:ann").recall("keep")
 

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 
 from bench.bar_row import Measured
-from recollect.policy.decisions import Request, decide
-from recollect.text.secrets import redact
+from recollectum.policy.decisions import Request, decide
+from recollectum.text.secrets import redact
 from tests.policy.policies import one, rules
 
 _SIZE = 64 * 1024

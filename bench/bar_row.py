@@ -42,7 +42,7 @@ class Row:
 def own_place() -> Generator[Path]:
     """A folder for one measurement, with settings and keys of its own, and recall by words unless it asks for more."""
     with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
-        os.environ["RECOLLECT_EMBEDDING__PROVIDER"] = "none"
+        os.environ["RECOLLECTUM_EMBEDDING__PROVIDER"] = "none"
         os.environ.setdefault("PYTHONPATH", "")
         # The account of a test may have to reach it.
         Path(folder).chmod(0o755)

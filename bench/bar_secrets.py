@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bench.bar_row import Measured, own_place
 from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
-from recollect import Recollect
-from recollect.domain.errors import RecollectError
-from recollect.text.secrets import redact
+from recollectum import Recollectum
+from recollectum.domain.errors import RecollectumError
+from recollectum.text.secrets import redact
 from tests.crashes.programs import run
 from tests.matrix import oracle
 from tests.matrix.checks import seen, told
@@ -109,7 +109,7 @@ def private_files(*, long: bool, loosen: Callable[[Path], None] = lambda _: None
     """A home without the key that its account holds, and the modes of all its files while it is written."""
     with own_place() as folder:
         key = folder / "user"
-        with Recollect(folder / "home", settings={"key_file": str(key / "key")}) as home:
+        with Recollectum(folder / "home", settings={"key_file": str(key / "key")}) as home:
             for number in range(200 if long else 20):
                 home.vault("user:ann").memories.save(f"number {number}")
             loosen(folder / "home")
@@ -123,7 +123,7 @@ def private_files(*, long: bool, loosen: Callable[[Path], None] = lambda _: None
 
 def _opens(home: Path, key_file: str) -> bool:
     try:
-        with Recollect(home, settings={"key_file": key_file}) as r:
+        with Recollectum(home, settings={"key_file": key_file}) as r:
             return bool(r.vault("user:ann").memories.page())
-    except RecollectError:
+    except RecollectumError:
         return False

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from bench.bar_row import Measured, own_place
 from bench.bar_secrets import private_files
-from recollect import Recollect
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 
 
 def encryption_cost(*, long: bool) -> tuple[float, float]:
@@ -27,9 +27,9 @@ def encryption_cost(*, long: bool) -> tuple[float, float]:
         return _ratio(vaults, _write, rounds), _ratio(vaults, _recall, rounds)
 
 
-def _home(folder: Path, encryption: str) -> Recollect:
+def _home(folder: Path, encryption: str) -> Recollectum:
     settings = {"encryption": encryption, "storage.reserve_mib": 0, "embedding.provider": "local"}
-    return Recollect(folder / encryption, settings=settings)
+    return Recollectum(folder / encryption, settings=settings)
 
 
 def _write(vault: Vault, turn: int) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-from recollect import Recollect
-from recollect.domain.memory import Kind
-from recollect.vault.draft import Draft
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.memory import Kind
+from recollectum.vault.draft import Draft
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 
 T = TypeVar("T")
 
@@ -32,9 +32,9 @@ _SAID = (
 def main() -> None:
     """Fill a vault, summarise its session, and compare contexts with the recall that is in them."""
     chance = random.Random(7)
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="recollectum-bench-") as folder:
         settings = {"encryption": "off", "embedding.provider": "none"}
-        with Recollect(Path(folder), settings=settings) as home:
+        with Recollectum(Path(folder), settings=settings) as home:
             vault = home.vault("user:ada")
             session_id = _fill(vault, chance)
             began = time.process_time()

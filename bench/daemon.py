@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.surroundings import own_surroundings
-from recollect import Recollect
+from recollectum import Recollectum
 
 _SETTLE_SECONDS = 75.0
 _WATCH_SECONDS = 60.0
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 
 def _fill(home: Path, vaults: int) -> None:
-    with Recollect(home) as opened:
+    with Recollectum(home) as opened:
         for number in range(vaults):
             vault = opened.vault(f"user:person{number}")
             for line in range(20):
@@ -63,8 +63,8 @@ def _fill(home: Path, vaults: int) -> None:
 
 
 def _measured(settle: float, watch: float, home: Path) -> Cost:
-    environ = {**os.environ, "RECOLLECT_HOME": str(home)}
-    line = [sys.executable, "-m", "recollect.doors.cli.main", "serve", "--json", "--port", "0"]
+    environ = {**os.environ, "RECOLLECTUM_HOME": str(home)}
+    line = [sys.executable, "-m", "recollectum.doors.cli.main", "serve", "--json", "--port", "0"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ) as process:
         try:
             assert process.stdout is not None

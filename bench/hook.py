@@ -1,4 +1,4 @@
-"""How long `recollect hook` makes an agent wait: with an attendant at hand, with a daemon, and with nobody yet.
+"""How long `recollectum hook` makes an agent wait: with an attendant at hand, with a daemon, and with nobody yet.
 
 A prompt may be held up by 300 ms at most, from the start of the process to its end; what is not there by then is left
 out. Beside each stands what a Python process takes that does nothing.
@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench.surroundings import own_surroundings
-from recollect import Recollect
-from recollect.vault.draft import Draft
+from recollectum import Recollectum
+from recollectum.vault.draft import Draft
 from tests.doors.hook.calls import Answered, attended, call, event, no_attendant_left
 from tests.doors.server.daemons import daemon
 
@@ -27,9 +27,9 @@ _MEMORIES = 1000
 def main() -> None:
     """Print the waits of prompts in each case."""
     with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
-        os.environ["RECOLLECT_HOME"] = str(Path(folder) / "home")
-        os.environ["RECOLLECT_USER"] = "ada"
-        with Recollect() as r:
+        os.environ["RECOLLECTUM_HOME"] = str(Path(folder) / "home")
+        os.environ["RECOLLECTUM_USER"] = "ada"
+        with Recollectum() as r:
             drafts = (Draft(content=f"the dinner number {n} is on day {n % 28}") for n in range(_MEMORIES))
             r.vault("user:ada").memories.save_many(drafts)
         print("| case | prompts with context | p50 ms | p95 ms | most ms | over 300 ms |\n|---|---|---|---|---|---|")

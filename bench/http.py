@@ -25,8 +25,8 @@ from typing import cast
 from bench.http_load import Plan, percentile
 from bench.http_script import PerVault, taped
 from bench.surroundings import own_surroundings
-from recollect import Recollect
-from recollect.vault.draft import Draft
+from recollectum import Recollectum
+from recollectum.vault.draft import Draft
 
 _ROOT = Path(__file__).parents[1]
 _MEMORIES = 300
@@ -84,7 +84,7 @@ def _found(home: Path, clients: int) -> list[str]:
     """A home with a vault for each client; their secrets."""
     chance = random.Random(1)
     secrets: list[str] = []
-    with Recollect(home, settings=_SETTINGS) as r:
+    with Recollectum(home, settings=_SETTINGS) as r:
         for number in range(clients):
             person = f"user:client{number}"
             r.people.add(person)
@@ -101,7 +101,7 @@ def _scripts(
     """What recalls and adds of each vault run, from a copy of the home; the paths are those of another copy."""
     shutil.copytree(base, folder)
     scripts: dict[str, PerVault] = {}
-    with taped() as tape, Recollect(folder, settings=_SETTINGS) as r:
+    with taped() as tape, Recollectum(folder, settings=_SETTINGS) as r:
         keys = r.encryption()
         for number, secret in enumerate(secrets):
             vault = r.vault(f"user:client{number}")
@@ -139,7 +139,7 @@ def _compare(
 
 @contextmanager
 def _our_server(home: Path, _scripts: dict[str, PerVault]) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    program = Path(sys.executable).with_name("recollect")
+    program = Path(sys.executable).with_name("recollectum")
     line = [str(program), "serve", "--port", "0", "--json", "--home", str(home)]
     with _started(line) as (said, process):
         yield str(json.loads(said)["url"]), process
@@ -157,8 +157,8 @@ def _bare_server(home: Path, scripts: dict[str, PerVault]) -> Generator[tuple[st
 
 @contextmanager
 def _started(line: Sequence[str]) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    environ_settings = ["env", "RECOLLECT_EMBEDDING__PROVIDER=none", "RECOLLECT_SERVER__RATE_PER_MINUTE=0"]
-    limits = ["RECOLLECT_SERVER__ADDRESS_RATE_PER_MINUTE=0"]
+    environ_settings = ["env", "RECOLLECTUM_EMBEDDING__PROVIDER=none", "RECOLLECTUM_SERVER__RATE_PER_MINUTE=0"]
+    limits = ["RECOLLECTUM_SERVER__ADDRESS_RATE_PER_MINUTE=0"]
     process = subprocess.Popen([*environ_settings, *limits, *line], stdout=subprocess.PIPE, text=True, cwd=_ROOT)
     assert process.stdout
     try:
@@ -188,7 +188,7 @@ def _load(plan: Plan) -> Run:
 
 def _show(ours: Sequence[Run], bare: Sequence[Run]) -> None:
     print("| server | requests/s | p50 ms | p99 ms | refused |\n|---|---|---|---|---|")
-    for name, runs in (("recollect", ours), ("bare", bare)):
+    for name, runs in (("recollectum", ours), ("bare", bare)):
         numbers = [median(getattr(run, what) for run in runs) for what in ("per_second", "p50", "p99")]
         shown = " | ".join(f"{number:.1f}" for number in numbers)
         print(f"| {name} | {shown} | {sum(run.refused for run in runs)} |")
@@ -225,7 +225,7 @@ def _killed(plan: Plan, process: subprocess.Popen[str], *, after: float) -> list
 
 
 def _lost(home: Path, kept: Sequence[tuple[int, str]]) -> int:
-    with Recollect(home, settings=_SETTINGS) as r:
+    with Recollectum(home, settings=_SETTINGS) as r:
         there = {
             number: {memory.content for memory in r.vault(f"user:client{number}").memories.page(limit=1000)}
             for number in {number for number, _ in kept}

@@ -14,8 +14,8 @@ from fastapi import FastAPI, Header
 from pydantic import BaseModel
 
 from bench.http_script import PerVault, Statement
-from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.text_lists import prepare
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.text_lists import prepare
 
 #: As many as one vault of ours has.
 _READERS = 4

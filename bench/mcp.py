@@ -17,7 +17,7 @@ from bench.surroundings import own_surroundings
 
 _TURNS = 15
 _BAR_SECONDS, _BAR_MIB = 0.4, 40
-_PROGRAM = "import sys; from recollect.doors.cli.starting import main; sys.exit(main(['mcp']))"
+_PROGRAM = "import sys; from recollectum.doors.cli.starting import main; sys.exit(main(['mcp']))"
 _HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 
@@ -63,7 +63,7 @@ def _client() -> tuple[float, float]:
 
 @contextmanager
 def _daemon() -> Generator[None]:
-    line = [sys.executable, "-m", "recollect.doors.cli.main", "serve", "--port", "0", "--json"]
+    line = [sys.executable, "-m", "recollectum.doors.cli.main", "serve", "--port", "0", "--json"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, env=dict(os.environ)) as process:
         assert process.stdout is not None
         process.stdout.readline()

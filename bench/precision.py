@@ -10,9 +10,9 @@ from typing import Any
 
 from bench.recall import SETS
 from bench.surroundings import own_surroundings
-from recollect import Recollect
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 
 FOLDER = SETS / "precisionmembench"
 _SHOWN = 5
@@ -51,12 +51,12 @@ def run(folder: Path, provider: str) -> list[Judged]:
     cases: list[dict[str, Any]] = json.loads((folder / "retrieval.cases.json").read_text(encoding="utf-8"))
     settings = {"encryption": "off", "embedding.provider": provider, "storage.reserve_mib": 0}
     with (
-        tempfile.TemporaryDirectory(prefix="recollect-bench-") as place,
+        tempfile.TemporaryDirectory(prefix="recollectum-bench-") as place,
         own_surroundings(Path(place)),
-        Recollect(Path(place) / "home", settings=settings) as recollect,
+        Recollectum(Path(place) / "home", settings=settings) as recollectum,
     ):
-        ids = {name: _save(recollect.vault(f"user:{name}"), beliefs, name) for name in ("test-user", _OTHER)}
-        vault = recollect.vault("user:test-user")
+        ids = {name: _save(recollectum.vault(f"user:{name}"), beliefs, name) for name in ("test-user", _OTHER)}
+        vault = recollectum.vault("user:test-user")
         return [_judge(vault, ids["test-user"], case) for case in cases]
 
 

@@ -7,8 +7,8 @@ from typing import cast
 
 import apsw
 
-from recollect.storage.port import Params, Tx
-from recollect.storage.sqlite.database import SqliteTx
+from recollectum.storage.port import Params, Tx
+from recollectum.storage.sqlite.database import SqliteTx
 
 _TABLE = re.compile(r"(?:INSERT INTO|UPDATE)\s+(\w+)")
 

@@ -7,7 +7,7 @@ import string
 import uuid
 from collections.abc import Callable
 
-from recollect.text.secrets_numbers import adds_up
+from recollectum.text.secrets_numbers import adds_up
 
 _ALNUM = string.ascii_letters + string.digits
 _URL = _ALNUM + "-_"
@@ -182,7 +182,7 @@ _WORDS = _TALK.split()
 
 _ODD: tuple[Callable[[random.Random], str], ...] = (
     lambda rng: f"commit {_run(rng, _HEX, 40)} merged into main",
-    lambda rng: f"sha256: {_run(rng, _HEX, 64)}  recollect-0.1.0.tar.gz",
+    lambda rng: f"sha256: {_run(rng, _HEX, 64)}  recollectum-0.1.0.tar.gz",
     lambda rng: f"request id {uuid.UUID(int=rng.getrandbits(128))} took {rng.randrange(900)} ms",
     lambda rng: f'<img src="data:image/png;base64,{_run(rng, _B64, 200)}=="/>',
     lambda rng: f"def check_password(password: str, token: str | None = None) -> bool:  # line {rng.randrange(900)}",

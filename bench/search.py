@@ -19,17 +19,17 @@ from bench.search_peers import open_peers
 from bench.search_table import Costs, Fact, cost_lines, fact_table, heading
 from bench.search_vault import OWNER, TableEmbedder, fill
 from bench.surroundings import own_surroundings
-from recollect import Recollect
-from recollect.domain.embedder import Purpose
-from recollect.models.port import Embedder
-from recollect.recall.matrix import Matrix
-from recollect.recall.nearest import Nearest
-from recollect.recall.search import POOL
-from recollect.storage.port import Database
-from recollect.storage.tables import generations
-from recollect.storage.tables.generations import GenerationState
-from recollect.testing import embedding_with
-from recollect.text.terms import phrases, query_terms
+from recollectum import Recollectum
+from recollectum.domain.embedder import Purpose
+from recollectum.models.port import Embedder
+from recollectum.recall.matrix import Matrix
+from recollectum.recall.nearest import Nearest
+from recollectum.recall.search import POOL
+from recollectum.storage.port import Database
+from recollectum.storage.tables import generations
+from recollectum.storage.tables.generations import GenerationState
+from recollectum.testing import embedding_with
+from recollectum.text.terms import phrases, query_terms
 from tests.crashes.homes import only_vault, vault_files
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _at_size(size: int, folder: Path, questions: int, *, peers: bool) -> tuple[l
 
 def _recall(ground: Ground) -> Costs:
     """The whole of a search, without what an embedder takes."""
-    with embedding_with(TableEmbedder(ground.questions)), Recollect(ground.home) as r:
+    with embedding_with(TableEmbedder(ground.questions)), Recollectum(ground.home) as r:
         vault = r.vault(OWNER)
         vault.recall(next(iter(ground.questions)))
         _wait_until_quiet()
@@ -208,12 +208,12 @@ def _child(ground: Ground, known: Path, what: str) -> dict[str, float]:
 
 def _embedding(recall: Costs, count: int) -> list[Fact]:
     """What a model on this machine adds to a search, for a question that is new and for one that was asked before."""
-    from recollect.models.registry import local_is_installed, open_embedder  # noqa: PLC0415
-    from recollect.settings.model import EmbeddingSettings  # noqa: PLC0415
+    from recollectum.models.registry import local_is_installed, open_embedder  # noqa: PLC0415
+    from recollectum.settings.model import EmbeddingSettings  # noqa: PLC0415
 
     what = "embedding the question"
     if not local_is_installed():
-        return [Fact(None, what, "not measured: no model is installed; install recollect[local]")]
+        return [Fact(None, what, "not measured: no model is installed; install recollectum[local]")]
     embedder = open_embedder(EmbeddingSettings(provider="local"), os.environ)
     assert embedder is not None
 

@@ -19,11 +19,11 @@ def _run(home: Path, known: Path, what: str) -> dict[str, float]:
     with np.load(known) as saved:
         table = dict(zip(saved["texts"].tolist(), saved["rows"], strict=True))
     began = time.perf_counter(), time.process_time()
-    from bench.search_vault import OWNER, TableEmbedder  # noqa: PLC0415 - timed: it imports Recollect
-    from recollect import Recollect  # noqa: PLC0415
-    from recollect.testing import embedding_with  # noqa: PLC0415
+    from bench.search_vault import OWNER, TableEmbedder  # noqa: PLC0415 - timed: it imports Recollectum
+    from recollectum import Recollectum  # noqa: PLC0415
+    from recollectum.testing import embedding_with  # noqa: PLC0415
 
-    with embedding_with(TableEmbedder(table)), Recollect(home) as r:
+    with embedding_with(TableEmbedder(table)), Recollectum(home) as r:
         questions = list(table)
         if what == "memory":
             # What the code itself takes is not counted: only what grows with the vault.

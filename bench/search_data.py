@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import accumulate, product
 from typing import TYPE_CHECKING
 
-from recollect.recall.packing import to_bytes
+from recollectum.recall.packing import to_bytes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.search_data import DIMENSIONS, Cloud, Talk
-from recollect import Recollect
-from recollect.domain.embedder import EmbedderIdentity, Purpose
-from recollect.domain.message import Message, Role, trust_of_role
-from recollect.domain.session import Session, SessionKey
-from recollect.recall.indexing import index_message
-from recollect.recall.packing import to_bytes
-from recollect.storage.port import Tx
-from recollect.storage.tables import beside, chunks, generations, messages, sessions, vectors
-from recollect.storage.tables.generations import GenerationState
-from recollect.text.tokens import estimate
+from recollectum import Recollectum
+from recollectum.domain.embedder import EmbedderIdentity, Purpose
+from recollectum.domain.message import Message, Role, trust_of_role
+from recollectum.domain.session import Session, SessionKey
+from recollectum.recall.indexing import index_message
+from recollectum.recall.packing import to_bytes
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import beside, chunks, generations, messages, sessions, vectors
+from recollectum.storage.tables.generations import GenerationState
+from recollectum.text.tokens import estimate
 from tests.crashes.homes import only_vault
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class TableEmbedder:
 
 def fill(home: Path, cloud: Cloud, talk: Talk) -> list[str]:
     """Make a vault with one turn for each vector; the texts, in order."""
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         # Opened by the product, so that it is one in every respect.
         r.vault(OWNER)
     said: list[str] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.surroundings import own_surroundings
-from recollect import Recollect
+from recollectum import Recollectum
 
 _TURNS = 15
 _PEOPLE = 60
@@ -22,11 +22,11 @@ def main() -> None:
         home = Path(folder) / "home"
         bare = _processor_of("pass")
         measured = {
-            "`import recollect`, CPU": _milliseconds(_processor_of("import recollect") - bare),
-            "`recollect --help`, CPU": _help(),
-            "opening a new home": _milliseconds(_clock(lambda: Recollect(home).close())),
+            "`import recollectum`, CPU": _milliseconds(_processor_of("import recollectum") - bare),
+            "`recollectum --help`, CPU": _help(),
+            "opening a new home": _milliseconds(_clock(lambda: Recollectum(home).close())),
             "opening a home that is there, p50": _milliseconds(
-                median(_clock(lambda: Recollect(home).close()) for _ in range(_TURNS))
+                median(_clock(lambda: Recollectum(home).close()) for _ in range(_TURNS))
             ),
             **_vaults(home),
         }
@@ -37,10 +37,10 @@ def main() -> None:
 
 def _vaults(home: Path) -> dict[str, str]:
     people = [f"user:person{number}" for number in range(_PEOPLE)]
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         made = median(_clock(lambda name=name: r.vault(name)) for name in people)
     sizes = [path.stat().st_size for path in (home / "vaults").glob("*.db")]
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         found = [r.vault(name) for name in people]
         opened = median(_clock(lambda vault=vault: vault.memories.page(limit=1)) for vault in found)
         again = median(_clock(lambda vault=vault: vault.memories.page(limit=1)) for vault in found)
@@ -59,7 +59,7 @@ def _clock(work: Callable[[], object]) -> float:
 
 
 def _help() -> str:
-    program = Path(sys.executable).with_name("recollect")
+    program = Path(sys.executable).with_name("recollectum")
     return _milliseconds(_processor(program, "--help")) if program.exists() else "not installed"
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 def own_surroundings(folder: Path) -> Generator[None]:
     """Point settings, key files and the keychain into `folder`, for this process and those it starts."""
     before = dict(os.environ)
-    for name in [name for name in before if name.startswith("RECOLLECT_")]:
+    for name in [name for name in before if name.startswith("RECOLLECTUM_")]:
         del os.environ[name]
     os.environ.update(
         HOME=str(folder / "user"),
         USERPROFILE=str(folder / "user"),
         XDG_CONFIG_HOME=str(folder / "user" / ".config"),
-        RECOLLECT_SYSTEM_DIR=str(folder / "system"),
+        RECOLLECTUM_SYSTEM_DIR=str(folder / "system"),
         PYTHON_KEYRING_BACKEND="keyring.backends.fail.Keyring",
     )
     try:

@@ -14,16 +14,16 @@ import apsw
 
 from bench.raw import last_numbers, run_raw, statements_of
 from bench.surroundings import own_surroundings
-from recollect import Recollect
-from recollect.domain.memory import Memory
-from recollect.domain.message import Message
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.backup import back_up
-from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.vault import changes, transcript
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.memory import Memory
+from recollectum.domain.message import Message
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.backup import back_up
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.vault import changes, transcript
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files, vault_key
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def main() -> None:
     chance = random.Random(1)
     with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
         home = Path(folder) / "home"
-        with Recollect(home) as r:
+        with Recollectum(home) as r:
             vault = r.vault("user:ann")
             results = [_at_size(vault, home, size, chance) for size in _SIZES]
     print("| memories in the vault | adds/s by save_many | file MiB |\n|---|---|---|")

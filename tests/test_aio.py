@@ -7,31 +7,31 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, aio
-from recollect.vault.chat import Chat
-from recollect.vault.checkpoints import Checkpoints
-from recollect.vault.consolidation import Consolidation
-from recollect.vault.contacts import Contacts
-from recollect.vault.events import Events
-from recollect.vault.global_notes import GlobalNotesFile
-from recollect.vault.index import Index
-from recollect.vault.keys import Keys
-from recollect.vault.learnings import Learnings
-from recollect.vault.lifecycle import Lifecycle
-from recollect.vault.memories import Memories
-from recollect.vault.notes import Notes
-from recollect.vault.people import People
-from recollect.vault.profile import Profiles
-from recollect.vault.purge import Purge
-from recollect.vault.quarantine import Quarantines
-from recollect.vault.receipts import Receipts
-from recollect.vault.review import Review
-from recollect.vault.sessions import Sessions
-from recollect.vault.summaries import Summaries
-from recollect.vault.transcript_sync import Transcripts
-from recollect.vault.trash import Trash
-from recollect.vault.undo import Undo
-from recollect.vault.vault import Vault
+from recollectum import Recollectum, aio
+from recollectum.vault.chat import Chat
+from recollectum.vault.checkpoints import Checkpoints
+from recollectum.vault.consolidation import Consolidation
+from recollectum.vault.contacts import Contacts
+from recollectum.vault.events import Events
+from recollectum.vault.global_notes import GlobalNotesFile
+from recollectum.vault.index import Index
+from recollectum.vault.keys import Keys
+from recollectum.vault.learnings import Learnings
+from recollectum.vault.lifecycle import Lifecycle
+from recollectum.vault.memories import Memories
+from recollectum.vault.notes import Notes
+from recollectum.vault.people import People
+from recollectum.vault.profile import Profiles
+from recollectum.vault.purge import Purge
+from recollectum.vault.quarantine import Quarantines
+from recollectum.vault.receipts import Receipts
+from recollectum.vault.review import Review
+from recollectum.vault.sessions import Sessions
+from recollectum.vault.summaries import Summaries
+from recollectum.vault.transcript_sync import Transcripts
+from recollectum.vault.trash import Trash
+from recollectum.vault.undo import Undo
+from recollectum.vault.vault import Vault
 
 
 def public(thing: object) -> set[str]:
@@ -42,7 +42,7 @@ def run(home: Path) -> dict[str, Any]:
     """Every face of an open home, the plain one beside the awaited one."""
 
     async def faces() -> dict[str, Any]:
-        async with aio.AsyncRecollect(home, settings={"encryption": "off"}) as r:
+        async with aio.AsyncRecollectum(home, settings={"encryption": "off"}) as r:
             vault = await r.vault("user:alice")
             chat = await vault.sessions.open(channel="telegram", agent="main")
             return {"r": r, "vault": vault, "chat": chat}
@@ -75,7 +75,7 @@ PAIRS: list[tuple[type, type]] = [
     (People, aio.AsyncPeople),
     (Keys, aio.AsyncKeys),
     (Vault, aio.AsyncVault),
-    (Recollect, aio.AsyncRecollect),
+    (Recollectum, aio.AsyncRecollectum),
 ]
 
 
@@ -151,7 +151,7 @@ def test_the_awaited_face_has_the_same_names_and_signatures(plain: type, face: t
 
 def test_the_awaited_face_gives_the_same_results(tmp_path: Path) -> None:
     async def converse() -> list[str]:
-        async with aio.AsyncRecollect(tmp_path, settings={"encryption": "off"}) as r:
+        async with aio.AsyncRecollectum(tmp_path, settings={"encryption": "off"}) as r:
             alice = await r.vault("user:alice")
             memory = await alice.memories.save("Grace is my girlfriend", key="girlfriend")
             chat = await alice.sessions.open(channel="telegram", agent="main")
@@ -162,6 +162,6 @@ def test_the_awaited_face_gives_the_same_results(tmp_path: Path) -> None:
             return [hit.text for hit in hits]
 
     told = asyncio.run(converse())
-    with Recollect(tmp_path, settings={"encryption": "off"}) as r:
+    with Recollectum(tmp_path, settings={"encryption": "off"}) as r:
         assert [hit.text for hit in r.vault("user:alice").recall("vegetarian", limit=30)] == told
     assert len(told) == 20

@@ -52,10 +52,10 @@ class Cli:
         """Ask in a new session; what the agent says."""
         account = Path(os.environ["HOME"])
         environ = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")},
+            **{name: value for name, value in os.environ.items() if not name.startswith("RECOLLECTUM_")},
             # The server and the hooks are found by what was written into the configuration, not by these.
-            "RECOLLECT_EMBEDDING__PROVIDER": "none",
-            "RECOLLECT_ENCRYPTION": "off",
+            "RECOLLECTUM_EMBEDDING__PROVIDER": "none",
+            "RECOLLECTUM_ENCRYPTION": "off",
             "PATH": f"{node().parent}{os.pathsep}{os.environ['PATH']}",
             **_NO_NETWORK,
             **self.set_up(account, model),
@@ -138,7 +138,7 @@ CLAUDE_CODE = Cli(
     program="cli-wrapper.cjs",
     set_up=_claude_code,
     line=("-p",),
-    after=("--allowedTools", "mcp__recollect__remember,mcp__recollect__recall"),
+    after=("--allowedTools", "mcp__recollectum__remember,mcp__recollectum__recall"),
     hooks=".claude/settings.json",
 )
 CODEX = Cli(
@@ -173,13 +173,13 @@ OPENCODE = Cli(
     program="../opencode-linux-x64/bin/opencode",
     set_up=_opencode,
     line=("run",),
-    hooks=".config/opencode/plugin/recollect.js",
+    hooks=".config/opencode/plugin/recollectum.js",
     besides=_PLUGIN_KIT,
 )
 
 
 def chosen() -> list[Cli]:
-    """Two, which are fetched and run in well under a minute; with RECOLLECT_AGENTS=all every one."""
+    """Two, which are fetched and run in well under a minute; with RECOLLECTUM_AGENTS=all every one."""
     # Packed they are 164, 23, 165 and 147 MB.
     some, others = [CLAUDE_CODE, GEMINI_CLI], [CODEX, OPENCODE]
-    return some + others if os.environ.get("RECOLLECT_AGENTS") == "all" else some
+    return some + others if os.environ.get("RECOLLECTUM_AGENTS") == "all" else some

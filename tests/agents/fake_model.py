@@ -80,7 +80,7 @@ def _wanted(body: Mapping[str, Any]) -> tuple[str, str, Object] | None:
     if found is None:
         return None
     for name, namespace in _offered(body):
-        if name.split("__")[-1].endswith(found["tool"]) and "recollect" in f"{namespace}{name}":
+        if name.split("__")[-1].endswith(found["tool"]) and "recollectum" in f"{namespace}{name}":
             return name, namespace, json.loads(found["arguments"])
     return None
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.agents.clis import Cli, chosen
 from tests.agents.fake_model import SAYS, FakeModel, fake_model
 from tests.doors.cli.calls import ok
@@ -18,8 +18,8 @@ def _recorded(*texts: str) -> bool:
     """Whether one conversation that was recorded holds all texts; the recording goes on behind the agent's back."""
     give_up = time.monotonic() + 30
     while time.monotonic() < give_up:
-        with Recollect() as recollect:
-            vault = recollect.vault("user:ada")
+        with Recollectum() as recollectum:
+            vault = recollectum.vault("user:ada")
             ids = [one.id for one in vault.sessions.page() if one.key.channel == "cli"]
             said = ["\n".join(message.text for message in vault.sessions.get(id).messages()) for id in ids]
         if any(all(text in one for text in texts) for one in said):
@@ -31,8 +31,8 @@ def _recorded(*texts: str) -> bool:
 @pytest.mark.parametrize("cli", [pytest.param(one, id=one.agent) for one in chosen()])
 def test_what_an_agent_remembers_it_recalls_in_a_new_session(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli.command()
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
-    monkeypatch.setenv("RECOLLECT_USER", "ada")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
     ok("init")
     ok("remember", "the harbour dinner is on the twelfth of May")
     ok("mcp", "install", cli.agent, "--user", "ada", "--yes")
@@ -43,8 +43,8 @@ def test_what_an_agent_remembers_it_recalls_in_a_new_session(cli: Cli, monkeypat
 
 def _use_tools(cli: Cli, model: FakeModel) -> None:
     cli.ask('CALL remember {"content": "the boat is called Petrel"}', model)
-    offered = {name.removeprefix("mcp__recollect__").removeprefix("mcp_recollect_") for name in model.tools()}
-    assert {name.removeprefix("recollect_") for name in offered} >= TOOLS
+    offered = {name.removeprefix("mcp__recollectum__").removeprefix("mcp_recollectum_") for name in model.tools()}
+    assert {name.removeprefix("recollectum_") for name in offered} >= TOOLS
     assert "Petrel" in ok("memories", "list").out
     model.requests.clear()
     cli.ask('CALL recall {"query": "how is the boat called"}', model)

@@ -24,13 +24,13 @@ from bench.bar_paths import paths
 from bench.bar_patterns import patterns
 from bench.bar_row import Measured
 from bench.bar_secrets import keys_at_rest, private_files, redaction, silent_logs
-from recollect.domain.owner import Owner
-from recollect.home.files import sync_folder
-from recollect.models.endpoint import Endpoint
-from recollect.storage.sqlite.salvage import Tally
-from recollect.transfer import jsonl
-from recollect.upkeep.backup_grounds import Grounds
-from recollect.upkeep.repair import Repaired, repair
+from recollectum.domain.owner import Owner
+from recollectum.home.files import sync_folder
+from recollectum.models.endpoint import Endpoint
+from recollectum.storage.sqlite.salvage import Tally
+from recollectum.transfer import jsonl
+from recollectum.upkeep.backup_grounds import Grounds
+from recollectum.upkeep.repair import Repaired, repair
 from tests.matrix.checks import Check
 from tests.matrix.over_http_runner import ALL as OVER_HTTP
 from tests.matrix.runner import ALL

@@ -13,8 +13,8 @@ def test_a_short_run_refuses_nothing_loses_nothing_and_stays_as_large(capsys: py
     load = ["--clients", "4", "--seconds", "0.7", "--rounds", "1", "--adds", "20"]
     http.main([*load, "--soak-minutes", "0.04", "--soak-steps", "4"])
     said = capsys.readouterr().out
-    rows = re.findall(r"^\| (recollect|bare) \| ([\d.]+) \| .* \| (\d+) \|$", said, re.MULTILINE)
-    assert [(name, refused) for name, _, refused in rows] == [("recollect", "0"), ("bare", "0")]
+    rows = re.findall(r"^\| (recollectum|bare) \| ([\d.]+) \| .* \| (\d+) \|$", said, re.MULTILINE)
+    assert [(name, refused) for name, _, refused in rows] == [("recollectum", "0"), ("bare", "0")]
     assert all(float(rate) > 0 for _, rate, _ in rows)
     killed = re.search(r"(\d+) adds acknowledged, (\d+) lost", said)
     assert killed

@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from recollect.domain.errors import NotFound, RecollectError
-from recollect.domain.memory import Memory
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import NotFound, RecollectumError
+from recollectum.domain.memory import Memory
+from recollectum.vault.vault import Vault
 from tests.conformance.memory_model import ACTIVE, ARCHIVED, DELETED, LIVE, Model, Record, Unsettled
 from tests.matrix.homes import Turning, open_home, quick_folder
 
@@ -129,7 +129,7 @@ class Lives(Standing):
         try:
             memory = real()
             found = memory.id
-        except RecollectError as error:
+        except RecollectumError as error:
             found = type(error).__name__
         assert found == outcome or (outcome == "new" and memory)
         return memory

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.hit import SourceKind
-from recollect.domain.trust import Trust
-from recollect.text.tokens import estimate
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.trust import Trust
+from recollectum.text.tokens import estimate
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 
 

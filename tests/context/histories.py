@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from recollect.domain.message import Message, Role, ToolCall
-from recollect.domain.trust import Trust
+from recollectum.domain.message import Message, Role, ToolCall
+from recollectum.domain.trust import Trust
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLES = {"u": Role.USER, "a": Role.ASSISTANT, "c": Role.ASSISTANT, "r": Role.TOOL, "s": Role.SYSTEM}

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.context.compiling import compile_context
-from recollect.domain.context import Budget, Context, PartKind, Parts, RecalledText
-from recollect.domain.errors import InvalidInput
-from recollect.domain.summary import Summary
-from recollect.domain.trust import Trust
-from recollect.text.tokens import counter
+from recollectum.context.compiling import compile_context
+from recollectum.domain.context import Budget, Context, PartKind, Parts, RecalledText
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.summary import Summary
+from recollectum.domain.trust import Trust
+from recollectum.text.tokens import counter
 from tests.context.histories import AT, history
 
 MARK = "a1b2c3d4"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from recollect.context.extracting import extract
-from recollect.context.summarising import needs_summary, to_summarise
-from recollect.domain.message import Message
-from recollect.domain.summary import Summary
-from recollect.text.tokens import counter
+from recollectum.context.extracting import extract
+from recollectum.context.summarising import needs_summary, to_summarise
+from recollectum.domain.message import Message
+from recollectum.domain.summary import Summary
+from recollectum.text.tokens import counter
 from tests.context.histories import history, message
 
 COUNTER = counter(None)

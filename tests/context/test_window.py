@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.context.turns import units
-from recollect.context.window import window
-from recollect.domain.message import Message
+from recollectum.context.turns import units
+from recollectum.context.window import window
+from recollectum.domain.message import Message
 from tests.context.histories import history, message
 
 

@@ -4,13 +4,13 @@ import os
 import sys
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.upkeep.backup import back_up
+from recollectum import Recollectum
+from recollectum.upkeep.backup import back_up
 
 
 def main() -> None:
     home, folder = sys.argv[1:]
-    with Recollect(Path(home)) as r:
+    with Recollectum(Path(home)) as r:
         os.write(1, b"begun\n")
         while True:
             made = back_up(r.grounds(), to=Path(folder))

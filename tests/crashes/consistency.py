@@ -2,9 +2,9 @@
 
 import apsw
 
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.database import SqliteDatabase
-from recollect.vault.checking import check
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.database import SqliteDatabase
+from recollectum.vault.checking import check
 
 #: How many rows break each rule.
 _RULES = {

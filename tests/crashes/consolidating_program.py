@@ -17,14 +17,14 @@ from pathlib import Path
 
 import apsw
 
-from recollect.domain.language_model import Prompt
-from recollect.domain.message import Json
-from recollect.models import language_registry
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.storage.tables import memories
-from recollect.testing import ScriptedModel
-from recollect.upkeep.sweep import sweep
-from recollect.vault.vault import Vault
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.message import Json
+from recollectum.models import language_registry
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.tables import memories
+from recollectum.testing import ScriptedModel
+from recollectum.upkeep.sweep import sweep
+from recollectum.vault.vault import Vault
 from tests.crashes.consistency import disagreements
 from tests.crashes.homes import vault_files
 from tests.matrix.homes import START, Turning, open_home

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.crashes.contending_program import KEY
 from tests.crashes.programs import finish, hear, start, tell
 
@@ -39,10 +39,10 @@ def together(task: str, home: Path, *, processes: int, times: int) -> list[dict[
 
 def count_together(home: Path, *, processes: int, times: int) -> Count:
     """Let processes count one memory up, each reading before it writes."""
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         r.vault("user:ann").memories.save("the counter stands at 0", key=KEY)
     told = together("count", home, processes=processes, times=times)
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         memory = r.vault("user:ann").memories.find(KEY)
     assert memory is not None
     return Count(

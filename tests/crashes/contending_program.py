@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import Busy, Conflict
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Busy, Conflict
+from recollectum.vault.vault import Vault
 
 KEY = "counter"
 
@@ -20,7 +20,7 @@ def main() -> None:
     work = {"count": _count, "append": _append, "found": _found}[task]
     print("ready", flush=True)
     sys.stdin.readline()
-    with Recollect(Path(home)) as r:
+    with Recollectum(Path(home)) as r:
         told = work(r.vault("user:ann"), name, int(times))
     print(json.dumps(told), flush=True)
 

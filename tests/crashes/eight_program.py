@@ -7,11 +7,11 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import RecollectError
-from recollect.domain.hit import Hit, Recalled
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import RecollectumError
+from recollectum.domain.hit import Hit, Recalled
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.vault import Vault
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ def main() -> None:
     home, queue, of, seconds, soon, number = sys.argv[1:]
     os.write(1, b"ready\n")
     sys.stdin.readline()
-    with embedding_with(ScriptedEmbedder(dimensions=128)), Recollect(Path(home)) as r:
+    with embedding_with(ScriptedEmbedder(dimensions=128)), Recollectum(Path(home)) as r:
         told = Told(soon=float(soon))
         _go(r.vault("user:ann"), Path(queue), int(number), int(of), float(seconds), told)
     print(json.dumps(asdict(told)), flush=True)
@@ -62,7 +62,7 @@ def _go(vault: Vault, queue: Path, number: int, of: int, seconds: float, told: T
             if theirs:
                 told.others += 1
                 _look(vault, str(theirs[-1]["text"]), float(str(theirs[-1]["at"])), told)
-        except RecollectError as error:
+        except RecollectumError as error:
             told.failed.append(f"{text}: {error}")
 
 

@@ -6,10 +6,10 @@ import sys
 import time
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import RecollectError
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import RecollectumError
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.vault import Vault
 
 
 def main() -> None:
@@ -19,10 +19,10 @@ def main() -> None:
     sys.stdin.readline()
     if task == "update":
         # Slow enough that it can be killed between any two steps.
-        with embedding_with(ScriptedEmbedder(name, delay_seconds=0.04)), Recollect(Path(home)) as r:
+        with embedding_with(ScriptedEmbedder(name, delay_seconds=0.04)), Recollectum(Path(home)) as r:
             _update(r.vault("user:ann"))
     else:
-        with embedding_with(ScriptedEmbedder()), Recollect(Path(home)) as r:
+        with embedding_with(ScriptedEmbedder()), Recollectum(Path(home)) as r:
             print(json.dumps(_search(r.vault("user:ann"), name, float(rest[0]))), flush=True)
 
 
@@ -46,7 +46,7 @@ def _search(vault: Vault, name: str, seconds: float) -> dict[str, list[str]]:
             told["saved"].append(word)
             if memory.id not in [hit.source.memory_id for hit in vault.recall(word)]:
                 told["missed"].append(word)
-        except RecollectError as error:
+        except RecollectumError as error:
             told["failed"].append(f"{word}: {error}")
     return told
 

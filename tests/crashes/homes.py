@@ -4,9 +4,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.home.paths import Home
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum import Recollectum
+from recollectum.home.paths import Home
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 
 
 def vault_files(root: Path) -> list[Path]:
@@ -16,7 +16,7 @@ def vault_files(root: Path) -> list[Path]:
 
 def vault_key(root: Path, path: Path) -> bytes | None:
     """The key of the vault in that file, if it is encrypted."""
-    with Recollect(root) as r:
+    with Recollectum(root) as r:
         keys = r.encryption()
         return keys.key(path.stem) if keys.has_key(path.stem) else None
 

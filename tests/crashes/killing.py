@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.crashes.consistency import disagreements
 from tests.crashes.homes import only_vault
 from tests.crashes.ledger import Intent, Ledger, look, lost, unexplained
@@ -52,7 +52,7 @@ def kill_writers(folder: Path, *, kills: int, seed: int, longest: float = 0.15) 
     for number in range(kills // WRITERS):
         if number % _ROUNDS_PER_HOME == 0:
             home, ledgers = folder / f"home-{number}", []
-            with Recollect(home) as r:
+            with Recollectum(home) as r:
                 r.vault("user:ann")
         told = _round(_writers(home, number, chance), chance, longest / WRITERS)
         ledgers += told

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from recollect.storage.port import Tx
+from recollectum.storage.port import Tx
 
 #: A memory's state and everything it has said, oldest first; its version is how many that are.
 Known = tuple[str, tuple[str, ...]]

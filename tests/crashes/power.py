@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apsw
 
-from recollect.domain.errors import RecollectError
-from recollect.storage.sqlite.database import SqliteOptions
+from recollectum.domain.errors import RecollectumError
+from recollectum.storage.sqlite.database import SqliteOptions
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import Intent, Ledger, look, lost, unexplained
 from tests.crashes.medium import FATES, Image, Medium
@@ -120,7 +120,7 @@ def _examine(image: Image, folder: Path, key: bytes | None, ledger: Ledger, verd
         with standing(folder / _FILE, SqliteOptions(key=key)) as at:
             found = disagreements(at.database)
             seen = at.database.read(look)
-    except (RecollectError, UnicodeDecodeError) as error:
+    except (RecollectumError, UnicodeDecodeError) as error:
         verdict.corrupt.append(f"{state}: {error}")
         return
     verdict.half += [f"{state}: {one}" for one in (*found, *unexplained([ledger], seen))]

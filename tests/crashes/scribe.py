@@ -3,8 +3,8 @@
 import random
 from collections.abc import Callable
 
-from recollect.vault.chat import Chat
-from recollect.vault.vault import Vault
+from recollectum.vault.chat import Chat
+from recollectum.vault.vault import Vault
 from tests.crashes.ledger import Intent, Ledger
 
 _WORDS = [

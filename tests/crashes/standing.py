@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from recollect.domain.caller import OPERATOR
-from recollect.domain.ids import Clock, IdMaker, system_clock
-from recollect.domain.owner import Owner
-from recollect.policy.lifecycle import Retention
-from recollect.recall.meaning import Embedders, Meaning
-from recollect.settings.model import EmbeddingSettings, Settings
-from recollect.storage.migrate import migrate, shipped
-from recollect.storage.opening import VAULT
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.transfer.following import LineReader
-from recollect.vault.clock import VaultClock
-from recollect.vault.footing import Footing
-from recollect.vault.gate import Gate
-from recollect.vault.vault import Vault
+from recollectum.domain.caller import OPERATOR
+from recollectum.domain.ids import Clock, IdMaker, system_clock
+from recollectum.domain.owner import Owner
+from recollectum.policy.lifecycle import Retention
+from recollectum.recall.meaning import Embedders, Meaning
+from recollectum.settings.model import EmbeddingSettings, Settings
+from recollectum.storage.migrate import migrate, shipped
+from recollectum.storage.opening import VAULT
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.transfer.following import LineReader
+from recollectum.vault.clock import VaultClock
+from recollectum.vault.footing import Footing
+from recollectum.vault.gate import Gate
+from recollectum.vault.vault import Vault
 
 OWNER = Owner.parse("user:ann")
 

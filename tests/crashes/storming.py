@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.ids import system_clock
-from recollect.home.paths import Home
-from recollect.settings.model import Settings
-from recollect.storage.port import Tx
-from recollect.upkeep.backup import back_up
-from recollect.upkeep.restore import Opening, restore_home
+from recollectum import Recollectum
+from recollectum.domain.ids import system_clock
+from recollectum.home.paths import Home
+from recollectum.settings.model import Settings
+from recollectum.storage.port import Tx
+from recollectum.upkeep.backup import back_up
+from recollectum.upkeep.restore import Opening, restore_home
 from tests.crashes.consistency import disagreements
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import kill, start
@@ -72,7 +72,7 @@ def storm(folder: Path, *, backups: int, per_home: int = 10) -> Storm:
     result = Storm()
     while result.backups < backups:
         home = folder / f"home-{result.backups}"
-        with Recollect(home) as r:
+        with Recollectum(home) as r:
             r.vault("user:ann")
             with _writing(home) as writers:
                 for _ in range(min(per_home, backups - result.backups)):
@@ -94,7 +94,7 @@ def _writing(home: Path) -> Generator[list[_Writer]]:
             writer.end()
 
 
-def _one(r: Recollect, writers: list[_Writer], place: Path, result: Storm) -> None:
+def _one(r: Recollectum, writers: list[_Writer], place: Path, result: Storm) -> None:
     before = {writer.name: writer.told for writer in writers}
     began = time.monotonic()
     made = back_up(r.grounds())

@@ -5,12 +5,12 @@ import os
 import sys
 from pathlib import Path
 
-from recollect import Recollect
+from recollectum import Recollectum
 
 
 def main() -> None:
     home, name = sys.argv[1:]
-    with Recollect(Path(home)) as r:
+    with Recollectum(Path(home)) as r:
         vault = r.vault("user:ann")
         chat = vault.sessions.open(channel=name, agent="main")
         for number in itertools.count():

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.embedder import Purpose
-from recollect.recall.meaning import STEP
-from recollect.recall.packing import to_bytes
-from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, generations, vectors
-from recollect.storage.tables.generations import GenerationState
-from recollect.testing import embedding_with
-from recollect.vault.index import GenerationStatus
+from recollectum import Recollectum
+from recollectum.domain.embedder import Purpose
+from recollectum.recall.meaning import STEP
+from recollectum.recall.packing import to_bytes
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import chunks, generations, vectors
+from recollectum.storage.tables.generations import GenerationState
+from recollectum.testing import embedding_with
+from recollectum.vault.index import GenerationStatus
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import finish, hear, kill, run, start, tell
 from tests.crashes.switching_program import OWNER, embedder, text
@@ -87,7 +87,7 @@ def switch(folder: Path, *, count: int, kills: int, delay: float, seed: int, ask
     _calls(home, "new")
     lost = _lost(home)
     began = time.perf_counter()
-    with embedding_with(embedder("new"), local=embedder("old")), Recollect(home) as r:
+    with embedding_with(embedder("new"), local=embedder("old")), Recollectum(home) as r:
         r.vault(OWNER).index.rollback()
     rollback_seconds = time.perf_counter() - began
     # What was written since the old model was asked last is all that it may be asked for.
@@ -146,14 +146,14 @@ def _built(home: Path) -> int:
 
 def _write(home: Path, number: int) -> None:
     """Somebody goes on remembering."""
-    with embedding_with(None), Recollect(home) as r:
+    with embedding_with(None), Recollectum(home) as r:
         r.vault(OWNER).memories.save(text(number))
 
 
 def _calls(home: Path, model: str) -> int:
     """How many passages a model is asked for to be the current one and up to date."""
     chosen = embedder(model)
-    with embedding_with(chosen), Recollect(home) as r:
+    with embedding_with(chosen), Recollectum(home) as r:
         vault = r.vault(OWNER)
         vault.index.update()
         found = vault.recall(text(1), limit=1)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Thread
 
-from recollect import Recollect
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelUnavailable, RecollectError
-from recollect.domain.hit import Rung
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelUnavailable, RecollectumError
+from recollectum.domain.hit import Rung
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 
 OWNER = "user:ann"
 #: The two models, and how long their vectors are.
@@ -51,7 +51,7 @@ def _say(line: str) -> None:
 
 
 def _fill(home: Path, count: int) -> None:
-    with embedding_with(embedder("old")), Recollect(home) as r:
+    with embedding_with(embedder("old")), Recollectum(home) as r:
         vault = r.vault(OWNER)
         for start in range(0, count, 1000):
             numbers = range(start, min(start + 1000, count))
@@ -69,7 +69,7 @@ def _build(home: Path, delay: float, log: Path) -> None:
                 file.write("".join(f"{one}\n" for one in texts))
 
     new.fail = note
-    with embedding_with(new, local=embedder("old")), Recollect(home) as r:
+    with embedding_with(new, local=embedder("old")), Recollectum(home) as r:
         vault = r.vault(OWNER)
         while True:
             vault.recall(text(1))
@@ -95,7 +95,7 @@ def _ask(home: Path, count: int, model: str) -> None:
     rungs: dict[str, int] = {}
     seconds: list[float] = []
     chance = random.Random(os.getpid())
-    with embedding_with(chosen, local=embedder("old")), Recollect(home) as r:
+    with embedding_with(chosen, local=embedder("old")), Recollectum(home) as r:
         vault = r.vault(OWNER)
         while not over.is_set():
             began = time.perf_counter()
@@ -114,7 +114,7 @@ def _question(vault: Vault, number: int, told: dict[str, list[str]]) -> str:
     """Ask for a text in its own words: it must come first, and by meaning with its own vector or with a reason."""
     try:
         found = vault.recall(text(number), limit=3)
-    except RecollectError as error:
+    except RecollectumError as error:
         told["failed"].append(f"{number}: {error}")
         return "failed"
     if not found or found[0].text != text(number):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.upkeep.backup import UNFINISHED, back_up
+from recollectum import Recollectum
+from recollectum.upkeep.backup import UNFINISHED, back_up
 from tests.crashes.programs import hear, kill, start
 from tests.crashes.storming import storm
 from tests.upkeep.homes import fill
@@ -23,7 +23,7 @@ def test_every_backup_under_a_storm_of_writes_restores_and_is_right(tmp_path: Pa
 @pytest.mark.parametrize("seed", range(6))
 def test_a_backup_that_is_killed_leaves_none_and_the_next_one_clears_up(tmp_path: Path, seed: int) -> None:
     home, stick = tmp_path / "home", tmp_path / "stick"
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         fill(r.vault("user:ann"), 100)
     program = start("tests.crashes.backing_up_program", str(home), str(stick))
     assert hear(program) == "begun"
@@ -33,7 +33,7 @@ def test_a_backup_that_is_killed_leaves_none_and_the_next_one_clears_up(tmp_path
     whole = [path for path in left if UNFINISHED not in path.name]
     # At most the one that got its name and could not be told of any more.
     assert len(whole) - len(made) in (0, 1)
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         assert r.vault("user:ann").index.verify().sound
         last = back_up(r.grounds(), to=stick)
     assert {path.name for path in stick.iterdir()} == {path.name for path in (*whole, last.path)}

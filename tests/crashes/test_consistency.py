@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.storage.sqlite.database import SqliteOptions
+from recollectum.storage.sqlite.database import SqliteOptions
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import Intent, Ledger, Seen, look, lost, unexplained
 from tests.crashes.scribe import Scribe

@@ -8,11 +8,11 @@ from types import FrameType
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import StorageError
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.database import SqliteOptions
-from recollect.storage.tables import meta
+from recollectum import Recollectum
+from recollectum.domain.errors import StorageError
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.database import SqliteOptions
+from recollectum.storage.tables import meta
 from tests.crashes.consistency import disagreements
 from tests.crashes.contending import count_together, together
 from tests.crashes.homes import only_vault, vault_files
@@ -34,7 +34,7 @@ def test_four_processes_add_to_one_session_without_gaps_or_doubles(tmp_path: Pat
     home = tmp_path / "home"
     told = together("append", home, processes=4, times=100)
     assert [one["busy"] for one in told] == [0] * 4
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         chat = r.vault("user:ann").sessions.open(channel="test", agent="main")
         said = chat.after(limit=1000)
     assert [message.position for message in said] == list(range(1, 401))
@@ -47,7 +47,7 @@ def test_four_processes_add_to_one_session_without_gaps_or_doubles(tmp_path: Pat
 def test_processes_that_make_a_home_and_a_vault_at_once_share_them(tmp_path: Path, attempt: int) -> None:
     home = tmp_path / "home"
     told = together("found", home, processes=4, times=5)
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         assert [str(owner) for owner in r.owners()] == ["user:ann"]
         kept = {memory.id for memory in r.vault("user:ann").memories.page()}
         assert kept == {saved for one in told for saved in _texts(one["saved"])}
@@ -62,7 +62,7 @@ def _texts(value: object) -> list[str]:
 
 def test_threads_that_share_a_vault_all_get_their_own_answer(tmp_path: Path) -> None:
     saved: list[str] = []
-    with Recollect(tmp_path / "home") as r:
+    with Recollectum(tmp_path / "home") as r:
         vault = r.vault("user:ann")
 
         def work(number: int) -> None:
@@ -149,7 +149,7 @@ def test_a_reader_that_a_close_overtakes_is_told_so_and_does_not_wait_for_ever(t
 
 def test_a_bounded_number_of_vaults_is_open_and_every_handle_goes_on_working(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    with Recollect(home, settings={"storage.open_vaults": 2}) as r:
+    with Recollectum(home, settings={"storage.open_vaults": 2}) as r:
         vaults = {number: r.vault(f"user:person{number}") for number in range(6)}
         for turn in range(3):
             for number, vault in vaults.items():
@@ -164,7 +164,7 @@ def test_a_bounded_number_of_vaults_is_open_and_every_handle_goes_on_working(tmp
 
 @pytest.mark.parametrize("encryption", ["auto", "off"])
 def test_the_vaults_of_a_closed_home_are_closed_and_stay_so(tmp_path: Path, encryption: str) -> None:
-    with Recollect(tmp_path / "home", settings={"encryption": encryption}) as r:
+    with Recollectum(tmp_path / "home", settings={"encryption": encryption}) as r:
         vault = r.vault("user:ann")
         vault.memories.save("while it was open")
     with pytest.raises(StorageError, match="was closed"):

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.embedder import Purpose
-from recollect.domain.hit import Rung
-from recollect.recall.packing import to_bytes
-from recollect.storage.port import Tx
-from recollect.storage.tables import chunks, generations, vectors
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.draft import Draft
+from recollectum import Recollectum
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.hit import Rung
+from recollectum.recall.packing import to_bytes
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import chunks, generations, vectors
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.draft import Draft
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import finish, hear, kill, start, tell
 
@@ -29,7 +29,7 @@ _SEED = 20261115
 def filled(tmp_path: Path) -> Path:
     """A vault that the first model has gone through."""
     home = tmp_path / "home"
-    with embedding_with(ScriptedEmbedder("first")), Recollect(home) as r:
+    with embedding_with(ScriptedEmbedder("first")), Recollectum(home) as r:
         vault = r.vault("user:ann")
         vault.memories.save_many([Draft(content=f"the number {number} is kept") for number in range(_COUNT)])
         assert vault.index.update() == _COUNT
@@ -73,7 +73,7 @@ def _states(home: Path) -> dict[str, tuple[str, int]]:
 
 
 def _answer(home: Path, model: str) -> tuple[Rung, str]:
-    with embedding_with(ScriptedEmbedder(model)), Recollect(home) as r:
+    with embedding_with(ScriptedEmbedder(model)), Recollectum(home) as r:
         found = r.vault("user:ann").recall("the number 321", limit=3)
         return found.rung, found[0].text
 
@@ -134,7 +134,7 @@ def test_one_of_two_may_be_killed(filled: Path) -> None:
 @pytest.mark.feature("G11")
 def test_what_several_processes_write_each_finds_at_once(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         r.vault("user:ann")
     children = [start(_PROGRAM, "search", str(home), f"p{number}", "2") for number in range(_PROCESSES)]
     for child in children:
@@ -145,7 +145,7 @@ def test_what_several_processes_write_each_finds_at_once(tmp_path: Path) -> None
     assert [one["failed"] for one in told] == [[]] * _PROCESSES
     assert [one["missed"] for one in told] == [[]] * _PROCESSES
     assert all(one["saved"] for one in told)
-    with embedding_with(ScriptedEmbedder()), Recollect(home) as r:
+    with embedding_with(ScriptedEmbedder()), Recollectum(home) as r:
         vault = r.vault("user:ann")
         vault.index.update()
         for word in (word for one in told for word in one["saved"]):

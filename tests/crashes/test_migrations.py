@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import SchemaEdited, SchemaNewer, StorageError
-from recollect.domain.ids import system_clock
-from recollect.storage.migrate import Migration, migrate, pending
-from recollect.storage.sqlite.backup import back_up
-from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.domain.errors import SchemaEdited, SchemaNewer, StorageError
+from recollectum.domain.ids import system_clock
+from recollectum.storage.migrate import Migration, migrate, pending
+from recollectum.storage.sqlite.backup import back_up
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import Seen, look
 from tests.crashes.made_up_steps import STEPS
@@ -143,7 +143,7 @@ def test_the_file_of_another_program_is_refused_and_left_alone(tmp_path: Path) -
     with pytest.raises(StorageError) as caught:
         migrate(database, STEPS, clock=system_clock, backup=lambda name: None)
     assert str(path) in str(caught.value)
-    assert "not one of Recollect's" in str(caught.value)
+    assert "not one of Recollectum's" in str(caught.value)
     assert database.read(lambda tx: tx.rows("SELECT name FROM sqlite_schema", {})) == [("bookmarks",)]
     database.close()
 

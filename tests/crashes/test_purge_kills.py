@@ -13,10 +13,10 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 
-from recollect import Recollect
-from recollect.storage.sqlite.database import SqliteDatabase
-from recollect.vault import purge_running
-from recollect.vault.purge_request import PurgeRequest, PurgeState
+from recollectum import Recollectum
+from recollectum.storage.sqlite.database import SqliteDatabase
+from recollectum.vault import purge_running
+from recollectum.vault.purge_request import PurgeRequest, PurgeState
 from tests.crashes.programs import run, start
 
 P = ParamSpec("P")
@@ -43,7 +43,7 @@ def main() -> None:
 
     # Small, so that there are many places to die at.
     purge_running._BATCH = 3  # pyright: ignore[reportPrivateUsage]
-    with Recollect(place, settings=_SETTINGS) as home:
+    with Recollectum(place, settings=_SETTINGS) as home:
         vault = home.vault(_OWNER)
         request = PurgeRequest.user() if kind == "user" else PurgeRequest.sessions(vault.sessions.page()[0].id)
         token = vault.purge.preview(request).token
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _make(place: Path) -> None:
-    with Recollect(place, settings=_SETTINGS) as home:
+    with Recollectum(place, settings=_SETTINGS) as home:
         vault = home.vault(_OWNER)
         for channel, word in (("work", _KEPT), ("home", _SECRET)):
             chat = vault.sessions.open(channel=channel, agent=channel)
@@ -93,7 +93,7 @@ def test_a_kill_before_any_write_leaves_all_of_it_or_none_of_it(tmp_path: Path, 
 
 def _is_gone(place: Path, kind: str) -> bool:
     """Open the home, which goes on with a purge; whether the erased is gone, and then all of it."""
-    with Recollect(place, settings=_SETTINGS) as home:
+    with Recollectum(place, settings=_SETTINGS) as home:
         if kind == "user" and not home.owners():
             receipts = home.receipts.all()
             assert receipts[-1].state is PurgeState.DONE, receipts

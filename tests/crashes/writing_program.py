@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.crashes.ledger import Intent
 from tests.crashes.scribe import Scribe
 
@@ -16,7 +16,7 @@ def main() -> None:
     home, name, seed = sys.argv[1:]
     os.write(1, b"ready\n")
     sys.stdin.readline()
-    with Recollect(Path(home)) as r:
+    with Recollectum(Path(home)) as r:
         scribe = Scribe(r.vault("user:ann"), name, random.Random(seed), begin=_begin, done=_done)
         while True:
             scribe.step()

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from recollect.domain.language_model import Prompt
-from recollect.domain.memory import Kind, Memory
-from recollect.domain.message import Json, Message, Role, trust_of_role
-from recollect.domain.trust import Trust
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.memory import Kind, Memory
+from recollectum.domain.message import Json, Message, Role, trust_of_role
+from recollectum.domain.trust import Trust
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLES = {"u": Role.USER, "a": Role.ASSISTANT, "t": Role.TOOL, "s": Role.SYSTEM}

@@ -6,14 +6,14 @@ from typing import cast
 
 import pytest
 
-from recollect.distil.choosing import bears
-from recollect.distil.reading import distil
-from recollect.domain.language_model import ModelIdentity, Prompt
-from recollect.domain.memory import Kind
-from recollect.domain.message import Json
-from recollect.domain.proposal import RULES, Act, Span
-from recollect.domain.trust import Trust
-from recollect.testing import ScriptedModel
+from recollectum.distil.choosing import bears
+from recollectum.distil.reading import distil
+from recollectum.domain.language_model import ModelIdentity, Prompt
+from recollectum.domain.memory import Kind
+from recollectum.domain.message import Json
+from recollectum.domain.proposal import RULES, Act, Span
+from recollectum.domain.trust import Trust
+from recollectum.testing import ScriptedModel
 from tests.distil.said import answer, answers, memory, said
 
 _Members = Mapping[str, Mapping[str, Mapping[str, Json]]]

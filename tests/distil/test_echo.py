@@ -2,15 +2,15 @@
 
 import pytest
 
-from recollect.context.compiling import compile_context
-from recollect.distil.echo import Echoes, Served
-from recollect.distil.reading import distil
-from recollect.domain.context import Budget, Parts, RecalledText
-from recollect.domain.message import Message
-from recollect.domain.summary import Summary
-from recollect.domain.trust import Trust
-from recollect.testing import ScriptedModel
-from recollect.text.tokens import counter
+from recollectum.context.compiling import compile_context
+from recollectum.distil.echo import Echoes, Served
+from recollectum.distil.reading import distil
+from recollectum.domain.context import Budget, Parts, RecalledText
+from recollectum.domain.message import Message
+from recollectum.domain.summary import Summary
+from recollectum.domain.trust import Trust
+from recollectum.testing import ScriptedModel
+from recollectum.text.tokens import counter
 from tests.distil.said import AT, every_sentence, memory, message, said
 
 FACTS = ["I live in Oslo near the harbour.", "I love green tea with lemon.", "My sister lives in Madrid."]

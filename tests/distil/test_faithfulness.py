@@ -4,10 +4,10 @@ from datetime import date
 
 import pytest
 
-from recollect.distil.dating import dated
-from recollect.distil.faithfulness import clause
-from recollect.distil.reading import distil
-from recollect.testing import ScriptedModel
+from recollectum.distil.dating import dated
+from recollectum.distil.faithfulness import clause
+from recollectum.distil.reading import distil
+from recollectum.testing import ScriptedModel
 from tests.distil.said import answer, answers, said
 
 SUNDAY = date(2026, 3, 1)

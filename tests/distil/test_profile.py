@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from recollect.distil.profile import profile
-from recollect.domain.errors import ModelUnavailable
-from recollect.domain.memory import Kind
-from recollect.domain.message import Json
-from recollect.domain.profile import Bullet
-from recollect.domain.trust import Trust
-from recollect.testing import ScriptedModel
+from recollectum.distil.profile import profile
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.domain.memory import Kind
+from recollectum.domain.message import Json
+from recollectum.domain.profile import Bullet
+from recollectum.domain.trust import Trust
+from recollectum.testing import ScriptedModel
 from tests.distil.said import memory
 
 KNOWN = [

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.distil.echo import Served
-from recollect.distil.reading import distil
-from recollect.domain.errors import ModelUnavailable
-from recollect.domain.memory import Kind
-from recollect.domain.proposal import RULES, Act, Span
-from recollect.domain.trust import Trust
-from recollect.testing import ScriptedModel
+from recollectum.distil.echo import Served
+from recollectum.distil.reading import distil
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import RULES, Act, Span
+from recollectum.domain.trust import Trust
+from recollectum.testing import ScriptedModel
 from tests.distil.said import answer, answers, every_sentence, memory, message, said, shown
 
 OSLO = answer("Lives in Oslo", (1, "I live in Oslo"))

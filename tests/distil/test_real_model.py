@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.distil.choosing import bears
-from recollect.distil.reading import Distilled, distil
-from recollect.domain.language_model import Prompt, Turn
-from recollect.domain.message import Role
-from recollect.domain.proposal import RULES
-from recollect.models.bounding import MAX_ITEMS, MAX_LENGTH, bounded
-from recollect.models.language import LanguageModel
-from recollect.models.language_registry import open_language_model
-from recollect.settings.model import LanguageModelSettings
+from recollectum import Recollectum
+from recollectum.distil.choosing import bears
+from recollectum.distil.reading import Distilled, distil
+from recollectum.domain.language_model import Prompt, Turn
+from recollectum.domain.message import Role
+from recollectum.domain.proposal import RULES
+from recollectum.models.bounding import MAX_ITEMS, MAX_LENGTH, bounded
+from recollectum.models.language import LanguageModel
+from recollectum.models.language_registry import open_language_model
+from recollectum.settings.model import LanguageModelSettings
 from tests.distil.said import said
 
 _SETTINGS = LanguageModelSettings(
@@ -83,7 +83,7 @@ def test_a_real_small_model_proposes_what_really_was_said(talk: str, model: Lang
 @pytest.mark.feature("A5")
 def test_consolidating_with_a_real_small_model_fills_the_inbox(tmp_path: Path) -> None:
     settings = {f"language_model.{name}": getattr(_SETTINGS, name) for name in ("provider", "window_tokens", "threads")}
-    with Recollect(tmp_path / "home", settings=settings, environ={}) as home:
+    with Recollectum(tmp_path / "home", settings=settings, environ={}) as home:
         vault = home.vault("user:alice")
         chat = vault.sessions.open(channel="main")
         for line in TALKS["moving"]:

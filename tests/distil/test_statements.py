@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.distil.reading import distil
-from recollect.domain.memory import Kind
-from recollect.domain.proposal import RULES
+from recollectum.distil.reading import distil
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import RULES
 from tests.distil.said import said
 
 F, P, J, T = Kind.FACT, Kind.PREFERENCE, Kind.PROJECT, Kind.TASK

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.distil.summary import summarise
-from recollect.domain.errors import ModelUnavailable
-from recollect.testing import ScriptedModel
-from recollect.text.tokens import counter
+from recollectum.distil.summary import summarise
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.testing import ScriptedModel
+from recollectum.text.tokens import counter
 from tests.distil.said import said
 
 TALK = said("u: I live in Oslo.", "a: Good to know.", "u: We decided to paint the kitchen green by Friday.")

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from recollect.distil.usage import analyse
-from recollect.domain.proposal import RULES, Act
+from recollectum.distil.usage import analyse
+from recollectum.domain.proposal import RULES, Act
 from tests.distil.said import memory
 
 TEA = "Drinks green tea with lemon every morning before work"

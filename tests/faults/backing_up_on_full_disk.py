@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import RecollectError
-from recollect.domain.ids import system_clock
-from recollect.settings.model import Settings
-from recollect.upkeep.backup import back_up
-from recollect.upkeep.restore import Opening, restore_vaults
+from recollectum import Recollectum
+from recollectum.domain.errors import RecollectumError
+from recollectum.domain.ids import system_clock
+from recollectum.settings.model import Settings
+from recollectum.upkeep.backup import back_up
+from recollectum.upkeep.restore import Opening, restore_vaults
 from tests.upkeep.homes import fill, said
 
 #: Pages of room that are left; the whole of it needs more.
@@ -22,7 +22,7 @@ _ROOMS = (0, 3, 40, 150)
 def main(where: str) -> None:
     """Print as JSON what happened."""
     folder = Path(sys.argv[1])
-    with Recollect(folder / "home", settings={"storage.reserve_mib": 1}) as r:
+    with Recollectum(folder / "home", settings={"storage.reserve_mib": 1}) as r:
         vault = r.vault("user:ann")
         fill(vault, 800)
         before = said(vault)
@@ -34,7 +34,7 @@ def main(where: str) -> None:
         print(json.dumps({"refused": sorted(refused), "left": left, "same": same, "then": said(vault) == before}))
 
 
-def _task(r: Recollect, folder: Path, where: str) -> tuple[Callable[[], object], Path]:
+def _task(r: Recollectum, folder: Path, where: str) -> tuple[Callable[[], object], Path]:
     """What is tried, and the folder in which it must leave nothing when it fails."""
     stick = folder / "stick"
     stick.mkdir()
@@ -51,7 +51,7 @@ def _refused(work: Callable[[], object], filler: Path, pages: int) -> str:
     os.truncate(filler, filler.stat().st_size - pages * 4096)
     try:
         work()
-    except RecollectError as error:
+    except RecollectumError as error:
         return type(error).__name__
     finally:
         os.truncate(filler, 0)

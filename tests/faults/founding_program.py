@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from recollect import Recollect
+from recollectum import Recollectum
 
 # The home, the vault and three memories.
 _ANSWERS = 5
@@ -49,7 +49,7 @@ def _timed(place: Path) -> float:
 def _found(place: Path) -> None:
     place.mkdir()
     told = os.open(place / "told", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    with Recollect(place / "home") as r:
+    with Recollectum(place / "home") as r:
         os.write(told, b"home\n")
         vault = r.vault("user:ann")
         os.write(told, b"vault\n")

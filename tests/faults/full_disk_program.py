@@ -10,11 +10,11 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import RecollectError
-from recollect.storage.sqlite.database import SqliteOptions
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import RecollectumError
+from recollectum.storage.sqlite.database import SqliteOptions
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import look, lost, unexplained
 from tests.crashes.scribe import Scribe
@@ -40,7 +40,7 @@ def main(task: str) -> None:
         print(json.dumps(_narrow(folder)))
         return
     late, _, task = task.rpartition(" ")
-    r = Recollect(folder / "home", clock=clock)
+    r = Recollectum(folder / "home", clock=clock)
     vault = r.vault("user:ann")
     ids = [memory.id for memory in vault.memories.save_many(_drafts(0))]
     chat = vault.sessions.open(channel="test", agent="main")
@@ -54,7 +54,7 @@ def main(task: str) -> None:
     _fill(folder / "filler")
     told: dict[str, object] = {}
     if late:
-        r = Recollect(folder / "home", clock=clock)
+        r = Recollectum(folder / "home", clock=clock)
         vault = r.vault("user:ann")
     else:
         told = _refusal(vault, folder)
@@ -82,7 +82,7 @@ def _narrow(folder: Path) -> dict[str, list[str]]:
             try:
                 while True:
                     scribe.step()
-            except RecollectError as error:
+            except RecollectumError as error:
                 refusals.add(type(error).__name__)
                 # It failed, so nothing of it may be there.
                 scribe.ledger.begun = None
@@ -121,7 +121,7 @@ def _refusal(vault: Vault, folder: Path) -> dict[str, object]:
     while True:
         try:
             vault.memories.save_many(_drafts(first))
-        except RecollectError as error:
+        except RecollectumError as error:
             (path,) = (folder / "home" / "vaults").glob("*.db")
             try:
                 assert_sentence(error, path)

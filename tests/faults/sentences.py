@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from recollect.domain.errors import RecollectError
+from recollectum.domain.errors import RecollectumError
 
 #: A word that every test here writes into what it keeps, and that no error may repeat.
 CANARY = "wqzkvbtrnx"
@@ -11,7 +11,7 @@ CANARY = "wqzkvbtrnx"
 CURE = re.compile(r"; .*\b(?:restore|free|make|correct|choose|upgrade|install|check|move|set|give|try|name|use|open)\b")
 
 
-def assert_sentence(error: RecollectError, path: Path) -> None:
+def assert_sentence(error: RecollectumError, path: Path) -> None:
     """Check that an error is fit to be shown to a person."""
     text = str(error)
     assert str(path) in text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.storage.sqlite.database import SqliteOptions
+from recollectum.storage.sqlite.database import SqliteOptions
 from tests.crashes.standing import standing
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.crashes.programs import run
 
 _KILLS = 50
@@ -14,7 +14,7 @@ def test_a_home_whose_making_was_killed_works_at_the_next_start(tmp_path: Path) 
     for place in sorted(tmp_path.glob("killed-*")):
         told = (place / "told").read_text().splitlines() if (place / "told").exists() else []
         reached.add(len(told))
-        with Recollect(place / "home") as r:
+        with Recollectum(place / "home") as r:
             assert told[1:2] != ["vault"] or [str(owner) for owner in r.owners()] == ["user:ann"]
             vault = r.vault("user:ann")
             assert {memory.id for memory in vault.memories.page()} >= set(told[2:])

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Damaged, KeyProblem, RecollectError, StorageError, WrongKey
-from recollect.storage.port import Row
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.storage.sqlite.verify import page_faults, row_faults
-from recollect.storage.tables.seals import SOURCES
-from recollect.vault.checking import check
-from recollect.vault.draft import Draft
+from recollectum.domain.errors import Damaged, KeyProblem, RecollectumError, StorageError, WrongKey
+from recollectum.storage.port import Row
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.verify import page_faults, row_faults
+from recollectum.storage.tables.seals import SOURCES
+from recollectum.vault.checking import check
+from recollectum.vault.draft import Draft
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import Seen, look
 from tests.crashes.standing import standing
@@ -179,7 +179,7 @@ def test_an_encrypted_vault_opens_with_its_own_key_alone(tmp_path: Path, encrypt
     path = tmp_path / "vault.db"
     shutil.copyfile(encrypted, path)
     before = path.read_bytes()
-    with pytest.raises(RecollectError) as caught:
+    with pytest.raises(RecollectumError) as caught:
         _read_all(path, key)
     assert isinstance(caught.value, WrongKey if key else Damaged)
     assert_sentence(caught.value, path)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import DiskFull
-from recollect.storage.sqlite.database import SqliteOptions
+from recollectum.domain.errors import DiskFull
+from recollectum.storage.sqlite.database import SqliteOptions
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import look, lost, unexplained
 from tests.crashes.scribe import Scribe

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.owner import Owner
-from recollect.home.locks import Lock
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.upkeep.doctor import examine
-from recollect.upkeep.doctor_finding import Finding, Severity, worst
-from recollect.upkeep.doctor_home import permissions
-from recollect.upkeep.doctor_reading import read_base, read_vault
-from recollect.vault.draft import Draft
+from recollectum import Recollectum
+from recollectum.domain.owner import Owner
+from recollectum.home.locks import Lock
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.upkeep.doctor import examine
+from recollectum.upkeep.doctor_finding import Finding, Severity, worst
+from recollectum.upkeep.doctor_home import permissions
+from recollectum.upkeep.doctor_reading import read_base, read_vault
+from recollectum.vault.draft import Draft
 from tests.matrix.homes import quick_folder
 from tests.upkeep.homes import ANN, fill
 
@@ -30,13 +30,13 @@ def place() -> Iterator[Path]:
         yield folder
 
 
-def _open(place: Path, encryption: str = "auto") -> Recollect:
+def _open(place: Path, encryption: str = "auto") -> Recollectum:
     environ = {"HOME": str(place / "user"), "XDG_CONFIG_HOME": str(place / "config")}
     settings = {"encryption": encryption, "storage.reserve_mib": 1, "embedding.provider": "none"}
-    return Recollect(place / "home", settings=settings, environ=environ)
+    return Recollectum(place / "home", settings=settings, environ=environ)
 
 
-def _findings(home: Recollect, *, fix: bool = False) -> list[Finding]:
+def _findings(home: Recollectum, *, fix: bool = False) -> list[Finding]:
     return examine(home.grounds(), lambda owner: home.vault(owner, create=False).clock(), fix=fix)
 
 

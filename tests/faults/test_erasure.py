@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum import Recollectum
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run, start
 
@@ -37,14 +37,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def home(tmp_path: Path, clock: Clock) -> Iterator[Recollect]:
+def home(tmp_path: Path, clock: Clock) -> Iterator[Recollectum]:
     """An unencrypted home, where everything that is left can be seen."""
     settings = {"encryption": "off", "storage.busy_timeout_seconds": 0.3}
-    with Recollect(tmp_path / "home", settings=settings, clock=clock) as r:
+    with Recollectum(tmp_path / "home", settings=settings, clock=clock) as r:
         yield r
 
 
-def _hits(home: Recollect, *words: str) -> set[str]:
+def _hits(home: Recollectum, *words: str) -> set[str]:
     """Which of the words, or their last letters, are anywhere under the home."""
     ends = [word[-_TAIL:] for word in words]
     return {line.partition(" ")[0] for line in run("tests.faults.grepping_program", str(home.home.root), *words, *ends)}
@@ -54,7 +54,7 @@ def _with_ends(*words: str) -> set[str]:
     return {*words, *(word[-_TAIL:] for word in words)}
 
 
-def _remember(home: Recollect) -> list[str]:
+def _remember(home: Recollectum) -> list[str]:
     """Memories with words that occur nowhere else, one of them in an old version only."""
     memories = home.vault("user:ann").memories
     for number in range(200):
@@ -65,13 +65,13 @@ def _remember(home: Recollect) -> list[str]:
     return [*ids, edited]
 
 
-def _forget(home: Recollect, ids: list[str], clock: Clock) -> None:
+def _forget(home: Recollectum, ids: list[str], clock: Clock) -> None:
     for memory in ids:
         home.vault("user:ann").memories.forget(memory)
     clock.now += timedelta(days=8)
 
 
-def test_nothing_of_a_forgotten_memory_is_left_under_the_home(home: Recollect, clock: Clock) -> None:
+def test_nothing_of_a_forgotten_memory_is_left_under_the_home(home: Recollectum, clock: Clock) -> None:
     ids = _remember(home)
     _forget(home, ids, clock)
     private = (*_FORGOTTEN, _OLD_VERSION)
@@ -82,7 +82,7 @@ def test_nothing_of_a_forgotten_memory_is_left_under_the_home(home: Recollect, c
     assert home.vault("user:ann").index.verify().sound
 
 
-def test_nothing_of_a_deleted_session_is_left_under_the_home(home: Recollect) -> None:
+def test_nothing_of_a_deleted_session_is_left_under_the_home(home: Recollectum) -> None:
     vault = home.vault("user:ann")
     kept = vault.sessions.open(channel="test", agent="main")
     chat = vault.sessions.open(channel="test", agent="other")
@@ -97,7 +97,7 @@ def test_nothing_of_a_deleted_session_is_left_under_the_home(home: Recollect) ->
     assert vault.index.verify().sound
 
 
-def test_while_a_reader_holds_on_to_the_past_nobody_says_that_it_is_gone(home: Recollect, clock: Clock) -> None:
+def test_while_a_reader_holds_on_to_the_past_nobody_says_that_it_is_gone(home: Recollectum, clock: Clock) -> None:
     ids = _remember(home)
     _forget(home, ids, clock)
     holding, let_go = threading.Event(), threading.Event()
@@ -127,7 +127,7 @@ def test_while_a_reader_holds_on_to_the_past_nobody_says_that_it_is_gone(home: R
 
 @pytest.mark.parametrize("statement", ["'optimize'", "wal_checkpoint"])
 def test_a_kill_between_destroying_and_erasing_is_made_good_by_the_next_sweep(
-    home: Recollect, clock: Clock, statement: str
+    home: Recollectum, clock: Clock, statement: str
 ) -> None:
     ids = _remember(home)
     _forget(home, ids, clock)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import (
+from recollectum import Recollectum
+from recollectum.domain.errors import (
     KeyProblem,
     KeyStoreMissing,
-    RecollectError,
+    RecollectumError,
     SchemaNewer,
     StorageError,
     WrongKey,
 )
-from recollect.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.connection import connect
 from tests.crashes.homes import vault_files
 from tests.faults.sentences import CANARY, assert_sentence
 
@@ -26,7 +26,7 @@ from tests.faults.sentences import CANARY, assert_sentence
 def home(tmp_path: Path) -> Path:
     """An encrypted home with two people."""
     root = tmp_path / "home"
-    with Recollect(root) as r:
+    with Recollectum(root) as r:
         for name in ("ann", "ben"):
             r.vault(f"user:{name}").memories.save(f"{name} has a secret, {CANARY}")
     return root
@@ -46,11 +46,11 @@ def _content(root: Path) -> dict[str, bytes]:
 
 
 def _use(root: Path) -> None:
-    with Recollect(root) as r:
+    with Recollectum(root) as r:
         r.vault("user:ann").memories.save("one more")
 
 
-def _refused(root: Path, kind: type[RecollectError], path: Path) -> RecollectError:
+def _refused(root: Path, kind: type[RecollectumError], path: Path) -> RecollectumError:
     with pytest.raises(kind) as caught:
         _use(root)
     assert_sentence(caught.value, path)
@@ -83,7 +83,7 @@ def test_a_lost_key_file_is_not_replaced(home: Path, tmp_path: Path) -> None:
 def test_the_key_of_another_home_is_refused(home: Path, tmp_path: Path) -> None:
     mine = _key_file()
     kept = mine.read_bytes()
-    with Recollect(tmp_path / "other") as r:
+    with Recollectum(tmp_path / "other") as r:
         r.vault("user:ann")
     (other,) = (path for path in mine.parent.glob("*.key") if path != mine)
     shutil.copyfile(other, mine)
@@ -109,7 +109,7 @@ def test_a_lost_vault_is_not_replaced(home: Path, tmp_path: Path) -> None:
     with _unchanged(home):
         _refused(home, StorageError, path)
     assert not path.exists()
-    with Recollect(home) as r:
+    with Recollectum(home) as r:
         assert len(r.vault("user:ben").memories.page()) == 1
     (tmp_path / "vault").rename(path)
     _use(home)
@@ -138,9 +138,9 @@ def test_a_lost_catalog_does_not_make_people_strangers(home: Path, tmp_path: Pat
 
 
 def test_a_vault_of_a_newer_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
     root = tmp_path / "home"
-    with Recollect(root) as r:
+    with Recollectum(root) as r:
         r.vault("user:ann").memories.save(CANARY)
     (path,) = vault_files(root)
     connection = connect(path)
@@ -151,9 +151,9 @@ def test_a_vault_of_a_newer_program_is_refused(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_catalog_of_a_newer_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
     root = tmp_path / "home"
-    with Recollect(root) as r:
+    with Recollectum(root) as r:
         r.vault("user:ann")
     connection = connect(root / "catalog.db")
     connection.execute("INSERT INTO migrations VALUES (9999, 'later', 'unknown', 0)")

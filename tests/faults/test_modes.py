@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
+from recollectum import Recollectum
 
 
 @pytest.mark.parametrize("encryption", ["auto", "off"])
 def test_files_are_0600_and_folders_0700_while_a_vault_is_written(tmp_path: Path, encryption: str) -> None:
     before = os.umask(0)
     try:
-        with Recollect(tmp_path / "home", settings={"encryption": encryption}) as r:
+        with Recollectum(tmp_path / "home", settings={"encryption": encryption}) as r:
             vault = r.vault("user:ann")
             chat = vault.sessions.open(channel="test", agent="main")
             for number in range(50):

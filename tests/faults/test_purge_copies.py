@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict
-from recollect.domain.owner import Owner
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.upkeep.backup import back_up
-from recollect.upkeep.repair import repair
-from recollect.upkeep.restore import restore_vaults
-from recollect.vault.purge_needles import Needles
-from recollect.vault.purge_request import PurgeRequest, PurgeState, Receipt
-from recollect.vault.purge_searching_program import search
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict
+from recollectum.domain.owner import Owner
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.upkeep.backup import back_up
+from recollectum.upkeep.repair import repair
+from recollectum.upkeep.restore import restore_vaults
+from recollectum.vault.purge_needles import Needles
+from recollectum.vault.purge_request import PurgeRequest, PurgeState, Receipt
+from recollectum.vault.purge_searching_program import search
+from recollectum.vault.vault import Vault
 from tests.crashes.programs import run
 from tests.upkeep.homes import opening
 
@@ -42,15 +42,15 @@ def _purge(vault: Vault, request: PurgeRequest) -> Receipt:
 
 @pytest.mark.feature("P9")
 def test_what_a_repair_put_aside_goes_too(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         gone = _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         evidence = repair(home.grounds(), Owner.parse(_ANN), force=True).evidence
         other = repair(home.grounds(), Owner.parse(_BEN), force=True).evidence
     assert evidence
     assert other
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         vault = home.vault(_ANN)
         assert vault.purge.preview(PurgeRequest.sessions(gone)).backups == (evidence.name,)
         receipt = _purge(vault, PurgeRequest.sessions(gone))
@@ -66,7 +66,7 @@ def test_what_a_repair_put_aside_goes_too(tmp_path: Path) -> None:
 def test_a_backup_stays_good_for_those_who_were_not_erased(tmp_path: Path, encryption: str, *, whole: bool) -> None:
     settings = {**_PLAIN, "encryption": encryption}
     root = tmp_path / "home"
-    with Recollect(root, settings=settings) as home:
+    with Recollectum(root, settings=settings) as home:
         gone = _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
         made = back_up(home.grounds()).path
@@ -98,7 +98,7 @@ def _keys(path: Path, vault_id: str) -> bool:
 
 @pytest.mark.feature("P9")
 def test_a_backup_in_one_file_goes_when_the_vault_is_in_it(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         gone = _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
         archive, other = home.home.backups / "all.tar", home.home.backups / "ben.tar"
@@ -111,7 +111,7 @@ def test_a_backup_in_one_file_goes_when_the_vault_is_in_it(tmp_path: Path) -> No
 @pytest.mark.feature("M9")
 def test_a_person_who_was_erased_does_not_come_back_with_a_backup(tmp_path: Path) -> None:
     root = tmp_path / "home"
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
         made = back_up(home.grounds(), to=tmp_path / "stick").path
@@ -132,7 +132,7 @@ def test_a_person_who_was_erased_does_not_come_back_with_a_backup(tmp_path: Path
 @pytest.mark.feature("M9")
 def test_a_restored_vault_is_not_served_before_what_was_erased_is_gone_again(tmp_path: Path) -> None:
     root = tmp_path / "home"
-    with Recollect(root, settings=_PLAIN) as home, Recollect(root, settings=_PLAIN) as other:
+    with Recollectum(root, settings=_PLAIN) as home, Recollectum(root, settings=_PLAIN) as other:
         vault = home.vault(_ANN)
         _talk(vault, _KEPT, "work")
         gone = _talk(vault, _SECRET)
@@ -153,7 +153,7 @@ def test_a_restored_vault_is_not_served_before_what_was_erased_is_gone_again(tmp
 
 
 def test_a_purge_that_goes_on_remembers_which_backups_it_destroyed(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "home", settings={**_PLAIN, "storage.busy_timeout_seconds": 0.2}) as home:
+    with Recollectum(tmp_path / "home", settings={**_PLAIN, "storage.busy_timeout_seconds": 0.2}) as home:
         vault = home.vault(_ANN)
         gone = _talk(vault, _SECRET)
         back_up(home.grounds())
@@ -190,12 +190,12 @@ def test_the_search_looks_behind_links_and_comes_to_an_end(tmp_path: Path) -> No
 
 @pytest.mark.feature("P9")
 def test_a_home_behind_a_link_is_searched_to_the_last_file(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "real", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "real", settings=_PLAIN) as home:
         home.vault(_ANN)
     shutil.move(tmp_path / "real/vaults", tmp_path / "disk")
     (tmp_path / "real/vaults").symlink_to(tmp_path / "disk")
     (tmp_path / "home").symlink_to(tmp_path / "real")
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         vault = home.vault(_ANN)
         gone = _talk(vault, _SECRET)
         # A copy that nobody knows of, which only the search can find.

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.purge_request import PurgeKind, PurgeRequest, PurgeState
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.purge_request import PurgeKind, PurgeRequest, PurgeState
+from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run
 
@@ -55,7 +55,7 @@ def _holding(path: Path, purge: Callable[[], None]) -> None:
 
 @pytest.mark.feature("P9")
 def test_while_somebody_reads_from_before_a_purge_is_pending(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         vault = home.vault("user:ann")
         _talk(vault, "work", _KEPT)
         gone = _talk(vault, "home", _SECRET)
@@ -80,7 +80,7 @@ def test_while_somebody_reads_from_before_a_purge_is_pending(tmp_path: Path) -> 
 
 @pytest.mark.feature("P9")
 def test_while_somebody_has_the_vault_open_a_person_is_not_said_to_be_gone(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         vault = home.vault("user:ann")
         _talk(vault, "home", _SECRET)
         (path,) = vault_files(home.home.root)
@@ -100,7 +100,7 @@ def test_while_somebody_has_the_vault_open_a_person_is_not_said_to_be_gone(tmp_p
 @pytest.mark.parametrize("kind", [PurgeKind.SESSION, PurgeKind.MEMORY])
 def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, kind: PurgeKind) -> None:
     root = tmp_path / "home"
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         vault = home.vault("user:ann")
         _talk(vault, "work", _KEPT)
         gone = _talk(vault, "home", _SECRET)
@@ -108,7 +108,7 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
     (path,) = vault_files(root)
     copy = tmp_path / "copy.db"
     shutil.copy(path, copy)
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         purge = home.vault("user:ann").purge
         if kind is PurgeKind.MEMORY:
             purge.run(purge.preview(PurgeRequest.memories(memory)).token)
@@ -117,14 +117,14 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
     assert _hits(root, _SECRET, _KEPT) == expected
     shutil.copy(copy, path)
     assert _hits(root, _SECRET, _KEPT) == {_SECRET, _KEPT}
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         vault = home.vault("user:ann")
         assert vault.totals().messages == 5
         assert [one.kind for one in vault.purge.receipts()][-1] is PurgeKind.RESTORED
         assert vault.purge.receipts()[-1].state is PurgeState.DONE
         assert vault.index.verify().sound
         assert _hits(root, _SECRET, _KEPT) == expected
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         before = len(home.receipts.all())
         home.vault("user:ann").totals()
         assert len(home.receipts.all()) == before
@@ -133,35 +133,35 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
 @pytest.mark.feature("M9")
 def test_the_vault_of_a_person_who_was_erased_is_removed_when_it_is_put_back(tmp_path: Path) -> None:
     root = tmp_path / "home"
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         _talk(home.vault("user:ann"), "home", _SECRET)
     (path,) = vault_files(root)
     shutil.copy(path, tmp_path / "copy.db")
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         purge = home.vault("user:ann").purge
         assert purge.run(purge.preview(PurgeRequest.user()).token).state is PurgeState.DONE
     assert vault_files(root) == []
     shutil.copy(tmp_path / "copy.db", path)
-    with Recollect(root, settings=_PLAIN) as home:
+    with Recollectum(root, settings=_PLAIN) as home:
         assert home.owners() == []
     assert _hits(root, _SECRET) == set()
 
 
 @pytest.mark.feature("P9")
 def test_the_copies_made_before_migrations_go_too(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         vault = home.vault("user:ann")
         gone = _talk(vault, "home", _SECRET)
         (path,) = vault_files(home.home.root)
         copy = home.home.backups / f"{path.stem}-before-0010-20260101T000000.db"
         copy.write_bytes(f"an old copy with {_SECRET}".encode())
-        whole = home.home.backups / "recollect-20260101T000000" / "vaults" / path.name
+        whole = home.home.backups / "recollectum-20260101T000000" / "vaults" / path.name
         whole.parent.mkdir(parents=True)
         whole.write_bytes(f"another with {_SECRET}".encode())
         others = home.home.backups / "vlt_other-before-0010-20260101T000000.db"
         others.write_bytes(b"of somebody else")
         seen = vault.purge.preview(PurgeRequest.sessions(gone))
-        assert set(seen.backups) == {copy.name, f"recollect-20260101T000000/vaults/{path.name}"}
+        assert set(seen.backups) == {copy.name, f"recollectum-20260101T000000/vaults/{path.name}"}
         receipt = vault.purge.run(seen.token)
         assert (receipt.state, receipt.backups_destroyed) == (PurgeState.DONE, 2)
         assert (copy.exists(), whole.exists(), others.exists()) == (False, False, True)
@@ -169,7 +169,7 @@ def test_the_copies_made_before_migrations_go_too(tmp_path: Path) -> None:
 
 @pytest.mark.feature("P9")
 def test_the_bytes_of_vectors_go_too(tmp_path: Path) -> None:
-    with embedding_with(ScriptedEmbedder()), Recollect(tmp_path / "home", settings=_PLAIN) as home:
+    with embedding_with(ScriptedEmbedder()), Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         vault = home.vault("user:ann")
         _talk(vault, "work", _KEPT)
         gone = _talk(vault, "home", _SECRET)
@@ -195,7 +195,7 @@ def test_the_bytes_of_vectors_go_too(tmp_path: Path) -> None:
 @pytest.mark.feature("P9")
 def test_the_key_goes_with_the_person(tmp_path: Path) -> None:
     key_file = str(tmp_path / "key")
-    with Recollect(tmp_path / "home", settings={"key_file": key_file}) as home:
+    with Recollectum(tmp_path / "home", settings={"key_file": key_file}) as home:
         vault = home.vault("user:ann")
         _talk(vault, "home", _SECRET)
         (path,) = vault_files(home.home.root)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.crashes.programs import run
 
 _NOBODY = 65534
@@ -18,11 +18,11 @@ _NOBODY = 65534
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that also an account without privileges can reach, with a filled home in it."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+    folder = Path(tempfile.mkdtemp(prefix="recollectum-"))
     folder.chmod(0o755)
-    for name in ("HOME", "XDG_CONFIG_HOME", "RECOLLECT_SYSTEM_DIR"):
+    for name in ("HOME", "XDG_CONFIG_HOME", "RECOLLECTUM_SYSTEM_DIR"):
         monkeypatch.setenv(name, str(folder / "user"))
-    with Recollect(folder / "home") as r:
+    with Recollectum(folder / "home") as r:
         r.vault("user:ann").memories.save("something to keep")
     if os.getuid() == 0:
         for path in (folder, *folder.rglob("*")):

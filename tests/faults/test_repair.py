@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Damaged, StorageError
-from recollect.domain.owner import Owner
-from recollect.upkeep.doctor_reading import read_vault
-from recollect.upkeep.repair import Repaired, repair
+from recollectum.domain.errors import Damaged, StorageError
+from recollectum.domain.owner import Owner
+from recollectum.upkeep.doctor_reading import read_vault
+from recollectum.upkeep.repair import Repaired, repair
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, fill
 

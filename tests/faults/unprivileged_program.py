@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import RecollectError
+from recollectum import Recollectum
+from recollectum.domain.errors import RecollectumError
 
 
 def main() -> None:
     home, uid, *more = sys.argv[1:]
     with tempfile.TemporaryDirectory() as elsewhere:
         # Where Python lies, the other account may not be able to read: what is imported late is imported now.
-        places = {"HOME": elsewhere, "XDG_CONFIG_HOME": elsewhere, "RECOLLECT_SYSTEM_DIR": elsewhere}
+        places = {"HOME": elsewhere, "XDG_CONFIG_HOME": elsewhere, "RECOLLECTUM_SYSTEM_DIR": elsewhere}
         _use(Path(elsewhere) / "home", places)
         if more:
             _command(Path(elsewhere) / "home")
@@ -35,7 +35,7 @@ def main() -> None:
 
 def _command(home: Path) -> str:
     """The exit code of a command line that writes, and what it said."""
-    from recollect.doors.cli.main import main as command
+    from recollectum.doors.cli.main import main as command
 
     said = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(said):
@@ -47,17 +47,17 @@ def _use(home: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """What was said to each attempt; nothing when it went well."""
     told = {"open": "", "save": "", "recall": ""}
     try:
-        with Recollect(home, environ=environ) as r:
+        with Recollectum(home, environ=environ) as r:
             vault = r.vault("user:ann")
             try:
                 vault.memories.save("something else")
-            except RecollectError as error:
+            except RecollectumError as error:
                 told["save"] = str(error)
             try:
                 told["recall"] = str(len(vault.recall("keep")))
-            except RecollectError as error:
+            except RecollectumError as error:
                 told["recall"] = str(error)
-    except RecollectError as error:
+    except RecollectumError as error:
         told["open"] = str(error)
     return told
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import LockHeld
-from recollect.home.daemon import Daemon, daemon_lock, find_daemon, find_holder, is_held, remove_daemon, write_daemon
-from recollect.home.paths import Home, prepare
+from recollectum.domain.errors import LockHeld
+from recollectum.home.daemon import Daemon, daemon_lock, find_daemon, find_holder, is_held, remove_daemon, write_daemon
+from recollectum.home.paths import Home, prepare
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

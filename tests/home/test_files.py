@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import HomeError
-from recollect.home.files import create_private, make_private_folder, write_atomic
+from recollectum.domain.errors import HomeError
+from recollectum.home.files import create_private, make_private_folder, write_atomic
 from tests.home.small_disk import run_on_small_disk
 
 REWRITE = """
 import sys
 from pathlib import Path
-from recollect.home.files import write_atomic
+from recollectum.home.files import write_atomic
 path, size, number = Path(sys.argv[1]), 200_000, 0
 print("ready", flush=True)
 while True:
@@ -89,8 +89,8 @@ def test_a_full_disk_keeps_the_old_file_and_says_so(tmp_path: Path) -> None:
         """
 import os, sys
 from pathlib import Path
-from recollect.domain.errors import DiskFull
-from recollect.home.files import write_atomic
+from recollectum.domain.errors import DiskFull
+from recollectum.home.files import write_atomic
 folder = Path(sys.argv[1])
 path = folder / "settings"
 write_atomic(path, b"old")
@@ -115,9 +115,9 @@ def test_a_read_only_file_system_is_one_sentence_for_file_and_home(tmp_path: Pat
         """
 import sys
 from pathlib import Path
-from recollect.domain.errors import HomeError, ReadOnly
-from recollect.home.files import write_atomic
-from recollect.home.paths import Home, prepare
+from recollectum.domain.errors import HomeError, ReadOnly
+from recollectum.home.files import write_atomic
+from recollectum.home.paths import Home, prepare
 root = Path(sys.argv[1]) / "home"
 try:
     write_atomic(root / "settings", b"new")
@@ -136,7 +136,7 @@ for place in (root, root / "new"):
     for line in said.splitlines():
         assert str(tmp_path) in line
         assert "read-only file system" in line
-        assert "RECOLLECT_HOME" in line
+        assert "RECOLLECTUM_HOME" in line
 
 
 def test_a_private_file_is_made_empty_and_an_existing_one_keeps_its_bytes(tmp_path: Path) -> None:

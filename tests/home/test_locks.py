@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import LockHeld
-from recollect.home.lock_holder import Holder, decode, start_time
-from recollect.home.locks import Lock, take_over
+from recollectum.domain.errors import LockHeld
+from recollectum.home.lock_holder import Holder, decode, start_time
+from recollectum.home.locks import Lock, take_over
 
 HOLD = """
 import signal, sys
 from pathlib import Path
-from recollect.home.locks import Lock
+from recollectum.home.locks import Lock
 if "deaf" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 with Lock(Path(sys.argv[1])):
@@ -34,7 +34,7 @@ COUNT = """
 import sys, time
 from datetime import timedelta
 from pathlib import Path
-from recollect.home.locks import Lock
+from recollectum.home.locks import Lock
 lock, number, me = Lock(Path(sys.argv[1]), timeout=timedelta(seconds=60)), Path(sys.argv[2]), int(sys.argv[3])
 for turn in range(100):
     with lock:

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.home.logs import FIELDS, Log, places, to_line
-from recollect.home.paths import Home
+from recollectum.home.logs import FIELDS, Log, places, to_line
+from recollectum.home.paths import Home
 
 CANARY = "zqxcanaryzqx"
 
 
 def _lines(home: Home) -> list[dict[str, Any]]:
-    path = home.root / "logs/recollect.jsonl"
+    path = home.root / "logs/recollectum.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -30,7 +30,7 @@ def test_levels_and_fields(tmp_path: Path) -> None:
         log.debug("a.b")
         log.close()
         assert len(_lines(home)) == expected
-        (tmp_path / "logs/recollect.jsonl").unlink(missing_ok=True)
+        (tmp_path / "logs/recollectum.jsonl").unlink(missing_ok=True)
 
 
 @pytest.mark.feature("C8")
@@ -70,7 +70,7 @@ def test_a_traceback_is_places_without_messages_or_values(tmp_path: Path) -> Non
     assert line["error"] == "ValueError"
     assert len(line["places"]) == 2
     assert all(place.startswith("home/test_logs.py:") for place in line["places"])
-    assert CANARY not in (tmp_path / "logs/recollect.jsonl").read_text()
+    assert CANARY not in (tmp_path / "logs/recollectum.jsonl").read_text()
     assert list(places(ValueError(CANARY))) == []
 
 

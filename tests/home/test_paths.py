@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import HomeError, InvalidInput
-from recollect.home.paths import Home, home_root, prepare
+from recollectum.domain.errors import HomeError, InvalidInput
+from recollectum.home.paths import Home, home_root, prepare
 
 
 def mode(path: Path) -> int:
@@ -29,7 +29,7 @@ def open_folder() -> Iterator[Path]:
 AS_OTHER = """
 import os, sys
 from pathlib import Path
-from recollect.home.paths import Home, prepare
+from recollectum.home.paths import Home, prepare
 if os.geteuid() == 0:
     os.setuid(65534)
 prepare(Home(Path(sys.argv[1])))
@@ -46,17 +46,17 @@ def prepare_as_other(root: Path) -> str:
 @pytest.mark.feature("G1")
 def test_the_home_is_in_the_account_folder_unless_the_environment_names_another(tmp_path: Path) -> None:
     account = {"HOME": str(tmp_path)}
-    assert home_root(None, account) == tmp_path / ".recollect"
-    assert home_root(None, {**account, "RECOLLECT_HOME": "/srv/memory"}) == Path("/srv/memory")
-    assert home_root(Path("/other"), {**account, "RECOLLECT_HOME": "/srv/memory"}) == Path("/other")
+    assert home_root(None, account) == tmp_path / ".recollectum"
+    assert home_root(None, {**account, "RECOLLECTUM_HOME": "/srv/memory"}) == Path("/srv/memory")
+    assert home_root(Path("/other"), {**account, "RECOLLECTUM_HOME": "/srv/memory"}) == Path("/other")
 
 
 def test_an_empty_variable_is_no_variable(tmp_path: Path) -> None:
-    assert home_root(None, {"HOME": str(tmp_path), "RECOLLECT_HOME": " "}) == tmp_path / ".recollect"
+    assert home_root(None, {"HOME": str(tmp_path), "RECOLLECTUM_HOME": " "}) == tmp_path / ".recollectum"
 
 
 def test_a_tilde_is_the_account_folder(tmp_path: Path) -> None:
-    account = {"HOME": str(tmp_path), "RECOLLECT_HOME": "~/memory"}
+    account = {"HOME": str(tmp_path), "RECOLLECTUM_HOME": "~/memory"}
     assert home_root(None, account) == tmp_path / "memory"
     assert home_root(Path("~/x"), account) == tmp_path / "x"
 
@@ -64,8 +64,8 @@ def test_a_tilde_is_the_account_folder(tmp_path: Path) -> None:
 def test_a_relative_home_is_taken_from_the_command_line_but_not_from_the_environment(tmp_path: Path) -> None:
     account = {"HOME": str(tmp_path)}
     assert home_root(Path("memory"), account) == Path.cwd() / "memory"
-    with pytest.raises(HomeError, match=r"RECOLLECT_HOME is 'memory'.*write an absolute path"):
-        home_root(None, {**account, "RECOLLECT_HOME": "memory"})
+    with pytest.raises(HomeError, match=r"RECOLLECTUM_HOME is 'memory'.*write an absolute path"):
+        home_root(None, {**account, "RECOLLECTUM_HOME": "memory"})
 
 
 @pytest.mark.parametrize("given", ["", ".", "/", "~", "/a\0b"])
@@ -119,7 +119,7 @@ def test_a_home_behind_a_link_is_used(tmp_path: Path) -> None:
 
 def test_a_file_where_the_home_should_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "home").touch()
-    with pytest.raises(HomeError, match=r"home is not a folder; .*RECOLLECT_HOME"):
+    with pytest.raises(HomeError, match=r"home is not a folder; .*RECOLLECTUM_HOME"):
         prepare(Home(tmp_path / "home"))
     with pytest.raises(HomeError, match="a part of its path is a file"):
         prepare(Home(tmp_path / "home" / "below"))
@@ -139,7 +139,7 @@ def test_a_home_that_may_not_be_written_is_one_sentence(open_folder: Path) -> No
     home.mkdir(mode=0o555)
     home.chmod(0o555)
     said = prepare_as_other(home)
-    assert said.startswith("recollect.domain.errors.HomeError")
+    assert said.startswith("recollectum.domain.errors.HomeError")
     assert str(home) in said
     assert "owner or mode" in said
 
@@ -147,5 +147,5 @@ def test_a_home_that_may_not_be_written_is_one_sentence(open_folder: Path) -> No
 def test_a_home_that_may_not_be_made_is_one_sentence(open_folder: Path) -> None:
     open_folder.chmod(0o555)
     said = prepare_as_other(open_folder / "above" / "home")
-    assert said.startswith("recollect.domain.errors.HomeError")
+    assert said.startswith("recollectum.domain.errors.HomeError")
     assert str(open_folder / "above" / "home") in said

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.home.paths import Home
-from recollect.home.project import Project, find_project, overrides
+from recollectum.domain.errors import InvalidInput
+from recollectum.home.paths import Home
+from recollectum.home.project import Project, find_project, overrides
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    root = tmp_path / "account" / ".recollect"
+    root = tmp_path / "account" / ".recollectum"
     root.mkdir(parents=True)
     return Home(root)
 
@@ -21,7 +21,7 @@ def home(tmp_path: Path) -> Home:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     root = tmp_path / "account" / "work"
-    (root / ".recollect").mkdir(parents=True)
+    (root / ".recollectum").mkdir(parents=True)
     return Project(root)
 
 
@@ -32,11 +32,11 @@ def put(path: Path, text: str = "x") -> Path:
 
 
 @pytest.mark.feature("C17")
-def test_the_nearest_folder_above_with_a_recollect_folder_is_the_project(home: Home, project: Project) -> None:
+def test_the_nearest_folder_above_with_a_recollectum_folder_is_the_project(home: Home, project: Project) -> None:
     deep = project.root / "src" / "deep"
     deep.mkdir(parents=True)
     assert find_project(deep, home) == project
-    (project.root / "src" / ".recollect").mkdir()
+    (project.root / "src" / ".recollectum").mkdir()
     assert find_project(deep, home) == Project(project.root / "src")
 
 
@@ -57,12 +57,12 @@ def test_a_home_that_is_not_in_use_is_no_project_either(home: Home, tmp_path: Pa
 
 
 def test_a_file_of_that_name_is_no_project(home: Home, tmp_path: Path) -> None:
-    put(tmp_path / "x" / ".recollect")
+    put(tmp_path / "x" / ".recollectum")
     assert find_project(tmp_path / "x", home) is None
 
 
 def test_a_folder_that_a_stranger_made_is_no_project(home: Home, project: Project) -> None:
-    folder = project.root / ".recollect"
+    folder = project.root / ".recollectum"
     if os.geteuid() == 0:
         os.chown(folder, 12345, -1)
     owner = folder.stat().st_uid

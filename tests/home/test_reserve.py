@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import HomeError
-from recollect.home.reserve import SIZE, Reserve
+from recollectum.domain.errors import HomeError
+from recollectum.home.reserve import SIZE, Reserve
 from tests.home.small_disk import run_on_small_disk
 
 
@@ -59,9 +59,9 @@ def test_without_room_no_file_is_left_and_with_it_a_full_disk_can_write_again(tm
         """
 import sys
 from pathlib import Path
-from recollect.domain.errors import DiskFull
-from recollect.home.files import write_atomic
-from recollect.home.reserve import Reserve
+from recollectum.domain.errors import DiskFull
+from recollectum.home.files import write_atomic
+from recollectum.home.reserve import Reserve
 folder = Path(sys.argv[1])
 big, small = Reserve(folder / "big", 8 << 20), Reserve(folder / "small", 1 << 20)
 print(big.ensure(), big.path.exists(), small.ensure())

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelUnavailable
-from recollect.models.batching import BatchingEmbedder, batches
-from recollect.models.port import Vectors
-from recollect.models.texts import weight
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.models.batching import BatchingEmbedder, batches
+from recollectum.models.port import Vectors
+from recollectum.models.texts import weight
 from tests.models.hashing import HashingEmbedder
 
 _TEXTS = st.lists(st.text(max_size=60), max_size=40)

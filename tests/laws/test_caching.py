@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.embedder import EmbedderIdentity, Purpose
-from recollect.models.caching import CachedEmbedder, LatestVectors, cache_keys
-from recollect.models.coding import decode, encode
-from recollect.models.port import Vectors
+from recollectum.domain.embedder import EmbedderIdentity, Purpose
+from recollectum.models.caching import CachedEmbedder, LatestVectors, cache_keys
+from recollectum.models.coding import decode, encode
+from recollectum.models.port import Vectors
 from tests.models.hashing import HashingEmbedder, identity
 
 _TEXTS = st.lists(st.text(max_size=8), min_size=1, max_size=12)

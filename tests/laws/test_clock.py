@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.errors import RecollectError
-from recollect.policy.clock import TRIAL, ClockState, accept, observe
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import RecollectumError
+from recollectum.policy.clock import TRIAL, ClockState, accept, observe
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, copy_home, open_home, quick_folder, walk
 
 LEAP = timedelta(days=45)
@@ -163,7 +163,7 @@ def test_a_jump_of_ten_years_deletes_nothing_and_resurrects_nothing(
 def _attempt(action: Callable[[Vault], object], vault: Vault) -> None:
     try:
         action(vault)
-    except RecollectError:
+    except RecollectumError:
         # A newcomer with a deadline is past it as soon as the clock leaps again.
         return
 

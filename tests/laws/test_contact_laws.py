@@ -7,11 +7,11 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.contact import Outcome
-from recollect.domain.trust import Trust
-from recollect.text.contact_statements import mentions
-from recollect.vault.contacts_joining import Told
-from recollect.vault.contacts_resolving import TRUSTED, resolve
+from recollectum.domain.contact import Outcome
+from recollectum.domain.trust import Trust
+from recollectum.text.contact_statements import mentions
+from recollectum.vault.contacts_joining import Told
+from recollectum.vault.contacts_resolving import TRUSTED, resolve
 from tests.matrix.homes import START
 
 NAMES = ("Anna", "Bea", "Anna Berg", "Cleo")

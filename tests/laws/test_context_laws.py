@@ -7,18 +7,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.context.compiling import compile_context
-from recollect.context.turns import calls_answered
-from recollect.domain.context import Budget, Context, PartKind, Parts, RecalledText
-from recollect.domain.message import Role
-from recollect.domain.summary import Summary
-from recollect.domain.trust import Trust
-from recollect.text.tokens import Counter, counter
+from recollectum.context.compiling import compile_context
+from recollectum.context.turns import calls_answered
+from recollectum.domain.context import Budget, Context, PartKind, Parts, RecalledText
+from recollectum.domain.message import Role
+from recollectum.domain.summary import Summary
+from recollectum.domain.trust import Trust
+from recollectum.text.tokens import Counter, counter
 from tests.context.histories import AT, histories
 
 MARK = "a1b2c3d4e5f60718"
 #: The night's run asks for 10,000.
-EXAMPLES = int(os.environ.get("RECOLLECT_CONTEXT_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("RECOLLECTUM_CONTEXT_EXAMPLES", "300"))
 COUNTERS = [counter(None), counter("gpt-4o")]
 
 #: What an attacker who has guessed the mark would write, and what only looks like it.

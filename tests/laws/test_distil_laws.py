@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.distil.echo import Served
-from recollect.distil.reading import Distilled, distil
-from recollect.domain.language_model import Prompt
-from recollect.domain.memory import Memory
-from recollect.domain.message import Json, Message
-from recollect.domain.proposal import Span
-from recollect.models.language import LanguageModel
-from recollect.testing import ScriptedModel
+from recollectum.distil.echo import Served
+from recollectum.distil.reading import Distilled, distil
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.memory import Memory
+from recollectum.domain.message import Json, Message
+from recollectum.domain.proposal import Span
+from recollectum.models.language import LanguageModel
+from recollectum.testing import ScriptedModel
 from tests.distil.said import answer, answers, every_sentence, memory, message, shown
 from tests.distil.test_choosing import SmallModel, offered, picked
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect.recall.freshness import SAME, Statement, settle
-from recollect.recall.fuse import NEAR, Candidate, Fused, draw_near, fuse
+from recollectum.recall.freshness import SAME, Statement, settle
+from recollectum.recall.fuse import NEAR, Candidate, Fused, draw_near, fuse
 
 # Eighths are exact, so that two sums which are equal on paper are equal here.
 _COSINES = st.integers(-8, 8).map(lambda eighths: eighths / 8)

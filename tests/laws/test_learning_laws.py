@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.domain.learning import CATEGORIES
-from recollect.domain.memory import Kind
-from recollect.policy.learnings import is_same
-from recollect.text.learnings_file import BrokenFile, Entry, as_shown, parse, to_entry, to_text
-from recollect.text.learnings_layout import Changes, Placed, lay_out, text_of
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.learning import CATEGORIES
+from recollectum.domain.memory import Kind
+from recollectum.policy.learnings import is_same
+from recollectum.text.learnings_file import BrokenFile, Entry, as_shown, parse, to_entry, to_text
+from recollectum.text.learnings_layout import Changes, Placed, lay_out, text_of
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 _AGENTS = count()
@@ -161,7 +161,7 @@ _ACTS = st.builds(
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Recollect]:
+def home() -> Iterator[Recollectum]:
     with quick_folder() as folder, open_home(folder, Turning()) as opened:
         yield opened
 
@@ -169,7 +169,7 @@ def home() -> Iterator[Recollect]:
 @pytest.mark.feature("G14")
 @settings(max_examples=150, deadline=None)
 @given(acts=st.lists(_ACTS, max_size=14))
-def test_nothing_that_anyone_wrote_is_lost_and_syncs_converge(home: Recollect, acts: list[Act]) -> None:
+def test_nothing_that_anyone_wrote_is_lost_and_syncs_converge(home: Recollectum, acts: list[Act]) -> None:
     pair = Pair(home.vault("user:alice"), f"agent{next(_AGENTS)}")
     pair.sync()
     for act in acts:

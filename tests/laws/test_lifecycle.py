@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.domain.errors import StepRefused
-from recollect.domain.event import EventType
-from recollect.domain.memory import STEPS, Memory, State
-from recollect.policy.clock import Reading, certain
-from recollect.policy.lifecycle import Retention, due_at, due_step, enter, state_at
-from recollect.storage.port import Tx
-from recollect.storage.times import micros_or_none
-from recollect.vault.draft import Draft
-from recollect.vault.lifecycle import Move
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import StepRefused
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import STEPS, Memory, State
+from recollectum.policy.clock import Reading, certain
+from recollectum.policy.lifecycle import Retention, due_at, due_step, enter, state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.times import micros_or_none
+from recollectum.vault.draft import Draft
+from recollectum.vault.lifecycle import Move
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, copy_home, open_home, quick_folder
 
 DAY = timedelta(days=1)
@@ -177,7 +177,7 @@ LIVES = st.lists(
 )
 
 
-def _live(home: Recollect, lives: list[tuple[str, int | None]]) -> Vault:
+def _live(home: Recollectum, lives: list[tuple[str, int | None]]) -> Vault:
     vault = home.vault(OWNER)
     for number, (end, ttl) in enumerate(lives):
         memory = vault.memories.save(f"thing {number}", ttl=ttl * DAY if ttl else None)

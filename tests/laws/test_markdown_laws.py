@@ -6,9 +6,9 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.ignore import IgnoreRules
-from recollect.text.markdown import sections
-from recollect.text.markdown_blocks import blocks
+from recollectum.text.ignore import IgnoreRules
+from recollectum.text.markdown import sections
+from recollectum.text.markdown_blocks import blocks
 
 LINES = st.sampled_from(
     [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.vault.vault import Vault
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 LINES = st.sampled_from(

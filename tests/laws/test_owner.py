@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, InvalidInput, RecollectError
-from recollect.domain.names import check_name
-from recollect.domain.owner import Owner
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, InvalidInput, RecollectumError
+from recollectum.domain.names import check_name
+from recollectum.domain.owner import Owner
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 #: Characters that have broken out of a name before: separators, dots, controls, bidi, joiners, forms of one letter.
@@ -107,7 +107,7 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def home(place: Path) -> Iterator[Recollect]:
+def home(place: Path) -> Iterator[Recollectum]:
     with open_home(place, Turning()) as opened:
         yield opened
 
@@ -120,13 +120,13 @@ def _files(folder: Path) -> set[Path]:
 @settings(max_examples=60)
 @pytest.mark.feature("P1")
 def test_two_owners_never_share_a_vault_and_no_file_is_made_elsewhere(
-    home: Recollect, place: Path, texts: list[str]
+    home: Recollectum, place: Path, texts: list[str]
 ) -> None:
     before = _files(place)
     for text in texts:
         try:
             vault = home.vault(text)
-        except RecollectError:
+        except RecollectumError:
             continue
         name = str(vault.owner)
         # What the vault says of itself is what its first owner wrote there.
@@ -140,7 +140,7 @@ def test_two_owners_never_share_a_vault_and_no_file_is_made_elsewhere(
 @given(st.data())
 @settings(max_examples=60)
 @pytest.mark.feature("A14")
-def test_one_who_could_be_taken_for_another_is_refused(home: Recollect, data: st.DataObject) -> None:
+def test_one_who_could_be_taken_for_another_is_refused(home: Recollectum, data: st.DataObject) -> None:
     name = data.draw(st.text(st.sampled_from(sorted(TWINS)), min_size=3, max_size=6))
     alike = "".join(data.draw(st.sampled_from([char, *TWINS[char]])) for char in name)
     assume(alike != name)
@@ -156,7 +156,7 @@ def test_one_who_could_be_taken_for_another_is_refused(home: Recollect, data: st
     assert f"user:{alike}" not in map(str, home.owners())
 
 
-def test_case_alone_makes_no_second_person(home: Recollect) -> None:
+def test_case_alone_makes_no_second_person(home: Recollectum) -> None:
     home.people.add("user:Zelda")
     for name in ("user:zelda", "user:ZELDA", "user:Ｚelda"):
         with pytest.raises(Conflict):

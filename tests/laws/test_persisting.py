@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from recollect.domain.language_model import Piece, Prompt, Reply, Turn
-from recollect.domain.message import Role
-from recollect.models.persisting import PersistentModel
-from recollect.models.retrying import Patience, Pauses
-from recollect.testing import ScriptedModel
+from recollectum.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.domain.language_model import Piece, Prompt, Reply, Turn
+from recollectum.domain.message import Role
+from recollectum.models.persisting import PersistentModel
+from recollectum.models.retrying import Patience, Pauses
+from recollectum.testing import ScriptedModel
 
 PROMPT = Prompt(turns=(Turn(role=Role.USER, text="hello"),))
 _PASSING = st.one_of(

@@ -5,11 +5,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.home.policies import parse_policy
-from recollect.policy.decisions import Request, decide
-from recollect.policy.matching_shell import Unclear, pieces
-from recollect.policy.rules import Place, Reach, Rule, RuleFile, Tier, Verdict
-from recollect.policy.tiers import Ruleset, ruleset
+from recollectum.home.policies import parse_policy
+from recollectum.policy.decisions import Request, decide
+from recollectum.policy.matching_shell import Unclear, pieces
+from recollectum.policy.rules import Place, Reach, Rule, RuleFile, Tier, Verdict
+from recollectum.policy.tiers import Ruleset, ruleset
 
 _TOOLS = st.sampled_from(("read", "write", "r*", "*", "git__*", "shell"))
 _REACHES = st.builds(

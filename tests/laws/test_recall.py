@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.hit import Hit, SourceKind
-from recollect.text.cleaning import clean
-from recollect.text.similarity import fingerprint
-from recollect.text.terms import query_terms
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.hit import Hit, SourceKind
+from recollectum.text.cleaning import clean
+from recollectum.text.similarity import fingerprint
+from recollectum.text.terms import query_terms
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 ANY = st.characters() | st.characters(categories=["Cs"])

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
-from recollect.models.retrying import Patience, Pauses, RetryingEmbedder, pause
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.models.retrying import Patience, Pauses, RetryingEmbedder, pause
 from tests.models.hashing import HashingEmbedder
 
 _SECONDS = st.floats(0, 100)

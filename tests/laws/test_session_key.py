@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.session import SessionKey, SessionKind
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.session import SessionKey, SessionKind
 
 #: The words and signs of the grammar itself are the likeliest to be mistaken inside a part.
 WORDS = st.sampled_from(

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import SettingsError
-from recollect.home.paths import Home
-from recollect.settings.check import check_tree
-from recollect.settings.edit import set_value, unset_value
-from recollect.settings.known import Setting, known
-from recollect.settings.load import Values, load, merge, placed
-from recollect.settings.migrate import migrate
-from recollect.settings.origins import Origin, SettingsScope
-from recollect.settings.spec import Value
+from recollectum.domain.errors import SettingsError
+from recollectum.home.paths import Home
+from recollectum.settings.check import check_tree
+from recollectum.settings.edit import set_value, unset_value
+from recollectum.settings.known import Setting, known
+from recollectum.settings.load import Values, load, merge, placed
+from recollectum.settings.migrate import migrate
+from recollectum.settings.origins import Origin, SettingsScope
+from recollectum.settings.spec import Value
 
 names = st.text("abcxyzäßé日-_ ", min_size=1, max_size=8).map(lambda name: name.replace(" ", "")).filter(bool)
 

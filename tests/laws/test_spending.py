@@ -11,14 +11,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import BudgetSpent, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from recollect.domain.language_model import Finish, Prompt, Reply, Turn, Usage
-from recollect.domain.message import Role
-from recollect.home.paths import Home
-from recollect.models.budgeting import Budget, BudgetedModel
-from recollect.models.costs import Prices, estimate_cost, input_tokens, most
-from recollect.models.spending import Limits, Spending, Spent
-from recollect.testing import ScriptedModel
+from recollectum.domain.errors import BudgetSpent, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.domain.language_model import Finish, Prompt, Reply, Turn, Usage
+from recollectum.domain.message import Role
+from recollectum.home.paths import Home
+from recollectum.models.budgeting import Budget, BudgetedModel
+from recollectum.models.costs import Prices, estimate_cost, input_tokens, most
+from recollectum.models.spending import Limits, Spending, Spent
+from recollectum.testing import ScriptedModel
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 PROMPT = Prompt(turns=(Turn(role=Role.USER, text="a question"),), max_output_tokens=40)

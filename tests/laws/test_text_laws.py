@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.text.chunking import chunks
-from recollect.text.cleaning import clean
-from recollect.text.similarity import fingerprint, jaccard, outline
-from recollect.text.terms import MAX_TERMS, index_terms, may_have, query_terms
-from recollect.text.tokens import estimate
-from recollect.text.words import analyse, contracted, spellings
+from recollectum.text.chunking import chunks
+from recollectum.text.cleaning import clean
+from recollectum.text.similarity import fingerprint, jaccard, outline
+from recollectum.text.terms import MAX_TERMS, index_terms, may_have, query_terms
+from recollectum.text.tokens import estimate
+from recollectum.text.words import analyse, contracted, spellings
 from tests.text.full_text import FullText
 
 ANY = st.characters() | st.characters(categories=["Cs"])

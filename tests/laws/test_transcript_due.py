@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.vault.transcript_sync_due import Deltas, Waiting, is_due
+from recollectum.vault.transcript_sync_due import Deltas, Waiting, is_due
 
 COUNTS = st.integers(0, 10**7)
 SECONDS = st.floats(0, 10**4)

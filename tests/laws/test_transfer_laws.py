@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.message import Json, Message
-from recollect.domain.session import Session
-from recollect.transfer import gemini, jsonl
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.message import Json, Message
+from recollectum.domain.session import Session
+from recollectum.transfer import gemini, jsonl
 from tests.transfer.conversations import IDS, conversations, objects, texts, values
 
 Conversation = tuple[Session, tuple[Message, ...]]

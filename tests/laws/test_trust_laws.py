@@ -5,14 +5,14 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.domain.memory import Kind
-from recollect.domain.message import Message, Role
-from recollect.domain.proposal import Act, Finding
-from recollect.domain.session import Session, SessionKey
-from recollect.domain.trust import Trust, least
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.memory import Kind
+from recollectum.domain.message import Message, Role
+from recollectum.domain.proposal import Act, Finding
+from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.trust import Trust, least
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 
 ROLES = st.sampled_from(["user", "assistant", "tool", "system"])
@@ -39,7 +39,7 @@ def _says(vault: Vault, number: int, role: str, *, brought: bool) -> str:
     return message.id
 
 
-def _stranger(home: Recollect) -> Vault:
+def _stranger(home: Recollectum) -> Vault:
     home.people.add("user:eve")
     for permission in ("read", "write"):
         home.keys.grant("user:eve", "user:alice", permission, scope="user")

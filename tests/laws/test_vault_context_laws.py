@@ -4,12 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.context.turns import calls_answered
-from recollect.domain.context import PartKind
-from recollect.domain.message import Message, ToolCall
-from recollect.text.tokens import counter
-from recollect.vault.draft import Draft
-from recollect.vault.transcript import Said
+from recollectum.context.turns import calls_answered
+from recollectum.domain.context import PartKind
+from recollectum.domain.message import Message, ToolCall
+from recollectum.text.tokens import counter
+from recollectum.vault.draft import Draft
+from recollectum.vault.transcript import Said
 from tests.context.histories import histories
 from tests.matrix.homes import Turning, open_home, quick_folder
 

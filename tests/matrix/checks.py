@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import Denied, NotFound, RecollectError
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Denied, NotFound, RecollectumError
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 from tests.matrix import oracle
 from tests.matrix.homes import Turning, copy_home, open_home
 from tests.matrix.operations import Attempt, attempts, reads
@@ -21,11 +21,11 @@ _CHANCE = re.compile(r"0x[0-9a-f]+")
 _ID = re.compile(r"(mem|ses|msg)_[0-9a-z]+")
 
 
-def told(work: Callable[[], object]) -> tuple[str, RecollectError | None]:
+def told(work: Callable[[], object]) -> tuple[str, RecollectumError | None]:
     """Everything a caller gets to see of a call: the value, or the error with all it was raised from."""
     try:
         value = work()
-    except RecollectError as error:
+    except RecollectumError as error:
         words: list[str] = []
         link: BaseException | None = error
         while link is not None:
@@ -58,7 +58,7 @@ def check_reads_and_refusals(folder: Path) -> Iterator[str]:
                 yield f"{owner}: something that was refused, or a reader, changed the vault"
 
 
-def _visibility(view: Recollect, caller: str) -> Iterator[str]:
+def _visibility(view: Recollectum, caller: str) -> Iterator[str]:
     """What is not allowed at all looks exactly like what is not there."""
     files = _files(view)
     visible = set(oracle.RIGHTS[caller])
@@ -71,7 +71,7 @@ def _visibility(view: Recollect, caller: str) -> Iterator[str]:
         yield f"{caller}: a refused vault was made"
 
 
-def _hidden(view: Recollect, caller: str, owner: str) -> Iterator[str]:
+def _hidden(view: Recollectum, caller: str, owner: str) -> Iterator[str]:
     if view.file_of(owner) is not None:
         yield f"{caller}: the file of {owner} is named"
     for create in (True, False):
@@ -81,11 +81,11 @@ def _hidden(view: Recollect, caller: str, owner: str) -> Iterator[str]:
             yield f"{caller}: {owner} does not look like a vault that never was: {here}"
 
 
-def _files(view: Recollect) -> list[str]:
+def _files(view: Recollectum) -> list[str]:
     return sorted(path.name for path in view.home.vaults.glob("*.db"))
 
 
-def _one_vault(view: Recollect, caller: str, owner: str, held: Held) -> Iterator[str]:
+def _one_vault(view: Recollectum, caller: str, owner: str, held: Held) -> Iterator[str]:
     vault = view.vault(owner)
     for attempt in attempts(held):
         ok = oracle.allowed(caller, owner, attempt.permission, attempt.session)
@@ -99,7 +99,7 @@ def _one_vault(view: Recollect, caller: str, owner: str, held: Held) -> Iterator
             yield f"{caller} in {owner}: {attempt} showed {sorted(seen(text))}, not {sorted(expected)}"
 
 
-def contents(home: Recollect, owner: str) -> str:
+def contents(home: Recollectum, owner: str) -> str:
     """Everything the operator can read out of a vault, as one text."""
     vault = home.vault(owner)
     memories = [vault.memories.page(state=state, limit=1000) for state in oracle.PAGES]
@@ -210,7 +210,7 @@ def check_scores(folder: Path) -> Iterator[str]:
             yield "what bob wrote changed what alice reads after a restart"
 
 
-def _everything_read(home: Recollect, world: World, owner: str) -> str:
+def _everything_read(home: Recollectum, world: World, owner: str) -> str:
     vault = home.login(world.secrets["alice"]).vault(owner)
     texts = [told(lambda a=attempt: a.run(vault))[0] for attempt in reads(world.held[owner])]
     return _CHANCE.sub("", "\n".join(texts))

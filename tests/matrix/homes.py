@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.ids import Clock
+from recollectum import Recollectum
+from recollectum.domain.ids import Clock
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 #: A step that a vault believes at once.
@@ -37,9 +37,9 @@ def open_home(
     settings: Mapping[str, object] | None = None,
     api_key: str | None = None,
     encryption: str = "off",
-) -> Recollect:
+) -> Recollectum:
     """A home that reads nothing from the machine it is on."""
-    return Recollect(
+    return Recollectum(
         folder / "home",
         api_key=api_key,
         settings={
@@ -51,13 +51,13 @@ def open_home(
         environ={
             "HOME": str(folder / "user"),
             "XDG_CONFIG_HOME": str(folder / "config"),
-            "RECOLLECT_SYSTEM_DIR": str(folder / "system"),
+            "RECOLLECTUM_SYSTEM_DIR": str(folder / "system"),
         },
         clock=clock,
     )
 
 
-def walk(home: Recollect, clock: Turning, until: datetime, *owners: str) -> None:
+def walk(home: Recollectum, clock: Turning, until: datetime, *owners: str) -> None:
     """Turn the clock ahead in strides that each vault sees and believes."""
     while clock.now < until:
         clock.now = min(until, clock.now + STRIDE)

@@ -4,13 +4,13 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from recollect.domain.errors import InvalidInput, ModelMissing, NotFound
-from recollect.domain.message import ToolCall
-from recollect.domain.session import Session, SessionKey
-from recollect.vault.draft import Draft
-from recollect.vault.purge_request import PurgeRequest
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import InvalidInput, ModelMissing, NotFound
+from recollectum.domain.message import ToolCall
+from recollectum.domain.session import Session, SessionKey
+from recollectum.vault.draft import Draft
+from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix import oracle
 from tests.matrix.world import COMMON, NOW, THEN, Held
 

@@ -59,11 +59,11 @@ def _writes(held: Held) -> tuple[tuple[str, ...], ...]:
 @contextmanager
 def _command_line(folder: Path, key: str | None) -> Generator[Callable[..., Answer]]:
     """The command line on the home of a folder, as whoever has the key."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECTUM_")}
     environ |= {"HOME": str(folder / "user"), "XDG_CONFIG_HOME": str(folder / "config")}
-    environ |= {"RECOLLECT_SYSTEM_DIR": str(folder / "system"), "RECOLLECT_HOME": str(folder / "home")}
-    environ |= {"RECOLLECT_ENCRYPTION": "off", "RECOLLECT_STORAGE__RESERVE_MIB": "0"}
-    environ |= {"RECOLLECT_EMBEDDING__PROVIDER": "none"} | ({} if key is None else {"RECOLLECT_API_KEY": key})
+    environ |= {"RECOLLECTUM_SYSTEM_DIR": str(folder / "system"), "RECOLLECTUM_HOME": str(folder / "home")}
+    environ |= {"RECOLLECTUM_ENCRYPTION": "off", "RECOLLECTUM_STORAGE__RESERVE_MIB": "0"}
+    environ |= {"RECOLLECTUM_EMBEDDING__PROVIDER": "none"} | ({} if key is None else {"RECOLLECTUM_API_KEY": key})
     with patch.dict(os.environ, environ, clear=True):
         yield call
 

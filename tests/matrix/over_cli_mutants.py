@@ -10,8 +10,8 @@ MUTANTS: Mapping[str, tuple[Patch, ...]] = {
     "the key in the environment is not looked at": (
         Patch(
             _TARGET,
-            "        return Recollect(root, environ=run.environ)\n",
-            "        return Recollect(root, environ={k: v for k, v in run.environ.items() if k != KEY_VARIABLE})\n",
+            "        return Recollectum(root, environ=run.environ)\n",
+            "        return Recollectum(root, environ={k: v for k, v in run.environ.items() if k != KEY_VARIABLE})\n",
         ),
     ),
     "any key makes an operator": (
@@ -24,8 +24,8 @@ MUTANTS: Mapping[str, tuple[Patch, ...]] = {
     "a command says who is there to anybody": (
         Patch(
             _TARGET,
-            "    if not recollect.caller.operator:\n        return owner\n",
-            "    operator = recollect.acting_for\n",
+            "    if not recollectum.caller.operator:\n        return owner\n",
+            "    operator = recollectum.acting_for\n",
         ),
     ),
 }

@@ -32,7 +32,7 @@ def check_console(folder: Path) -> Iterator[str]:
                 yield from _at(server, route, cookie, form[1])
         if before != {owner: contents(server.home, owner) for owner in others}:
             yield "a form of bob's changed another vault"
-        for stale in ({"Cookie": "recollect_session=x"}, {}):
+        for stale in ({"Cookie": "recollectum_session=x"}, {}):
             if _page(server, "/console/memories", stale).status != 401:
                 yield "a page is shown to somebody who is not signed in"
 

@@ -14,8 +14,8 @@ from tests.matrix.world import OWNERS
 Check = Callable[[Path], Iterator[str]]
 GHOST = "user:zorro"
 OPEN = frozenset({"GET /healthz"})
-MCP = "recollect.doors.mcp"
-CONSOLE = "recollect.doors.console"
+MCP = "recollectum.doors.mcp"
+CONSOLE = "recollectum.doors.console"
 #: Of the console, what shows itself to anybody: its files, and the page on which one signs in.
 ANYBODYS = frozenset({"GET /login", "GET /static/{name}"})
 #: Only for programs that have the daemon's own token; a key is no use there.
@@ -176,7 +176,7 @@ def quiet(server: Server, folder: Path) -> Iterator[str]:
     metrics = server.ask("alice", "GET", "/metrics").text
     files = [path for path in (folder / "home").rglob("*.log*") if path.is_file()]
     logs = "\n".join([*server.log.lines, *(path.read_text(encoding="utf-8", errors="replace") for path in files)])
-    if "recollect_requests_total" not in metrics:
+    if "recollectum_requests_total" not in metrics:
         yield "there are no metrics to look at"
     for name, text in (("metrics", metrics), ("log", logs)):
         secret = [caller for caller, word in server.scene.secrets.items() if word in text]

@@ -16,8 +16,8 @@ _TOKENS = "vault/purge_tokens.py"
 _VISITING = "doors/console/visiting.py"
 _FIND = "_one(visitor_of(request).vault(owner).memories.get(memory_id))"
 _ANYWHERE = (
-    "from recollect.doors.http.serving import serving_of\n"
-    "    home = serving_of(request).recollect\n"
+    "from recollectum.doors.http.serving import serving_of\n"
+    "    home = serving_of(request).recollectum\n"
     "    there = any(memory_id in repr(home.vault(one).memories.page(limit=1000)) for one in home.owners())\n    "
 )
 
@@ -25,9 +25,9 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "a visitor is remembered by their secret": (
         Patch(
             _VISITOR,
-            "        seen = serving.recollect.login(secret, briefly=True)\n",
+            "        seen = serving.recollectum.login(secret, briefly=True)\n",
             "        known = serving_of.__dict__.setdefault((id(serving), secret), None)\n"
-            "        seen = known or serving.recollect.login(secret, briefly=True)\n"
+            "        seen = known or serving.recollectum.login(secret, briefly=True)\n"
             "        serving_of.__dict__[id(serving), secret] = seen\n",
         ),
     ),
@@ -35,14 +35,14 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             _VISITOR,
             "return Visitor(seen, seen.caller.name, seen.caller.person)",
-            "return Visitor(serving.recollect, seen.caller.name, seen.caller.person)",
+            "return Visitor(serving.recollectum, seen.caller.name, seen.caller.person)",
         ),
     ),
     "a key may name whom it acts for": (
         Patch(
             _VISITOR,
-            "        seen = serving.recollect.login(secret, briefly=True)\n",
-            "        seen = serving.recollect.login(secret, briefly=True)\n"
+            "        seen = serving.recollectum.login(secret, briefly=True)\n",
+            "        seen = serving.recollectum.login(secret, briefly=True)\n"
             "        if request.headers.get(USER_HEADER):\n"
             "            return _local(serving, request.headers[USER_HEADER])\n",
         ),
@@ -94,7 +94,7 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
         Patch("doors/rest/health.py", "router = APIRouter(route_class=KeyedRoute, ", "router = APIRouter("),
         Patch(
             "doors/rest/health.py",
-            "    if Permission.READ not in visitor_of(request).recollect.caller.permissions:\n",
+            "    if Permission.READ not in visitor_of(request).recollectum.caller.permissions:\n",
             "    if False:\n",
         ),
     ),
@@ -103,7 +103,7 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
             "doors/hook/routes.py",
             "    if not hmac.compare_digest(bearer(request).encode(), serving_of(request).local_token.encode()):\n"
             "        raise Unauthenticated\n",
-            "    from recollect.doors.http.visitor import authenticate\n    authenticate(request)\n",
+            "    from recollectum.doors.http.visitor import authenticate\n    authenticate(request)\n",
         ),
     ),
     "the daemon's model is lent to any key": (
@@ -111,7 +111,7 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
             "doors/server/embedding.py",
             "    if not hmac.compare_digest(bearer(request).encode(), serving.local_token.encode()):\n"
             "        raise Unauthenticated\n",
-            "    from recollect.doors.http.visitor import authenticate\n    authenticate(request)\n",
+            "    from recollectum.doors.http.visitor import authenticate\n    authenticate(request)\n",
         ),
     ),
     "a link is made for whoever asks": (
@@ -123,27 +123,27 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
     "the owner in the query is not checked": (
         Patch(
             _VISITOR,
-            "return self.recollect.vault(wanted, create=wanted.person == self.person)",
-            'anybody = self.recollect.caller.__class__(name="process", person=None)\n'
-            "        return self.recollect._as(anybody, None, ()).vault(wanted)",
+            "return self.recollectum.vault(wanted, create=wanted.person == self.person)",
+            'anybody = self.recollectum.caller.__class__(name="process", person=None)\n'
+            "        return self.recollectum._as(anybody, None, ()).vault(wanted)",
         ),
     ),
     "a look makes a vault": (Patch(_VISITOR, "create=wanted.person == self.person", "create=True"),),
     "what may not be seen is refused in other words": (
         Patch(
             _VISITOR,
-            "        return self.recollect.vault(wanted, create=wanted.person == self.person)",
-            "        if wanted.person not in self.recollect.owners() and wanted.name != 'zorro':\n"
+            "        return self.recollectum.vault(wanted, create=wanted.person == self.person)",
+            "        if wanted.person not in self.recollectum.owners() and wanted.name != 'zorro':\n"
             "            raise Denied('this caller may not see that vault')\n"
-            "        return self.recollect.vault(wanted, create=wanted.person == self.person)",
+            "        return self.recollectum.vault(wanted, create=wanted.person == self.person)",
         ),
     ),
     "one's own is served in place of another's": (
         Patch(
             _VISITOR,
-            "        return self.recollect.vault(wanted, create=wanted.person == self.person)",
-            "        mine = wanted.person in self.recollect.owners()\n"
-            "        return self.recollect.vault(wanted if mine else self.named())",
+            "        return self.recollectum.vault(wanted, create=wanted.person == self.person)",
+            "        mine = wanted.person in self.recollectum.owners()\n"
+            "        return self.recollectum.vault(wanted if mine else self.named())",
         ),
     ),
     "an id that is another's is refused in other words": (
@@ -159,7 +159,7 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
             _MEMORIES,
             f"    return {_FIND}",
             f"    {_ANYWHERE}try:\n        return {_FIND}\n    except Exception as error:\n"
-            "        from recollect.doors.http.problems import problem\n"
+            "        from recollectum.doors.http.problems import problem\n"
             "        tag = {'ETag': '\"1\"'} if there else {}\n"
             "        return problem(404, 'there is no such thing', headers=tag)",
         ),
@@ -168,14 +168,14 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             "doors/rest/export.py",
             "_sent(_memories(visitor_of(request).vault(owner)))",
-            "_sent(_memories(request.app.state.serving.recollect.vault(owner or str(visitor_of(request).person))))",
+            "_sent(_memories(request.app.state.serving.recollectum.vault(owner or str(visitor_of(request).person))))",
         ),
     ),
     "receipts are those of the home": (
         Patch(
             "doors/rest/purge.py",
             "    for receipt in visitor_of(request).vault().purge.receipts():\n",
-            "    for receipt in serving_of(request).recollect.receipts.all():\n",
+            "    for receipt in serving_of(request).recollectum.receipts.all():\n",
         ),
     ),
     "a page is kept for everybody": (
@@ -208,8 +208,8 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
     "a page of the console is the operator's": (
         Patch(
             _VISITING,
-            "    recollect = serving.recollect.acting_for(str(signed.person))",
-            "    recollect = serving.recollect",
+            "    recollectum = serving.recollectum.acting_for(str(signed.person))",
+            "    recollectum = serving.recollectum",
         ),
     ),
     "the console is open": (
@@ -250,14 +250,14 @@ WORDS: Mapping[str, tuple[Patch, ...]] = {
             _METRICS,
             "        began = self._clock()\n",
             "        began = self._clock()\n"
-            '        __import__("logging").getLogger("recollect").info("%s", scope["path"])\n',
+            '        __import__("logging").getLogger("recollectum").info("%s", scope["path"])\n',
         ),
     ),
     "who asks is logged with their secret": (
         Patch(
             _VISITOR,
             "    secret = bearer(request)\n",
-            '    secret = bearer(request)\n    __import__("logging").getLogger("recollect").debug("key %s", secret)\n',
+            '    secret = bearer(request)\n    __import__("logging").getLogger("recollectum").debug("%s", secret)\n',
         ),
     ),
 }
@@ -279,7 +279,7 @@ ADMIN: Mapping[str, tuple[Patch, ...]] = {
 
 PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
     "a guest is let in as the operator": (
-        Patch(_MOUNTING, "return Guest(visitor.recollect.through", "return Guest(serving.recollect.through"),
+        Patch(_MOUNTING, "return Guest(visitor.recollectum.through", "return Guest(serving.recollectum.through"),
     ),
     "a guest without a name is alice": (
         Patch(_MOUNTING, "visitor.person or visitor.vault().owner", '(visitor.person or "user:alice")'),

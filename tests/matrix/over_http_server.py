@@ -18,11 +18,11 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from starlette.routing import Route
 
-from recollect import Recollect
-from recollect.doors.http.limits import limits_of
-from recollect.doors.http.serving import Serving
-from recollect.doors.server.app import build_app
-from recollect.doors.server.embedding import add_embedding
+from recollectum import Recollectum
+from recollectum.doors.http.limits import limits_of
+from recollectum.doors.http.serving import Serving
+from recollectum.doors.server.app import build_app
+from recollectum.doors.server.embedding import add_embedding
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.over_http_world import TOKEN, Scene, load
 from tests.matrix.world import NOW
@@ -68,7 +68,7 @@ class Lines(logging.Handler):
 class Server:
     """One running server, and the open home behind it."""
 
-    home: Recollect
+    home: Recollectum
     app: FastAPI
     port: int
     scene: Scene
@@ -98,9 +98,9 @@ class Server:
             "basic": {"Authorization": f"Basic {base64.b64encode(f'{alice}:{alice}'.encode()).decode()}"},
             "other_scheme": {"Authorization": f"Token {alice}"},
             "shortened": {"Authorization": f"Bearer {TOKEN[:-1]}"},
-            "as_a_cookie": {"Cookie": f"recollect_session={alice}; token={alice}"},
+            "as_a_cookie": {"Cookie": f"recollectum_session={alice}; token={alice}"},
             "operator": {"Authorization": f"Bearer {TOKEN}"},
-            "acting": {"Authorization": f"Bearer {TOKEN}", "Recollect-User": "alice"},
+            "acting": {"Authorization": f"Bearer {TOKEN}", "Recollectum-User": "alice"},
             "in_the_query": {},
         }
         if caller == "in_the_query":
@@ -110,7 +110,7 @@ class Server:
             return odd[caller], path
         # A header that only the local token may use: for a key it means nothing.
         other = "user:bob" if caller.startswith(("alice", "admin")) else "user:alice"
-        return {"Authorization": f"Bearer {self.scene.secrets[caller]}", "Recollect-User": other}, path
+        return {"Authorization": f"Bearer {self.scene.secrets[caller]}", "Recollectum-User": other}, path
 
 
 @contextmanager

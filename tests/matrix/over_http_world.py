@@ -4,11 +4,11 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.memory import Kind
-from recollect.domain.proposal import Act, Finding
-from recollect.doors.mcp import graph
-from recollect.vault.purge_request import PurgeRequest
+from recollectum import Recollectum
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import Act, Finding
+from recollectum.doors.mcp import graph
+from recollectum.vault.purge_request import PurgeRequest
 from tests.matrix import oracle, world
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.world import NOW, OWNERS, Held, World, canary
@@ -106,7 +106,7 @@ def seen(text: str) -> set[tuple[str, str]]:
     return {(owner, place) for owner in OWNERS for place, word in words(owner).items() if word in text}
 
 
-def _keys(home: Recollect) -> tuple[dict[str, str], dict[str, str]]:
+def _keys(home: Recollectum) -> tuple[dict[str, str], dict[str, str]]:
     home.people.add("user:heidi")
     old, rotated = home.keys.create("user:alice")
     home.keys.rotate(old.id)
@@ -117,7 +117,7 @@ def _keys(home: Recollect) -> tuple[dict[str, str], dict[str, str]]:
     return secrets, {"user:alice": alice.id, "user:bob": bob.id}
 
 
-def _things(home: Recollect, made: World, owner: str, key: str) -> Things:
+def _things(home: Recollectum, made: World, owner: str, key: str) -> Things:
     vault = home.vault(owner)
     learned = vault.learnings.add(canary(owner, "learned"), "pattern", agent=None, shared=True)
     name, said = canary(owner, "node"), vault.sessions.get(made.held[owner].sessions[0]).messages(limit=1)[0].id

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.doors.mcp.declaring import Offer
+from recollectum.doors.mcp.declaring import Offer
 from tests.matrix import oracle
 from tests.matrix.over_http_routes import LISTED, TALKS
 from tests.matrix.over_http_server import Answer, Server

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recollect.doors.mcp.catalogue import DEFAULT
-from recollect.doors.mcp.catalogue_graph import GRAPH
-from recollect.doors.mcp.mounting import GRAPH_PATH, PATH
+from recollectum.doors.mcp.catalogue import DEFAULT
+from recollectum.doors.mcp.catalogue_graph import GRAPH
+from recollectum.doors.mcp.mounting import GRAPH_PATH, PATH
 from tests.matrix.checks import contents
 from tests.matrix.homes import copy_home
 from tests.matrix.over_http_checks import Check, quiet

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from recollect.domain.errors import RecollectError
+from recollectum.domain.errors import RecollectumError
 from tests.matrix.checks import CHECKS, THOROUGH
 from tests.matrix.homes import copy_home
 from tests.matrix.time_checks import TIME_CHECKS
@@ -21,7 +21,7 @@ def first_finding(world: Path, scratch: Path) -> str | None:
         folder = copy_home(world, scratch / name.replace(" ", "_"))
         try:
             finding = next(check(folder), None)
-        except RecollectError as error:
+        except RecollectumError as error:
             finding = f"it stopped with {type(error).__name__}: {error}"
         if finding:
             return f"{name}: {finding}"

@@ -8,19 +8,19 @@ from functools import cache
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
 
-import recollect.domain
-import recollect.vault
-from recollect import Recollect
-from recollect.storage.port import Database
-from recollect.upkeep.backup_grounds import Grounds
-from recollect.vault.footing import Footing
-from recollect.vault.gate import Gate, Gated
+import recollectum.domain
+import recollectum.vault
+from recollectum import Recollectum
+from recollectum.storage.port import Database
+from recollectum.upkeep.backup_grounds import Grounds
+from recollectum.vault.footing import Footing
+from recollectum.vault.gate import Gate, Gated
 
 #: What services stand on; nobody is handed one.
 PLUMBING = frozenset({Footing, Gated})
 
 
-def reached(home: Recollect, owner: str) -> set[type]:
+def reached(home: Recollectum, owner: str) -> set[type]:
     """The service classes to be had from a home: as attributes, or as what a method returns."""
     found: set[type] = set()
     queue: list[object] = [home, home.vault(owner)]
@@ -48,7 +48,7 @@ def declared() -> set[type]:
 
 def is_service(kind: object) -> bool:
     """Whether a class of the vault package stands behind a gate, or has a database and so should."""
-    if not isinstance(kind, type) or not kind.__module__.startswith("recollect.vault") or kind in PLUMBING:
+    if not isinstance(kind, type) or not kind.__module__.startswith("recollectum.vault") or kind in PLUMBING:
         return False
     hints = get_type_hints(kind.__init__) if "__init__" in vars(kind) else {}
     return hasattr(kind, "gate") or bool({Footing, Gate, Database} & set(hints.values()))
@@ -101,6 +101,6 @@ def _parts(hint: object) -> Iterator[type]:
 
 
 def _modules() -> Iterator[ModuleType]:
-    for package in (recollect.domain, recollect.vault):
+    for package in (recollectum.domain, recollectum.vault):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             yield importlib.import_module(found.name)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Denied, NotFound, RecollectError, StepRefused
-from recollect.domain.message import ToolCall
-from recollect.domain.owner import Owner, OwnerKind
-from recollect.domain.trust import Trust
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Denied, NotFound, RecollectumError, StepRefused
+from recollectum.domain.message import ToolCall
+from recollectum.domain.owner import Owner, OwnerKind
+from recollectum.domain.trust import Trust
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, walk
 
 DAY = timedelta(days=1)
@@ -27,18 +27,18 @@ def clock() -> Turning:
 
 
 @pytest.fixture
-def home(place: Path, clock: Turning) -> Iterator[Recollect]:
+def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
     with open_home(place, clock) as opened:
         yield opened
 
 
 @pytest.fixture
-def vault(home: Recollect) -> Vault:
+def vault(home: Recollectum) -> Vault:
     return home.vault(ALICE)
 
 
 def test_a_late_sweep_does_not_bring_back_what_readers_saw_deleted(
-    home: Recollect, vault: Vault, clock: Turning
+    home: Recollectum, vault: Vault, clock: Turning
 ) -> None:
     memory = vault.memories.save("one")
     walk(home, clock, START + 155 * DAY, ALICE)
@@ -122,12 +122,12 @@ def test_preview_says_what_a_sweep_does_while_the_clock_is_in_doubt(vault: Vault
     assert not vault.lifecycle.preview()
 
 
-def test_an_empty_key_is_not_the_operator(place: Path, clock: Turning, home: Recollect) -> None:
+def test_an_empty_key_is_not_the_operator(place: Path, clock: Turning, home: Recollectum) -> None:
     with pytest.raises(Denied):
         open_home(place, clock, api_key="").close()
 
 
-def test_one_who_may_only_read_makes_no_vault(home: Recollect) -> None:
+def test_one_who_may_only_read_makes_no_vault(home: Recollectum) -> None:
     home.people.add(ALICE)
     home.people.add("user:carol")
     home.keys.grant("user:carol", ALICE, "read")
@@ -139,7 +139,7 @@ def test_one_who_may_only_read_makes_no_vault(home: Recollect) -> None:
 
 
 @pytest.mark.parametrize("end", ["revoke", "withdraw"])
-def test_revoking_and_withdrawing_work_at_once(home: Recollect, end: str) -> None:
+def test_revoking_and_withdrawing_work_at_once(home: Recollectum, end: str) -> None:
     home.vault(ALICE).memories.save("one")
     home.people.add("user:carol")
     grant = home.keys.grant("user:carol", ALICE, "read")
@@ -161,7 +161,7 @@ def test_revoking_and_withdrawing_work_at_once(home: Recollect, end: str) -> Non
 
 
 @pytest.mark.parametrize("operation", ["edit", "forget", "describe", "record_call"])
-def test_a_key_that_may_only_write_reads_nothing(home: Recollect, vault: Vault, operation: str) -> None:
+def test_a_key_that_may_only_write_reads_nothing(home: Recollectum, vault: Vault, operation: str) -> None:
     memory = vault.memories.save("canary")
     chat = vault.sessions.open()
     chat.describe(summary="canary")
@@ -182,16 +182,16 @@ def test_a_key_that_may_only_write_reads_nothing(home: Recollect, vault: Vault, 
     [lambda: "user:" + "\ufb2c" * 128, lambda: Owner(OwnerKind.USER, "no such/name")],
     ids=["long", "made"],
 )
-def test_a_person_who_was_added_can_be_read_again(home: Recollect, owner: Callable[[], str | Owner]) -> None:
-    with suppress(RecollectError):
+def test_a_person_who_was_added_can_be_read_again(home: Recollectum, owner: Callable[[], str | Owner]) -> None:
+    with suppress(RecollectumError):
         home.people.add(owner())
     assert len(home.people.all()) <= 1
 
 
 @pytest.mark.parametrize(("latin", "greek"), [("ZOE", "ΖΟΕ"), ("HAN", "ΗΑΝ"), ("TOMMY", "ΤΟΜΜΥ"), ("coa", "ϲοα")])
-def test_greek_letters_are_not_taken_for_latin_ones(home: Recollect, latin: str, greek: str) -> None:
+def test_greek_letters_are_not_taken_for_latin_ones(home: Recollectum, latin: str, greek: str) -> None:
     home.people.add(f"user:{latin}")
-    with pytest.raises(RecollectError):
+    with pytest.raises(RecollectumError):
         home.people.add(f"user:{greek}")
 
 
@@ -238,7 +238,7 @@ def test_what_a_tool_says_under_a_known_key_is_not_the_owners_word(vault: Vault)
     assert vault.memories.save("two", key="k", message_id=message.id).trust is Trust.TOOL
 
 
-def test_what_another_says_under_a_known_key_is_not_the_owners_word(home: Recollect, vault: Vault) -> None:
+def test_what_another_says_under_a_known_key_is_not_the_owners_word(home: Recollectum, vault: Vault) -> None:
     vault.memories.save("one", key="k")
     home.people.add("user:carol")
     home.keys.grant("user:carol", ALICE, "write")
@@ -270,5 +270,5 @@ _ODD: dict[str, Callable[[Vault], object]] = {
 
 @pytest.mark.parametrize("name", _ODD)
 def test_odd_values_are_refused_in_words(vault: Vault, name: str) -> None:
-    with suppress(RecollectError):
+    with suppress(RecollectumError):
         _ODD[name](vault)

@@ -6,38 +6,38 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.caller import Permission, Scope
-from recollect.domain.errors import Denied, NotFound
-from recollect.domain.owner import Owner
-from recollect.domain.session import Session, SessionKey
-from recollect.vault.chat import Chat
-from recollect.vault.checkpoints import Checkpoints
-from recollect.vault.consolidation import Consolidation
-from recollect.vault.contacts import Contacts
-from recollect.vault.events import Events
-from recollect.vault.gate import Gate, declared_operation, operation
-from recollect.vault.global_notes import GlobalNotesFile
-from recollect.vault.index import Index
-from recollect.vault.keys import Keys
-from recollect.vault.learnings import Learnings
-from recollect.vault.lifecycle import Lifecycle
-from recollect.vault.memories import Memories
-from recollect.vault.notes import Notes
-from recollect.vault.people import People
-from recollect.vault.profile import Profiles
-from recollect.vault.purge import Purge
-from recollect.vault.quarantine import Quarantines
-from recollect.vault.receipts import Receipts
-from recollect.vault.repeats import Repeats
-from recollect.vault.repeats_running import Running
-from recollect.vault.review import Review
-from recollect.vault.sessions import Sessions
-from recollect.vault.summaries import Summaries
-from recollect.vault.transcript_sync import Transcripts
-from recollect.vault.trash import Trash
-from recollect.vault.undo import Undo
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.errors import Denied, NotFound
+from recollectum.domain.owner import Owner
+from recollectum.domain.session import Session, SessionKey
+from recollectum.vault.chat import Chat
+from recollectum.vault.checkpoints import Checkpoints
+from recollectum.vault.consolidation import Consolidation
+from recollectum.vault.contacts import Contacts
+from recollectum.vault.events import Events
+from recollectum.vault.gate import Gate, declared_operation, operation
+from recollectum.vault.global_notes import GlobalNotesFile
+from recollectum.vault.index import Index
+from recollectum.vault.keys import Keys
+from recollectum.vault.learnings import Learnings
+from recollectum.vault.lifecycle import Lifecycle
+from recollectum.vault.memories import Memories
+from recollectum.vault.notes import Notes
+from recollectum.vault.people import People
+from recollectum.vault.profile import Profiles
+from recollectum.vault.purge import Purge
+from recollectum.vault.quarantine import Quarantines
+from recollectum.vault.receipts import Receipts
+from recollectum.vault.repeats import Repeats
+from recollectum.vault.repeats_running import Running
+from recollectum.vault.review import Review
+from recollectum.vault.sessions import Sessions
+from recollectum.vault.summaries import Summaries
+from recollectum.vault.transcript_sync import Transcripts
+from recollectum.vault.trash import Trash
+from recollectum.vault.undo import Undo
+from recollectum.vault.vault import Vault
 from tests.matrix.checks import needs
 from tests.matrix.homes import START, Turning, open_home
 from tests.matrix.operations import attempts
@@ -72,7 +72,7 @@ OF_THE_HOME = {People, Keys, Receipts}
 OF_THE_CALLER = {Repeats}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {"language_model", "vault", "owners", "file_of", "login", "through", "close", "home", "loaded", "repeats"}
-FOR_THE_OPERATOR: dict[str, Callable[[Recollect], object]] = {
+FOR_THE_OPERATOR: dict[str, Callable[[Recollectum], object]] = {
     "acting_for": lambda home: home.acting_for("user:alice"),
     "chat": lambda home: home.chat("telegram:42"),
     "encryption": lambda home: home.encryption(),
@@ -83,7 +83,7 @@ FOR_THE_OPERATOR: dict[str, Callable[[Recollect], object]] = {
 
 
 @pytest.fixture
-def home(place: Path) -> Iterator[Recollect]:
+def home(place: Path) -> Iterator[Recollectum]:
     with open_home(place, Turning()) as opened:
         opened.vault("user:alice")
         opened.people.add("user:dave")
@@ -91,7 +91,7 @@ def home(place: Path) -> Iterator[Recollect]:
 
 
 @pytest.fixture
-def dave(home: Recollect) -> Recollect:
+def dave(home: Recollectum) -> Recollectum:
     """One who may know of alice's vault, for a session that is not in it, and may do nothing there."""
     home.keys.grant("user:dave", "user:alice", "read", scope="session", session_id="ses_none")
     return home.login(home.keys.create("user:dave")[1])
@@ -102,7 +102,7 @@ def _operations(kinds: set[type]) -> list[tuple[type, str]]:
 
 
 @pytest.mark.feature("P7")
-def test_every_service_is_reached(home: Recollect) -> None:
+def test_every_service_is_reached(home: Recollectum) -> None:
     assert reached(home, "user:alice") == declared() == OF_A_VAULT | OF_THE_HOME | OF_THE_CALLER
 
 
@@ -123,7 +123,7 @@ def test_a_service_has_no_other_door() -> None:
     }
 
 
-def _nobodys(dave: Recollect) -> dict[type, object]:
+def _nobodys(dave: Recollectum) -> dict[type, object]:
     """An instance of each service of alice's vault, at a gate that lets nothing pass."""
     vault = dave.vault("user:alice")
     session = Session(id="ses_other", key=SessionKey(), created_at=START, updated_at=START)
@@ -159,7 +159,7 @@ def _nobodys(dave: Recollect) -> dict[type, object]:
 
 
 @pytest.mark.feature("P7")
-def test_the_gate_is_asked_before_anything_else(dave: Recollect) -> None:
+def test_the_gate_is_asked_before_anything_else(dave: Recollectum) -> None:
     instances = _nobodys(dave)
     for kind, name in _operations(declared()):
         # Without its arguments: nothing of the method may run before the gate has refused.
@@ -191,31 +191,31 @@ def test_everything_of_the_home_needs_its_operator() -> None:
 
 
 def test_every_method_of_an_open_home_is_accounted_for() -> None:
-    names = {name for name, _ in public_methods(Recollect)} | public_properties(Recollect)
+    names = {name for name, _ in public_methods(Recollectum)} | public_properties(Recollectum)
     assert names == FOR_ANYBODY | FOR_THE_OPERATOR.keys()
 
 
 @pytest.mark.parametrize("name", FOR_THE_OPERATOR)
-def test_what_is_the_operators_is_refused_to_others(home: Recollect, dave: Recollect, name: str) -> None:
+def test_what_is_the_operators_is_refused_to_others(home: Recollectum, dave: Recollectum, name: str) -> None:
     for view in (dave, home.acting_for("user:alice")):
         with pytest.raises(Denied):
             FOR_THE_OPERATOR[name](view)
 
 
-def test_the_operator_is_not_refused(home: Recollect) -> None:
+def test_the_operator_is_not_refused(home: Recollectum) -> None:
     home.people.link("user:alice", "telegram:42")
     for call in FOR_THE_OPERATOR.values():
         call(home)
 
 
-def test_logging_in_takes_no_more_than_a_key_gives(home: Recollect, dave: Recollect) -> None:
+def test_logging_in_takes_no_more_than_a_key_gives(home: Recollectum, dave: Recollectum) -> None:
     key = home.keys.create("user:alice")[1]
     assert [str(owner) for owner in dave.login(key).owners()] == ["user:alice"]
     with pytest.raises(Denied):
         dave.login("rk_made_up")
 
 
-def test_a_vault_that_may_not_be_seen_is_not_there(home: Recollect, dave: Recollect) -> None:
+def test_a_vault_that_may_not_be_seen_is_not_there(home: Recollectum, dave: Recollectum) -> None:
     home.vault("user:bob")
     for owner in ("user:bob", Owner.parse("user:bob"), "user:nobody"):
         with pytest.raises(NotFound):
@@ -233,7 +233,7 @@ def test_a_session_may_be_named_by_word() -> None:
             assert next(iter(list(inspect.signature(getattr(kind, name)).parameters)[1:])) == "session_id"
 
 
-def test_a_service_that_forgets_or_declares_is_told_apart(home: Recollect) -> None:
+def test_a_service_that_forgets_or_declares_is_told_apart(home: Recollectum) -> None:
     class Careless:
         gate = Gate(home.acting_for("user:alice").caller, Owner.parse("user:bob"))
 

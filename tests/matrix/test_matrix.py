@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import NotFound
+from recollectum.domain.errors import NotFound
 from tests.matrix.homes import Turning, copy_home, open_home, quick_folder
 from tests.matrix.runner import ALL
 from tests.matrix.world import build

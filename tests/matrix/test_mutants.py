@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import recollectum
 from tests.matrix.homes import quick_folder
 from tests.matrix.mutants import MUTANTS, Patch
 from tests.matrix.runner import CAUGHT
 from tests.matrix.world import build
 
 _ROOT = Path(__file__).parents[2]
-_SOURCE = Path(recollect.__file__).parent
+_SOURCE = Path(recollectum.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def _plant(package: Path, patch: Patch) -> None:
 def _run_matrix(
     world: Path, folder: Path, patches: tuple[Patch, ...], runner: str, first: tuple[str, ...]
 ) -> subprocess.CompletedProcess[str]:
-    package = folder / "package" / "recollect"
+    package = folder / "package" / "recollectum"
     shutil.copytree(_SOURCE, package)
     for patch in patches:
         _plant(package, patch)

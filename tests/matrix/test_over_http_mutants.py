@@ -1,6 +1,6 @@
 """The matrix of the doors notices mistakes: each planted one is caught, and the code as it stands is not accused.
 
-Each takes seconds, so that an ordinary run plants every other one, and RECOLLECT_MUTANTS=all plants them all.
+Each takes seconds, so that an ordinary run plants every other one, and RECOLLECTUM_MUTANTS=all plants them all.
 """
 
 import os
@@ -17,7 +17,7 @@ from tests.matrix.test_mutants import run_matrix
 
 pytestmark = pytest.mark.loopback
 _RUNNER = "tests.matrix.over_http_runner"
-_CHOSEN = list(MUTANTS)[:: 1 if os.environ.get("RECOLLECT_MUTANTS") == "all" else 2]
+_CHOSEN = list(MUTANTS)[:: 1 if os.environ.get("RECOLLECTUM_MUTANTS") == "all" else 2]
 
 
 @pytest.fixture(scope="module")

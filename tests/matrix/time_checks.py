@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.errors import Denied, NotFound, StepRefused
-from recollect.domain.message import ToolCall
+from recollectum import Recollectum
+from recollectum.domain.errors import Denied, NotFound, StepRefused
+from recollectum.domain.message import ToolCall
 from tests.matrix import oracle
 from tests.matrix.checks import Check, told
 from tests.matrix.homes import Turning, open_home
@@ -18,7 +18,7 @@ _TEN_YEARS = timedelta(days=3650)
 _OWNER = "user:alice"
 
 
-def _served(home: Recollect) -> set[str]:
+def _served(home: Recollectum) -> set[str]:
     """The keys that are served, by every way that serves only what is active."""
     vault = home.vault(_OWNER)
     recalled = {vault.memories.get(hit.source.memory_id or "").key for hit in vault.recall("canary", limit=100)}

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import apsw
 
-from recollect import Recollect
-from recollect.domain.errors import Denied
-from recollect.domain.message import ToolCall
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Denied
+from recollectum.domain.message import ToolCall
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, walk
 
 OWNERS = ("user:alice", "user:bob", "group:whatsapp:1", "agent:coder", "global")
@@ -87,7 +87,7 @@ def load(folder: Path) -> World:
     return World(held=held, secrets=kept["secrets"], grants=kept["grants"])
 
 
-def enter(home: Recollect, world: World, caller: str) -> Recollect | None:
+def enter(home: Recollectum, world: World, caller: str) -> Recollectum | None:
     """The home as one of the callers sees it; None when they are not let in."""
     if caller == "operator":
         return home
@@ -99,7 +99,7 @@ def enter(home: Recollect, world: World, caller: str) -> Recollect | None:
         return None
 
 
-def _fill(home: Recollect, clock: Turning, owner: str) -> Held:
+def _fill(home: Recollectum, clock: Turning, owner: str) -> Held:
     vault = home.vault(owner)
     memories: dict[str, str] = {}
     for place in sorted(STATES, key=lambda place: -SAVED_BEFORE.get(place, 0)):
@@ -118,7 +118,7 @@ def _fill(home: Recollect, clock: Turning, owner: str) -> Held:
     return Held(memories={**memories, "successor": successor.id}, sessions=sessions, messages=messages)
 
 
-def _walk_to(home: Recollect, clock: Turning, when: datetime, owner: str) -> None:
+def _walk_to(home: Recollectum, clock: Turning, when: datetime, owner: str) -> None:
     walk(home, clock, when, owner)
 
 
@@ -137,7 +137,7 @@ def _talk(vault: Vault, owner: str, number: int) -> str:
     return chat.id
 
 
-def _keys(home: Recollect) -> dict[str, str]:
+def _keys(home: Recollectum) -> dict[str, str]:
     secrets = {name: home.keys.create(f"user:{name}")[1] for name in ("alice", "bob")}
     secrets |= {person.partition(":")[2]: home.keys.create(person)[1] for person in PEOPLE}
     secrets["alice_reads"] = home.keys.create("user:alice", permissions=("read",))[1]
@@ -147,7 +147,7 @@ def _keys(home: Recollect) -> dict[str, str]:
     return secrets
 
 
-def _grants(home: Recollect, held: dict[str, Held]) -> dict[str, str]:
+def _grants(home: Recollectum, held: dict[str, Held]) -> dict[str, str]:
     session = held["user:alice"].sessions[0]
     granted = {
         "carol": home.keys.grant("user:carol", "user:alice", "read"),

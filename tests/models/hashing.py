@@ -6,10 +6,10 @@ from threading import Lock
 
 import numpy as np
 
-from recollect.domain.embedder import EmbedderIdentity, Purpose
-from recollect.domain.errors import ModelError
-from recollect.models.port import Vectors
-from recollect.models.vectors import unit
+from recollectum.domain.embedder import EmbedderIdentity, Purpose
+from recollectum.domain.errors import ModelError
+from recollectum.models.port import Vectors
+from recollectum.models.vectors import unit
 
 
 def identity(*, model: str = "hashing", dimensions: int = 8) -> EmbedderIdentity:

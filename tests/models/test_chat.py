@@ -8,12 +8,12 @@ from threading import Barrier
 
 import pytest
 
-from recollect.domain.errors import ModelGarbled, ModelRefused, ModelTimeout, ModelUnavailable
-from recollect.domain.language_model import Finish, Prompt, Reply, Tool, Turn, Usage
-from recollect.domain.message import Json, Role, ToolCall
-from recollect.models.language import LanguageModel
-from recollect.models.language_registry import open_language_model
-from recollect.settings.model import LanguageModelSettings
+from recollectum.domain.errors import ModelGarbled, ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.domain.language_model import Finish, Prompt, Reply, Tool, Turn, Usage
+from recollectum.domain.message import Json, Role, ToolCall
+from recollectum.models.language import LanguageModel
+from recollectum.models.language_registry import open_language_model
+from recollectum.settings.model import LanguageModelSettings
 from tests.models import serving
 from tests.models.serving import Asked, Server, in_order
 

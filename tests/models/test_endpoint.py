@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.domain.errors import SettingsError
-from recollect.models.endpoint import Endpoint, endpoint
+from recollectum.domain.errors import SettingsError
+from recollectum.models.endpoint import Endpoint, endpoint
 
 
 @pytest.mark.parametrize(

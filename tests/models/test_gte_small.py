@@ -4,14 +4,14 @@ import hashlib
 from pathlib import Path
 
 import pytest
-import recollect_gte_small
+import recollectum_gte_small
 
 
 @pytest.mark.parametrize(
     ("path", "sha256"),
     [
-        (recollect_gte_small.MODEL, recollect_gte_small.MODEL_SHA256),
-        (recollect_gte_small.TOKENIZER, recollect_gte_small.TOKENIZER_SHA256),
+        (recollectum_gte_small.MODEL, recollectum_gte_small.MODEL_SHA256),
+        (recollectum_gte_small.TOKENIZER, recollectum_gte_small.TOKENIZER_SHA256),
     ],
 )
 def test_each_file_is_the_one_whose_digest_is_written_down(path: Path, sha256: str) -> None:
@@ -23,5 +23,5 @@ def test_each_file_is_the_one_whose_digest_is_written_down(path: Path, sha256: s
 
 
 def test_the_shape_of_its_vectors_is_known() -> None:
-    found = (recollect_gte_small.NAME, recollect_gte_small.DIMENSIONS, recollect_gte_small.MAX_TOKENS)
+    found = (recollectum_gte_small.NAME, recollectum_gte_small.DIMENSIONS, recollectum_gte_small.MAX_TOKENS)
     assert found == ("gte-small", 384, 512)

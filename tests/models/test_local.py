@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelMissing
-from recollect.models.loading import gte_small
-from recollect.models.local import LocalEmbedder, runs
-from recollect.models.port import LateInteraction, Vectors
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelMissing
+from recollectum.models.loading import gte_small
+from recollectum.models.local import LocalEmbedder, runs
+from recollectum.models.port import LateInteraction, Vectors
 
 TEXTS = [
     "",
@@ -142,14 +142,14 @@ def test_a_file_that_was_changed_is_not_used(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_named_with_the_cure(tmp_path: Path) -> None:
     embedder = LocalEmbedder(replace(gte_small(), model=tmp_path / "gone.onnx"))
-    with pytest.raises(ModelMissing, match=r"gone\.onnx cannot be read .*; run: pip install 'recollect\[local\]'"):
+    with pytest.raises(ModelMissing, match=r"gone\.onnx cannot be read .*; run: pip install 'recollectum\[local\]'"):
         passages(embedder, "text")
 
 
 _EMBEDS = """
-from recollect.domain.embedder import Purpose
-from recollect.models.loading import gte_small
-from recollect.models.local import LocalEmbedder
+from recollectum.domain.embedder import Purpose
+from recollectum.models.loading import gte_small
+from recollectum.models.local import LocalEmbedder
 print(len(LocalEmbedder(gte_small(), threads=2).embed(["hello", "there"], Purpose.PASSAGE)))
 """
 

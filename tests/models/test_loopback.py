@@ -4,10 +4,10 @@ import socket
 
 import pytest
 
-from recollect.domain.errors import ModelRefused
-from recollect.models.endpoint import endpoint
-from recollect.models.loopback import LoopbackConnection
-from recollect.models.wire import connect
+from recollectum.domain.errors import ModelRefused
+from recollectum.models.endpoint import endpoint
+from recollectum.models.loopback import LoopbackConnection
+from recollectum.models.wire import connect
 
 
 def _means(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[tuple[str, int]]:

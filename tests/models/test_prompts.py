@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.models.prompts import Prompts, prompts_for
+from recollectum.domain.embedder import Purpose
+from recollectum.models.prompts import Prompts, prompts_for
 
 
 @pytest.mark.parametrize(

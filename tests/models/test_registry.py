@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelRefused, SettingsError
-from recollect.models.local import LocalEmbedder
-from recollect.models.port import Embedder, LateInteraction, Wrapper, late_interaction
-from recollect.models.registry import open_embedder
-from recollect.settings.model import EmbeddingSettings
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelRefused, SettingsError
+from recollectum.models.local import LocalEmbedder
+from recollectum.models.port import Embedder, LateInteraction, Wrapper, late_interaction
+from recollectum.models.registry import open_embedder
+from recollectum.settings.model import EmbeddingSettings
 
 ENVIRON = {"OPENAI_API_KEY": "open-1", "GEMINI_API_KEY": "gem-1", "ONE": "1", "TWO": "2"}
 
@@ -124,9 +124,9 @@ _WITHOUT = """
 import sys
 for name in {missing!r}:
     sys.modules[name] = None
-from recollect.domain.errors import ModelMissing
-from recollect.models.registry import open_embedder
-from recollect.settings.model import EmbeddingSettings
+from recollectum.domain.errors import ModelMissing
+from recollectum.models.registry import open_embedder
+from recollectum.settings.model import EmbeddingSettings
 try:
     print(open_embedder(EmbeddingSettings(provider={provider!r}), {{"OPENAI_API_KEY": "k"}}))
 except ModelMissing as error:
@@ -138,14 +138,14 @@ except ModelMissing as error:
     ("provider", "missing", "said"),
     [
         ("auto", ["onnxruntime"], "None"),
-        ("auto", ["recollect_gte_small"], "None"),
-        ("local", ["onnxruntime"], "the local embedder needs onnxruntime; run: pip install 'recollect[local]'"),
+        ("auto", ["recollectum_gte_small"], "None"),
+        ("local", ["onnxruntime"], "the local embedder needs onnxruntime; run: pip install 'recollectum[local]'"),
         (
             "local",
-            ["tokenizers", "recollect_gte_small"],
-            "the local embedder needs tokenizers and recollect_gte_small; run: pip install 'recollect[local]'",
+            ["tokenizers", "recollectum_gte_small"],
+            "the local embedder needs tokenizers and recollectum_gte_small; run: pip install 'recollectum[local]'",
         ),
-        ("openai", ["numpy"], "vectors need numpy; run: pip install 'recollect[vectors]'"),
+        ("openai", ["numpy"], "vectors need numpy; run: pip install 'recollectum[vectors]'"),
         ("none", ["numpy", "onnxruntime", "tokenizers"], "None"),
     ],
 )
@@ -158,8 +158,8 @@ def test_what_is_not_installed_is_named_with_the_command(provider: str, missing:
 def test_opening_an_embedder_imports_nothing_heavy() -> None:
     program = """
 import sys
-from recollect.models.registry import open_embedder
-from recollect.settings.model import EmbeddingSettings
+from recollectum.models.registry import open_embedder
+from recollectum.settings.model import EmbeddingSettings
 for provider in ("auto", "local", "openai", "gemini", "ollama"):
     assert open_embedder(EmbeddingSettings(provider=provider), {"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"})
 print(*sorted({"numpy", "onnxruntime", "tokenizers", "http.client", "ssl", "concurrent.futures"} & set(sys.modules)))

@@ -6,11 +6,11 @@ from typing import cast
 import numpy as np
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelRefused
-from recollect.models.port import Embedder, Vectors
-from recollect.models.registry import open_embedder
-from recollect.settings.model import EmbeddingSettings
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelRefused
+from recollectum.models.port import Embedder, Vectors
+from recollectum.models.registry import open_embedder
+from recollectum.settings.model import EmbeddingSettings
 from tests.models.serving import Asked, Reply, Script, Server, in_order, serving
 
 ENVIRON = {"OPENAI_API_KEY": "open-1", "GEMINI_API_KEY": "gem-1", "OTHER_KEY": "other-1"}

@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import (
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import (
     ModelError,
     ModelMissing,
     ModelRefused,
@@ -17,13 +17,13 @@ from recollect.domain.errors import (
     ModelUnavailable,
     SettingsError,
 )
-from recollect.models.port import Vectors
-from recollect.models.rerank import Reranker
-from recollect.models.rerank_late import MaxSim
-from recollect.models.rerank_local import CrossEncoder
-from recollect.models.rerank_registry import open_reranker
-from recollect.settings.model import RerankSettings
-from recollect.testing import ScriptedEmbedder
+from recollectum.models.port import Vectors
+from recollectum.models.rerank import Reranker
+from recollectum.models.rerank_late import MaxSim
+from recollectum.models.rerank_local import CrossEncoder
+from recollectum.models.rerank_registry import open_reranker
+from recollectum.settings.model import RerankSettings
+from recollectum.testing import ScriptedEmbedder
 from tests.models.hashing import HashingEmbedder
 from tests.models.pair_model import write_pair_model
 from tests.models.serving import Asked, Reply, Script, in_order, serving
@@ -132,8 +132,8 @@ def test_a_list_that_takes_too_long_is_given_up_and_what_was_read_is_kept() -> N
 
 
 def test_the_local_embedder_puts_the_answer_first_by_its_tokens() -> None:
-    from recollect.models.registry import open_embedder
-    from recollect.settings.model import EmbeddingSettings
+    from recollectum.models.registry import open_embedder
+    from recollectum.settings.model import EmbeddingSettings
 
     embedder = open_embedder(EmbeddingSettings(provider="local"), {})
     reranker = open_reranker("late", RerankSettings(), {}, embedder)

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import BudgetSpent, HomeError, ModelRefused, ModelUnavailable, SettingsError
-from recollect.domain.language_model import Prompt, Turn
-from recollect.domain.message import Role
-from recollect.home.paths import Home
-from recollect.models.budgeting import Budget, BudgetedModel
-from recollect.models.costs import Cost, Prices
-from recollect.models.language_registry import limits, open_language_model, prices
-from recollect.models.spending import Limits, Spending, Spent
-from recollect.settings.model import LanguageModelSettings
-from recollect.testing import ScriptedModel
+from recollectum.domain.errors import BudgetSpent, HomeError, ModelRefused, ModelUnavailable, SettingsError
+from recollectum.domain.language_model import Prompt, Turn
+from recollectum.domain.message import Role
+from recollectum.home.paths import Home
+from recollectum.models.budgeting import Budget, BudgetedModel
+from recollectum.models.costs import Cost, Prices
+from recollectum.models.language_registry import limits, open_language_model, prices
+from recollectum.models.spending import Limits, Spending, Spent
+from recollectum.settings.model import LanguageModelSettings
+from recollectum.testing import ScriptedModel
 from tests.models import serving
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -70,10 +70,10 @@ _SPEND = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from recollect.domain.errors import BudgetSpent
-from recollect.home.paths import Home
-from recollect.models.costs import Cost
-from recollect.models.spending import Limits, Spending
+from recollectum.domain.errors import BudgetSpent
+from recollectum.home.paths import Home
+from recollectum.models.costs import Cost
+from recollectum.models.spending import Limits, Spending
 spending, made = Spending(Home(Path(sys.argv[1])), lambda: datetime(2026, 5, 4, tzinfo=UTC)), 0
 try:
     while True:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.models.statuses import retry_after
+from recollectum.models.statuses import retry_after
 
 _SOON = "Wed, 21 Oct 2015 07:28:09 GMT"
 _NOW = "Wed, 21 Oct 2015 07:28:00 GMT"

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from recollect.domain.errors import InvalidInput, ModelGarbled, ModelTimeout
-from recollect.domain.language_model import Finish, Prompt, Reply, Turn, Usage
-from recollect.domain.message import Json, Role, ToolCall
-from recollect.models.schemas import misfit
-from recollect.models.structuring import read_value
-from recollect.testing import ScriptedModel
+from recollectum.domain.errors import InvalidInput, ModelGarbled, ModelTimeout
+from recollectum.domain.language_model import Finish, Prompt, Reply, Turn, Usage
+from recollectum.domain.message import Json, Role, ToolCall
+from recollectum.models.schemas import misfit
+from recollectum.models.structuring import read_value
+from recollectum.testing import ScriptedModel
 
 SCHEMA: Mapping[str, Json] = {
     "type": "object",

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.texts import fit, weight
-from recollect.text.tokens import estimate
+from recollectum.models.texts import fit, weight
+from recollectum.text.tokens import estimate
 
 _ANY = st.text(st.characters(exclude_categories=()), max_size=200)
 

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from recollect.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from recollect.models.access import access
-from recollect.models.endpoint import Endpoint, endpoint
-from recollect.models.openai import key_headers
-from recollect.models.wire import Access, Wire, connect
+from recollectum.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.models.access import access
+from recollectum.models.endpoint import Endpoint, endpoint
+from recollectum.models.openai import key_headers
+from recollectum.models.wire import Access, Wire, connect
 from tests.models.serving import Reply, Server, in_order, serving
 
 SECRET = "k-3141592653"

@@ -15,12 +15,12 @@ def move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
     user, system, work = folder / "user", folder / "system", folder / "work"
     for place in (user, system, work):
         place.mkdir(parents=True)
-    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+    for name in [name for name in os.environ if name.startswith("RECOLLECTUM_")]:
         patch.delenv(name)
-    patch.setenv("RECOLLECT_HOME", str(folder / "home"))
-    patch.setenv("RECOLLECT_SYSTEM_DIR", str(system))
+    patch.setenv("RECOLLECTUM_HOME", str(folder / "home"))
+    patch.setenv("RECOLLECTUM_SYSTEM_DIR", str(system))
     # Words alone, unless a test asks for more: a model takes a second to load, and answers with what is merely near.
-    patch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "none")
+    patch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", "none")
     patch.setenv("HOME", str(user))
     patch.setenv("USERPROFILE", str(user))
     patch.setenv("XDG_CONFIG_HOME", str(user / ".config"))

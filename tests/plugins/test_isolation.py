@@ -12,15 +12,15 @@ from tests.plugins.isolation import move_home
 
 
 def test_every_place_is_inside_the_folder_of_the_run(shared_home: Path) -> None:
-    names = ("RECOLLECT_HOME", "RECOLLECT_SYSTEM_DIR", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+    names = ("RECOLLECTUM_HOME", "RECOLLECTUM_SYSTEM_DIR", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
     assert all(Path(os.environ[name]).is_relative_to(shared_home) for name in names)
     assert Path.home().is_relative_to(shared_home)
     assert Path.cwd().is_relative_to(shared_home)
 
 
 def test_a_home_begins_without_anything_in_it() -> None:
-    assert not Path(os.environ["RECOLLECT_HOME"]).exists()
-    assert not list(Path(os.environ["RECOLLECT_SYSTEM_DIR"]).iterdir())
+    assert not Path(os.environ["RECOLLECTUM_HOME"]).exists()
+    assert not list(Path(os.environ["RECOLLECTUM_SYSTEM_DIR"]).iterdir())
     assert not list(Path.home().iterdir())
 
 
@@ -32,12 +32,12 @@ def test_two_tests_do_not_share_a_home(_turn: int) -> None:
 
 
 def test_other_variables_of_ours_are_taken_away_and_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
     before = dict(os.environ), Path.cwd()
     with pytest.MonkeyPatch.context() as patch:
         move_home(patch, tmp_path / "home")
-        ours = {name for name in os.environ if name.startswith("RECOLLECT_")}
-        assert ours == {"RECOLLECT_EMBEDDING__PROVIDER", "RECOLLECT_HOME", "RECOLLECT_SYSTEM_DIR"}
+        ours = {name for name in os.environ if name.startswith("RECOLLECTUM_")}
+        assert ours == {"RECOLLECTUM_EMBEDDING__PROVIDER", "RECOLLECTUM_HOME", "RECOLLECTUM_SYSTEM_DIR"}
     assert (dict(os.environ), Path.cwd()) == before
 
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from recollect.domain.message import Json
-from recollect.home.policies import parse_policy
-from recollect.policy.decisions import Decided, Request, decide
-from recollect.policy.rules import Tier
-from recollect.policy.tiers import Ruleset, ruleset
+from recollectum.domain.message import Json
+from recollectum.home.policies import parse_policy
+from recollectum.policy.decisions import Decided, Request, decide
+from recollectum.policy.rules import Tier
+from recollectum.policy.tiers import Ruleset, ruleset
 
 
 def rules(text: str = "", *, user: str = "", project: str = "", admin: str = "") -> Ruleset:

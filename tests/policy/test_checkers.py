@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.message import Json
-from recollect.policy.decisions import Request, decide
-from recollect.policy.tiers import Ruleset
+from recollectum.domain.message import Json
+from recollectum.policy.decisions import Request, decide
+from recollectum.policy.tiers import Ruleset
 from tests.policy.policies import one, rules
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.policy.decisions import Request, decide
-from recollect.policy.rules import Tier
+from recollectum.policy.decisions import Request, decide
+from recollectum.policy.rules import Tier
 from tests.policy.policies import one, rules
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.policy.matching_shell import Unclear, pieces
+from recollectum.policy.matching_shell import Unclear, pieces
 from tests.policy.policies import one, rules, shell
 
 _GIT = rules(one("shell", "allow", command_prefix="git") + one("shell", "allow", command_prefix="ls"))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.home import policies
-from recollect.home.paths import Home
-from recollect.home.policies import load_policies, parse_policy, shipped_policies
-from recollect.home.project import Project
-from recollect.policy.decisions import Request, decide
-from recollect.policy.rules import Tier
+from recollectum.domain.errors import InvalidInput
+from recollectum.home import policies
+from recollectum.home.paths import Home
+from recollectum.home.policies import load_policies, parse_policy, shipped_policies
+from recollectum.home.project import Project
+from recollectum.policy.decisions import Request, decide
+from recollectum.policy.rules import Tier
 from tests.policy.policies import one, rules
 
 _GOOD = one("fine", "allow")
@@ -137,7 +137,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
     ],
 )
 def test_the_shipped_rules(tool: str, mode: str, expected: str) -> None:
-    from recollect.policy.tiers import ruleset
+    from recollectum.policy.tiers import ruleset
 
     found = ruleset(shipped_policies())
     assert found.problems == ()

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.ids import Clock
-from recollect.storage.port import Row
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.ids import Clock
+from recollectum.storage.port import Row
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.matrix.homes import Turning, open_home
 
@@ -37,7 +37,7 @@ def opened(
         yield found.vault(OWNER)
 
 
-def home(folder: Path, *, clock: Clock | None = None, settings: Mapping[str, object] | None = None) -> Recollect:
+def home(folder: Path, *, clock: Clock | None = None, settings: Mapping[str, object] | None = None) -> Recollectum:
     """A plain home, which can be read from beside."""
     return open_home(folder, clock or Turning(), settings=settings)
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.policy.clock import Reading
-from recollect.recall.evidence import load, neighbours
-from recollect.recall.filters import Filters
-from recollect.storage.port import Tx
-from recollect.storage.tables import beside as besides
-from recollect.vault.vault import Vault
+from recollectum.policy.clock import Reading
+from recollectum.recall.evidence import load, neighbours
+from recollectum.recall.filters import Filters
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import beside as besides
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START
 from tests.recall.homes import beside, change, opened, rows, scripted
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.hit import Rung
-from recollect.recall import catching_up
-from recollect.recall.meaning import STEP
-from recollect.recall.packing import to_bytes
-from recollect.recall.passages import text_hash
-from recollect.storage.port import Tx
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.hit import Rung
+from recollectum.recall import catching_up
+from recollectum.recall.meaning import STEP
+from recollectum.recall.packing import to_bytes
+from recollectum.recall.passages import text_hash
+from recollectum.storage.port import Tx
 from tests.crashes.programs import run
 from tests.matrix.homes import Turning
 from tests.recall.homes import beside, change, opened, rows, scripted
@@ -79,7 +79,7 @@ def test_nothing_is_embedded_twice(place: Path) -> None:
 
 @pytest.mark.feature("G11")
 def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.recall.meaning.PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr("recollectum.recall.meaning.PATIENCE_SECONDS", 0.02)
     embedder, over = scripted(), threading.Event()
 
     def work(_texts: object, purpose: Purpose) -> None:
@@ -103,7 +103,7 @@ def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: 
 @pytest.mark.feature("G11")
 def test_the_rest_is_embedded_behind_the_answers(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder, over = scripted(), threading.Event()
-    monkeypatch.setattr("recollect.recall.meaning.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("recollectum.recall.meaning.PATIENCE_SECONDS", 0.0)
 
     def work(_texts: object, purpose: Purpose) -> None:
         if purpose is Purpose.PASSAGE:
@@ -125,7 +125,7 @@ def test_the_rest_is_embedded_behind_the_answers(place: Path, monkeypatch: pytes
 
 @pytest.mark.feature("G17")
 def test_a_question_does_not_wait_for_who_has_the_pen(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.recall.meaning.PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr("recollectum.recall.meaning.PATIENCE_SECONDS", 0.02)
     with opened(place, scripted()) as vault:
         vault.memories.save("my car is red")
         vault.index.update()

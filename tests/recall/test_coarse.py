@@ -7,18 +7,18 @@ import apsw
 import numpy as np
 import pytest
 
-from recollect.models.port import Vectors
-from recollect.models.vectors import unit
-from recollect.recall import coarse
-from recollect.recall.matrix import Matrix
-from recollect.recall.packing import to_bytes
-from recollect.storage.migrate import migrate, shipped
-from recollect.storage.opening import VAULT
-from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
-from recollect.storage.tables import coarse as table
-from recollect.storage.tables import generations, vectors
-from recollect.storage.tables.generations import Generation, GenerationState
+from recollectum.models.port import Vectors
+from recollectum.models.vectors import unit
+from recollectum.recall import coarse
+from recollectum.recall.matrix import Matrix
+from recollectum.recall.packing import to_bytes
+from recollectum.storage.migrate import migrate, shipped
+from recollectum.storage.opening import VAULT
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
+from recollectum.storage.tables import coarse as table
+from recollectum.storage.tables import generations, vectors
+from recollectum.storage.tables.generations import Generation, GenerationState
 from tests.matrix.homes import START, Turning
 
 _DIMENSIONS, _SIZE, _SCANNED = 64, 5000, 1000

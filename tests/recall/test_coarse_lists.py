@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.coarse_lists import looked_up
+from recollectum.recall.coarse_lists import looked_up
 
 NUMBERS = st.lists(st.integers(1, 40), max_size=20)
 

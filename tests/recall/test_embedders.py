@@ -9,14 +9,14 @@ from typing import cast
 
 import pytest
 
-from recollect.domain.embedder import EmbedderIdentity, Purpose
-from recollect.domain.hit import Rung
-from recollect.models import registry
-from recollect.models.port import Embedder
-from recollect.recall.meaning import Embedders
-from recollect.settings.model import EmbeddingSettings
-from recollect.testing import ScriptedEmbedder
-from recollect.vault.vault import Vault
+from recollectum.domain.embedder import EmbedderIdentity, Purpose
+from recollectum.domain.hit import Rung
+from recollectum.models import registry
+from recollectum.models.port import Embedder
+from recollectum.recall.meaning import Embedders
+from recollectum.settings.model import EmbeddingSettings
+from recollectum.testing import ScriptedEmbedder
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.models.serving import Asked, Reply, Server, in_order, serving
 from tests.recall.homes import OWNER, SYNONYMS
@@ -42,7 +42,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
         def give(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
             return registry.open_embedder(settings, environ, connect=found.connect)
 
-        monkeypatch.setattr("recollect.recall.meaning.open_embedder", give)
+        monkeypatch.setattr("recollectum.recall.meaning.open_embedder", give)
         yield found
 
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_had_is_not_tried_again_and_what_was_opened_is_closed(mon
         opened.append(ScriptedEmbedder(settings.provider))
         return opened[-1]
 
-    monkeypatch.setattr("recollect.recall.meaning.open_embedder", give)
+    monkeypatch.setattr("recollectum.recall.meaning.open_embedder", give)
     embedders = Embedders(EmbeddingSettings(provider="ollama"), {})
     local = ScriptedEmbedder("local").identity.text_key()
     other = ScriptedEmbedder("other").identity.text_key()

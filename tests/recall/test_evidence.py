@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.trust import Trust
-from recollect.policy.clock import Reading
-from recollect.recall.evidence import Evidence, load, neighbours
-from recollect.recall.filters import Filters
-from recollect.storage.migrate import shipped
-from recollect.storage.opening import VAULT
-from recollect.storage.port import Tx
-from recollect.vault.vault import Vault
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import Reading
+from recollectum.recall.evidence import Evidence, load, neighbours
+from recollectum.recall.filters import Filters
+from recollectum.storage.migrate import shipped
+from recollectum.storage.opening import VAULT
+from recollectum.storage.port import Tx
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import beside, opened, rows
 

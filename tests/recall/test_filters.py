@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.hit import Hit, Recalled, Rung
-from recollect.domain.memory import Kind
-from recollect.vault.vault import Vault
+from recollectum.domain.hit import Hit, Recalled, Rung
+from recollectum.domain.memory import Kind
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, quick_folder
 from tests.recall.homes import OWNER, home, opened, scripted
 

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelMissing, ModelUnavailable, NotFound
-from recollect.domain.hit import Rung
-from recollect.recall import catching_up
-from recollect.storage.port import Database, Tx
-from recollect.storage.sqlite.database import SqliteOptions
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.vault import Vault
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelMissing, ModelUnavailable, NotFound
+from recollectum.domain.hit import Rung
+from recollectum.recall import catching_up
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.sqlite.database import SqliteOptions
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.vault import Vault
 from tests.crashes.standing import standing
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import OWNER, beside, change, home, opened, rows, scripted

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
-from recollect.domain.hit import Rung
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.vault.vault import Vault
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.domain.hit import Rung
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.vault.vault import Vault
 from tests.recall.homes import OWNER, beside, change, home, opened, rows, scripted
 
 _ERRORS = [

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.port import Vectors
-from recollect.models.vectors import unit
-from recollect.recall.matrix import Matrix
-from recollect.recall.nearest import PULL, Nearest
-from recollect.recall.packing import to_bytes
-from recollect.storage.migrate import migrate, shipped
-from recollect.storage.opening import VAULT
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.storage.tables import generations, vectors
-from recollect.storage.tables.generations import Generation, GenerationState
+from recollectum.models.port import Vectors
+from recollectum.models.vectors import unit
+from recollectum.recall.matrix import Matrix
+from recollectum.recall.nearest import PULL, Nearest
+from recollectum.recall.packing import to_bytes
+from recollectum.storage.migrate import migrate, shipped
+from recollectum.storage.opening import VAULT
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.tables import generations, vectors
+from recollectum.storage.tables.generations import Generation, GenerationState
 from tests.matrix.homes import START, Turning, quick_folder
 
 _DIMENSIONS = 384

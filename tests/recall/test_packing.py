@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.port import Vectors
-from recollect.recall.packing import are_whole, from_bytes, rest_size, to_bytes, to_signed_bytes, to_vectors
+from recollectum.models.port import Vectors
+from recollectum.recall.packing import are_whole, from_bytes, rest_size, to_bytes, to_signed_bytes, to_vectors
 
 DIMENSIONS = pytest.mark.parametrize("dimensions", [5, 7, 8, 9, 16, 63, 384, 385])
 #: One step in the scale that rows are read in: half a signed byte.

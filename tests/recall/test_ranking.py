@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.policy.clock import Reading
-from recollect.recall import search as searching
-from recollect.recall.filters import Filters
-from recollect.recall.ranking import Arms, Question, Ranking, crowded, rank
-from recollect.storage.port import Tx
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum.policy.clock import Reading
+from recollectum.recall import search as searching
+from recollectum.recall.filters import Filters
+from recollectum.recall.ranking import Arms, Question, Ranking, crowded, rank
+from recollectum.storage.port import Tx
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import beside, opened, scripted
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.hit import Rung
-from recollect.recall import catching_up
-from recollect.storage.tables import vectors
-from recollect.testing import embedding_with
+from recollectum.domain.hit import Rung
+from recollectum.recall import catching_up
+from recollectum.storage.tables import vectors
+from recollectum.testing import embedding_with
 from tests.matrix.homes import START
 from tests.recall.homes import OWNER, beside, home, opened, rows, scripted
 

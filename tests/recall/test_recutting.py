@@ -8,9 +8,9 @@ from threading import Event
 import apsw
 import pytest
 
-from recollect.domain.hit import Rung
-from recollect.recall import recutting
-from recollect.storage.port import Tx
+from recollectum.domain.hit import Rung
+from recollectum.recall import recutting
+from recollectum.storage.port import Tx
 from tests.recall.homes import beside, change, opened, rows, scripted
 
 _PROSE = (

@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import ModelError, ModelMissing, ModelTimeout, SettingsError
-from recollect.domain.hit import Recalled, Rung
-from recollect.domain.language_model import ModelIdentity
-from recollect.models.port import Embedder
-from recollect.models.rerank import Reranker
-from recollect.policy.clock import certain
-from recollect.recall.filters import Filters
-from recollect.recall.fuse import Fused
-from recollect.recall.meaning import Embedders
-from recollect.recall.rerank import SHARE, Judged, Rerankers, mix, twice
-from recollect.recall.search import search
-from recollect.settings.model import EmbeddingSettings, RerankSettings
+from recollectum.domain.errors import ModelError, ModelMissing, ModelTimeout, SettingsError
+from recollectum.domain.hit import Recalled, Rung
+from recollectum.domain.language_model import ModelIdentity
+from recollectum.models.port import Embedder
+from recollectum.models.rerank import Reranker
+from recollectum.policy.clock import certain
+from recollectum.recall.filters import Filters
+from recollectum.recall.fuse import Fused
+from recollectum.recall.meaning import Embedders
+from recollectum.recall.rerank import SHARE, Judged, Rerankers, mix, twice
+from recollectum.recall.search import search
+from recollectum.settings.model import EmbeddingSettings, RerankSettings
 from tests.matrix.homes import START
 from tests.recall.homes import OWNER, beside, home
 
-OPENING = "recollect.recall.rerank.open_reranker"
+OPENING = "recollectum.recall.rerank.open_reranker"
 
 
 class Judge:

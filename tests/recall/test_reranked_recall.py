@@ -6,11 +6,11 @@ from typing import cast
 
 import pytest
 
-from recollect.domain.hit import Rung
-from recollect.models import rerank_registry
-from recollect.models.port import Embedder
-from recollect.models.rerank import Reranker
-from recollect.settings.model import RerankSettings
+from recollectum.domain.hit import Rung
+from recollectum.models import rerank_registry
+from recollectum.models.port import Embedder
+from recollectum.models.rerank import Reranker
+from recollectum.settings.model import RerankSettings
 from tests.models.pair_model import write_pair_model
 from tests.models.serving import Asked, Reply, Server, in_order, serving
 from tests.recall.homes import OWNER, home, opened, scripted
@@ -36,7 +36,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
         ) -> Reranker | None:
             return rerank_registry.open_reranker(way, settings, environ, embedder, connect=found.connect)
 
-        monkeypatch.setattr("recollect.recall.rerank.open_reranker", give)
+        monkeypatch.setattr("recollectum.recall.rerank.open_reranker", give)
         yield found
 
 

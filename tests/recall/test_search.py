@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.session import SessionKey
-from recollect.domain.trust import Trust
-from recollect.text.tokens import estimate
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.session import SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.text.tokens import estimate
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import opened, scripted
 

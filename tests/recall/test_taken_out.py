@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.hit import Recalled, SourceKind
-from recollect.storage.tables import chunks
-from recollect.vault.vault import Vault
+from recollectum.domain.hit import Recalled, SourceKind
+from recollectum.storage.tables import chunks
+from recollectum.vault.vault import Vault
 from tests.recall.homes import beside, opened, rows, scripted
 
 QUESTION = "lighthouse pier"

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import StepRefused
-from recollect.domain.message import Message, Role
-from recollect.domain.session import Session, SessionKey
-from recollect.domain.trust import Trust
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import StepRefused
+from recollectum.domain.message import Message, Role
+from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollect]:
+def home(tmp_path: Path) -> Iterator[Recollectum]:
     with open_home(tmp_path, Turning()) as opened:
         yield opened
 
 
 @pytest.fixture
-def vault(home: Recollect) -> Vault:
+def vault(home: Recollectum) -> Vault:
     return home.vault("user:alice")
 
 
@@ -60,7 +60,7 @@ def test_tool_output_is_one_of_ten_however_much_there_is(vault: Vault) -> None:
     assert found.held_back > 0
 
 
-def test_the_arguments_and_the_setting_ask_for_more_or_none(home: Recollect, vault: Vault, tmp_path: Path) -> None:
+def test_the_arguments_and_the_setting_ask_for_more_or_none(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
     _poison(vault, 5)
     vault.memories.save("zebra of mine")
     assert [hit.trust for hit in vault.recall("zebra")].count(Trust.TOOL) == 1
@@ -104,7 +104,7 @@ def test_a_neighbour_is_no_way_around(vault: Vault) -> None:
 
 
 @pytest.mark.feature("G19")
-def test_untrusted_text_never_becomes_a_memory_of_everybody(home: Recollect, tmp_path: Path) -> None:
+def test_untrusted_text_never_becomes_a_memory_of_everybody(home: Recollectum, tmp_path: Path) -> None:
     shared = home.vault("global")
     chat = shared.sessions.open()
     with pytest.raises(StepRefused, match="text of tool origin is not taken into the global vault"):

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.hit import SourceKind
-from recollect.domain.memory import Kind
-from recollect.domain.trust import Trust
-from recollect.policy.clock import Reading
-from recollect.recall import within as module
-from recollect.recall.filters import Filters
-from recollect.recall.within import Within
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.database import SqliteDatabase
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.memory import Kind
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import Reading
+from recollectum.recall import within as module
+from recollectum.recall.filters import Filters
+from recollectum.recall.within import Within
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.database import SqliteDatabase
 from tests.matrix.homes import START, Turning, quick_folder
 from tests.recall.homes import beside, opened
 

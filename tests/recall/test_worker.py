@@ -4,8 +4,8 @@ from threading import Event
 
 import pytest
 
-from recollect.domain.errors import ModelUnavailable
-from recollect.recall.worker import Worker
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.recall.worker import Worker
 
 
 def test_steps_are_done_until_nothing_is_left() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import SettingsError
-from recollect.home.paths import Home
-from recollect.settings.edit import set_value, unset_value
-from recollect.settings.load import load
-from recollect.settings.model import Settings
+from recollectum.domain.errors import SettingsError
+from recollectum.home.paths import Home
+from recollectum.settings.edit import set_value, unset_value
+from recollectum.settings.load import load
+from recollectum.settings.model import Settings
 
 FILE = """\
 # My settings.

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import SettingsError
-from recollect.home.paths import Home
-from recollect.settings.known import known
-from recollect.settings.load import Loaded, load
-from recollect.settings.model import Settings
-from recollect.settings.origins import SettingsScope
+from recollectum.domain.errors import SettingsError
+from recollectum.home.paths import Home
+from recollectum.settings.known import known
+from recollectum.settings.load import Loaded, load
+from recollectum.settings.model import Settings
+from recollectum.settings.origins import SettingsScope
 
 BUILT_IN: dict[str, object] = {
     "isolation": "user",
@@ -135,9 +135,9 @@ class Place:
         self.home = Home(root / "home")
         self.system = root / "system"
         self.work = root / "work"
-        for folder in (self.home.root, self.system, self.work / ".recollect"):
+        for folder in (self.home.root, self.system, self.work / ".recollectum"):
             folder.mkdir(parents=True)
-        self.project_file = self.work / ".recollect" / "settings.toml"
+        self.project_file = self.work / ".recollectum" / "settings.toml"
 
     def load(self, environ: Mapping[str, str] | None = None, overrides: Mapping[str, object] | None = None) -> Loaded:
         return load(self.home, cwd=self.work, environ=environ or {}, overrides=overrides or {}, system=self.system)
@@ -181,10 +181,10 @@ def test_each_scope_wins_over_the_ones_before_it(place: Place) -> None:
         assert loaded.settings.recall.limit == limit
         assert loaded.origins["recall.limit"].scope is scope
         assert str(loaded.origins["recall.limit"]) == f"{scope} ({path})"
-    by_variable = place.load({"RECOLLECT_RECALL__LIMIT": "25"})
+    by_variable = place.load({"RECOLLECTUM_RECALL__LIMIT": "25"})
     assert by_variable.settings.recall.limit == 25
-    assert str(by_variable.origins["recall.limit"]) == "environment (RECOLLECT_RECALL__LIMIT)"
-    given = place.load({"RECOLLECT_RECALL__LIMIT": "25"}, {"recall.limit": "26"})
+    assert str(by_variable.origins["recall.limit"]) == "environment (RECOLLECTUM_RECALL__LIMIT)"
+    given = place.load({"RECOLLECTUM_RECALL__LIMIT": "25"}, {"recall.limit": "26"})
     assert given.settings.recall.limit == 26
     assert given.origins["recall.limit"].scope is SettingsScope.OVERRIDE
 
@@ -202,9 +202,9 @@ def test_the_system_folder_can_be_named_by_a_variable(place: Place, tmp_path: Pa
     other = tmp_path / "other"
     other.mkdir()
     (other / "settings.toml").write_text("[recall]\nmax = 77\n")
-    assert place.load({"RECOLLECT_SYSTEM_DIR": str(other)}).settings.recall.max == 77
-    assert place.problems({"RECOLLECT_SYSTEM_DIR": "other"}) == [
-        "the variable RECOLLECT_SYSTEM_DIR is 'other'; write an absolute path"
+    assert place.load({"RECOLLECTUM_SYSTEM_DIR": str(other)}).settings.recall.max == 77
+    assert place.problems({"RECOLLECTUM_SYSTEM_DIR": "other"}) == [
+        "the variable RECOLLECTUM_SYSTEM_DIR is 'other'; write an absolute path"
     ]
 
 
@@ -232,8 +232,8 @@ def test_what_a_variable_held_is_never_shown(place: Place) -> None:
     (said,) = place.problems({"KEYS": "hunter2"})
     assert "hunter2" not in said
     assert "key_file is '${KEYS}'; it must be an absolute path" in said
-    (said,) = place.problems({"RECOLLECT_API_KYE": "hunter2", "KEYS": "/k"})
-    assert said == "the variable RECOLLECT_API_KYE is not one of ours; the nearest is RECOLLECT_API_KEY"
+    (said,) = place.problems({"RECOLLECTUM_API_KYE": "hunter2", "KEYS": "/k"})
+    assert said == "the variable RECOLLECTUM_API_KYE is not one of ours; the nearest is RECOLLECTUM_API_KEY"
 
 
 @pytest.mark.parametrize(
@@ -255,16 +255,16 @@ def test_an_unknown_key_is_answered_with_the_nearest(place: Place, wrong: str, n
 
 @pytest.mark.feature("C1")
 def test_an_unknown_variable_of_ours_is_answered_with_the_nearest(place: Place) -> None:
-    assert place.problems({"RECOLLECT_LIFECYCLE_ACTIVE_DAYS": "3", "UNRELATED": "x"}) == [
-        "the variable RECOLLECT_LIFECYCLE_ACTIVE_DAYS is not one of ours; "
-        "the nearest is RECOLLECT_LIFECYCLE__ACTIVE_DAYS"
+    assert place.problems({"RECOLLECTUM_LIFECYCLE_ACTIVE_DAYS": "3", "UNRELATED": "x"}) == [
+        "the variable RECOLLECTUM_LIFECYCLE_ACTIVE_DAYS is not one of ours; "
+        "the nearest is RECOLLECTUM_LIFECYCLE__ACTIVE_DAYS"
     ]
     for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE"):
-        place.load({f"RECOLLECT_{name}": "/x"})
+        place.load({f"RECOLLECTUM_{name}": "/x"})
 
 
 def test_an_empty_variable_is_not_set(place: Place) -> None:
-    assert place.load({"RECOLLECT_RECALL__LIMIT": ""}).settings == Settings()
+    assert place.load({"RECOLLECTUM_RECALL__LIMIT": ""}).settings == Settings()
 
 
 @pytest.mark.parametrize(
@@ -297,8 +297,8 @@ def test_a_wrong_value_is_named_with_what_is_allowed(place: Place, line: str, sa
 
 
 def test_wrong_variables_and_overrides_are_named(place: Place) -> None:
-    assert place.problems({"RECOLLECT_RECALL__LIMIT": "many"}, {"recall.max": 0, "recall.min": 1}) == [
-        "the variable RECOLLECT_RECALL__LIMIT is 'many'; it must be a whole number from 1 to 1000",
+    assert place.problems({"RECOLLECTUM_RECALL__LIMIT": "many"}, {"recall.max": 0, "recall.min": 1}) == [
+        "the variable RECOLLECTUM_RECALL__LIMIT is 'many'; it must be a whole number from 1 to 1000",
         "given for this run: recall.max is 0; it must be a whole number from 1 to 100000",
         "given for this run: 'recall.min' is not a setting; the nearest is 'recall.limit'",
     ]
@@ -316,7 +316,7 @@ def test_all_problems_of_all_files_come_in_one_error_a_line_each(place: Place) -
     place.home.settings_file.write_text("a = 1\nb = 2\nrecall.limit = 0\n")
     place.project_file.write_text("= 1\n")
     (place.system / "settings.toml").write_bytes(b"x = 1\ny = '\xff'\n")
-    said = place.problems({"RECOLLECT_X": "1"})
+    said = place.problems({"RECOLLECTUM_X": "1"})
     assert len(said) == 7
     assert any(line.startswith(f"{place.project_file} line 1 is not TOML: ") for line in said)
     assert f"{place.system / 'settings.toml'} line 2 is not UTF-8; save the file in that encoding" in said
@@ -390,7 +390,7 @@ def test_a_hostile_file_is_one_sentence(place: Place) -> None:
 
 
 def test_the_home_is_not_read_as_a_project(tmp_path: Path) -> None:
-    home = Home(tmp_path / ".recollect")
+    home = Home(tmp_path / ".recollectum")
     home.root.mkdir()
     home.settings_file.write_text('encryption = "off"\n')
     loaded = load(home, cwd=tmp_path, environ={}, system=tmp_path)

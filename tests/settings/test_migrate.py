@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import SettingsError
-from recollect.home.paths import Home
-from recollect.settings.load import load
-from recollect.settings.migrate import migrate
-from recollect.settings.model import Settings
+from recollectum.domain.errors import SettingsError
+from recollectum.home.paths import Home
+from recollectum.settings.load import load
+from recollectum.settings.migrate import migrate
+from recollectum.settings.model import Settings
 
 V1 = {
     "encryption": "off",
@@ -43,8 +43,8 @@ V2 = {
 MIGRATE = """
 import os, signal, sys
 from pathlib import Path
-from recollect.home.paths import Home
-from recollect.settings.migrate import migrate
+from recollectum.home.paths import Home
+from recollectum.settings.migrate import migrate
 replace = Path.replace
 def killed(self, target):
     if self.name == sys.argv[2]:

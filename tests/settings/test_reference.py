@@ -1,7 +1,7 @@
 """The reference page names every setting with its variable and default."""
 
-from recollect.settings.known import known
-from recollect.settings.reference import reference
+from recollectum.settings.known import known
+from recollectum.settings.reference import reference
 
 
 def test_every_setting_has_a_row_that_says_all_of_it() -> None:
@@ -9,7 +9,7 @@ def test_every_setting_has_a_row_that_says_all_of_it() -> None:
     assert len(rows) == 2 + len(known())
     assert len({row.count("|") for row in rows}) == 1
     assert (
-        "| `lifecycle.active_days` | a whole number from 0 to 36500 | `90` | `RECOLLECT_LIFECYCLE__ACTIVE_DAYS` | no "
+        "| `lifecycle.active_days` | a whole number from 0 to 36500 | `90` | `RECOLLECTUM_LIFECYCLE__ACTIVE_DAYS` | no "
         "| Days until an active memory is archived; 0 leaves it active for ever. |"
     ) in rows
 

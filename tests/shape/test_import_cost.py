@@ -1,4 +1,4 @@
-"""`import recollect` is cheap, and leaves what is heavy to the call that needs it."""
+"""`import recollectum` is cheap, and leaves what is heavy to the call that needs it."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def _child(program: str, cache: Path) -> str:
     ).stdout
 
 
-@pytest.mark.parametrize("statement", ["import recollect", "from recollect import Recollect"])
+@pytest.mark.parametrize("statement", ["import recollectum", "from recollectum import Recollectum"])
 def test_import_stays_within_its_cpu_budget(statement: str, tmp_path: Path) -> None:
     program = f"import time; t = time.process_time(); {statement}; print(time.process_time() - t)"
     # The best of several: a busy machine makes a run slower, never faster.
@@ -30,6 +30,6 @@ def test_import_stays_within_its_cpu_budget(statement: str, tmp_path: Path) -> N
 
 
 def test_import_loads_nothing_heavy(tmp_path: Path) -> None:
-    loaded = set(_child("import sys; from recollect import Recollect; print(*sys.modules)", tmp_path).split())
-    assert "recollect" in loaded
+    loaded = set(_child("import sys; from recollectum import Recollectum; print(*sys.modules)", tmp_path).split())
+    assert "recollectum" in loaded
     assert not loaded & HEAVY

@@ -2,17 +2,17 @@
 
 import re
 
-import recollect
+import recollectum
 from tests.shape.source import ROOT
 
 REFERENCE = ROOT / "docs" / "reference" / "python.md"
-#: A heading that is one name in code, with or without its parameters: ## `Recollect(home=None)`.
+#: A heading that is one name in code, with or without its parameters: ## `Recollectum(home=None)`.
 _HEADING = re.compile(r"^#{2,6} `([A-Za-z_]\w*)(?:\(.*)?`", re.MULTILINE)
 
 
 def public_names() -> list[str]:
-    """What `from recollect import *` would bring, in the order in which it is written."""
-    return list(vars(recollect)["__all__"])
+    """What `from recollectum import *` would bring, in the order in which it is written."""
+    return list(vars(recollectum)["__all__"])
 
 
 def documented(page: str) -> set[str]:
@@ -28,7 +28,7 @@ def _order(name: str) -> tuple[int, str]:
 def test_public_names_are_in_order_and_exist() -> None:
     names = public_names()
     assert names == sorted(set(names), key=_order)
-    assert not [name for name in names if not hasattr(recollect, name)]
+    assert not [name for name in names if not hasattr(recollectum, name)]
 
 
 def test_the_reference_describes_exactly_the_public_names() -> None:
@@ -42,5 +42,5 @@ def test_the_reference_describes_exactly_the_public_names() -> None:
 
 
 def test_headings_are_read() -> None:
-    page = "# Python\n## `Recollect`\n### `Recollect.vault(owner)`\n## `system_clock()`\n## Errors\ntext `Hit`\n"
-    assert documented(page) == {"Recollect", "system_clock"}
+    page = "# Python\n## `Recollectum`\n### `Recollectum.vault(owner)`\n## `system_clock()`\n## Errors\ntext `Hit`\n"
+    assert documented(page) == {"Recollectum", "system_clock"}

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from recollect.home.keys import keyring_holder
-from recollect.home.keys.holders import HolderKind
-from recollect.home.keys.wrapping import MasterKey, new_key
-from recollect.home.paths import Home
-from recollect.storage.keystore import KeyStore
+from recollectum.home.keys import keyring_holder
+from recollectum.home.keys.holders import HolderKind
+from recollectum.home.keys.wrapping import MasterKey, new_key
+from recollectum.home.paths import Home
+from recollectum.storage.keystore import KeyStore
 
 
 def main() -> None:

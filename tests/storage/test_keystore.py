@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Conflict, Damaged, KeyProblem, KeyStoreMissing, SchemaNewer, WrongKey
-from recollect.home.keys.holders import HolderKind
-from recollect.home.paths import Home, prepare
-from recollect.storage import key_rows
-from recollect.storage.keystore import KeyStore
-from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.database import SqliteTx
+from recollectum.domain.errors import Conflict, Damaged, KeyProblem, KeyStoreMissing, SchemaNewer, WrongKey
+from recollectum.home.keys.holders import HolderKind
+from recollectum.home.paths import Home, prepare
+from recollectum.storage import key_rows
+from recollectum.storage.keystore import KeyStore
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteTx
 from tests.storage.remains import left_in_keys
 
 _NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -189,7 +189,7 @@ def test_the_recorded_holder_is_kept_when_a_passphrase_turns_up(home: Home, stor
 
 
 def test_a_passphrase_opens_the_home_from_the_environment(home: Home) -> None:
-    with_it = {**os.environ, "RECOLLECT_PASSPHRASE": "correct horse"}
+    with_it = {**os.environ, "RECOLLECTUM_PASSPHRASE": "correct horse"}
     made = KeyStore.open(home, encryption="auto", environ=with_it)
     key = made.make_key("vlt_1")
     made.close()
@@ -198,7 +198,7 @@ def test_a_passphrase_opens_the_home_from_the_environment(home: Home) -> None:
     again.close()
     for environ, problem, words in (
         (os.environ, KeyProblem, "none was given"),
-        ({**os.environ, "RECOLLECT_PASSPHRASE": "wrong"}, WrongKey, "is not it"),
+        ({**os.environ, "RECOLLECTUM_PASSPHRASE": "wrong"}, WrongKey, "is not it"),
     ):
         locked = KeyStore.open(home, encryption="auto", environ=environ)
         with pytest.raises(problem, match=words):
@@ -218,7 +218,7 @@ def test_a_key_file_elsewhere_is_used_and_recorded(home: Home, tmp_path: Path) -
 
 def test_a_newer_key_store_is_refused_in_words(home: Home, store: KeyStore) -> None:
     _run(home, "PRAGMA user_version = 2")
-    with pytest.raises(SchemaNewer, match=rf"{home.keys_file} was written by a newer Recollect"):
+    with pytest.raises(SchemaNewer, match=rf"{home.keys_file} was written by a newer Recollectum"):
         _open(home)
 
 

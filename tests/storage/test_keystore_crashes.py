@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import KeyProblem
-from recollect.home.paths import Home
-from recollect.storage.keystore import KeyStore
+from recollectum.domain.errors import KeyProblem
+from recollectum.home.paths import Home
+from recollectum.storage.keystore import KeyStore
 
 _CHILD = Path(__file__).with_name("keystore_child.py")
 _KILLS = 15
@@ -83,7 +83,7 @@ def test_a_move_killed_anywhere_leaves_the_key_with_one_holder_or_the_other(tmp_
 def test_processes_that_create_at_once_agree_on_one_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passphrase: str
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_PASSPHRASE", passphrase)
+    monkeypatch.setenv("RECOLLECTUM_PASSPHRASE", passphrase)
     home = Home(tmp_path / "home")
     children = [
         subprocess.Popen(

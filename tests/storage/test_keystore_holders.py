@@ -11,14 +11,14 @@ from pathlib import Path
 import keyring
 import pytest
 
-from recollect.domain.errors import InvalidInput, KeyProblem, RecollectError, WrongKey
-from recollect.home.keys import key_file
-from recollect.home.keys.holders import HolderKind
-from recollect.home.paths import Home
-from recollect.storage import key_rows
-from recollect.storage.keystore import KeyStore
-from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.database import SqliteTx
+from recollectum.domain.errors import InvalidInput, KeyProblem, RecollectumError, WrongKey
+from recollectum.home.keys import key_file
+from recollectum.home.keys.holders import HolderKind
+from recollectum.home.paths import Home
+from recollectum.storage import key_rows
+from recollectum.storage.keystore import KeyStore
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteTx
 from tests.home.keys.keyrings import DictKeyring
 from tests.storage.remains import left_in_keys
 
@@ -109,7 +109,7 @@ def test_a_move_that_fails_leaves_the_old_holder(home: Home, store: KeyStore) ->
     key, path = store.make_key("vlt_1"), _key_file(store)
     attempts = ((HolderKind.KEYRING, ""), (HolderKind.PASSPHRASE, ""), (HolderKind.KEY_FILE, str(home.root / "k")))
     for kind, place in attempts:
-        with pytest.raises(RecollectError):
+        with pytest.raises(RecollectumError):
             store.hold_by(kind, key_file=place)
     assert path.exists()
     assert store.holder().path == str(path)
@@ -200,7 +200,7 @@ def test_no_object_and_no_error_shows_a_key(home: Home, store: KeyStore, tmp_pat
         lambda: store.recover(code[:-1] + ("0" if code[-1] != "0" else "1"), passphrase="correct horse"),
         lambda: _unlock_by(home, other),
     ):
-        with pytest.raises(RecollectError) as raised:
+        with pytest.raises(RecollectumError) as raised:
             attempt()
         shown.append("".join(traceback.format_exception(raised.value)))
         shown.append(repr(raised.value))

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from recollect.storage.known import Known
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.known import Known
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 
 _ADD = "INSERT INTO things (name) VALUES (:name)"
 

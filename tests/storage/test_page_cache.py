@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 
 
 @pytest.mark.parametrize(("mebibytes", "kept"), [(1, 64), (8, 227)])

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.owner import Owner
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.backup import back_up
-from recollect.storage.sqlite.connection import connect
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.storage.tables import seals
-from recollect.upkeep.doctor_reading import read_vault
-from recollect.upkeep.repair import repair
-from recollect.vault.checking import Health, check
-from recollect.vault.purge_request import PurgeRequest, PurgeState
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.owner import Owner
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.backup import back_up
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.tables import seals
+from recollectum.upkeep.doctor_reading import read_vault
+from recollectum.upkeep.repair import repair
+from recollectum.vault.checking import Health, check
+from recollectum.vault.purge_request import PurgeRequest, PurgeState
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.upkeep.homes import ANN, fill, said
 
@@ -24,13 +24,13 @@ _COUNT = "SELECT count(*) FROM {}"
 _DIGESTS = "SELECT hex(digest) FROM seals WHERE source = 'memories'"
 
 
-def _filled(home: Recollect) -> Vault:
+def _filled(home: Recollectum) -> Vault:
     vault = home.vault(ANN)
     fill(vault, 20)
     return vault
 
 
-def _file(home: Recollect) -> Path:
+def _file(home: Recollectum) -> Path:
     path = home.file_of(ANN)
     assert path
     return path

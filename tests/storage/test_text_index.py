@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from recollect.text.narrowing import BUDGET, SMALL, any_of
+from recollectum.text.narrowing import BUDGET, SMALL, any_of
 from tests.storage.text_indexes import Indexed, in_order, scored
 
 LARGE = SMALL + 5_000

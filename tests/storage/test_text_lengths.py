@@ -7,10 +7,10 @@ from threading import Barrier
 import apsw
 import pytest
 
-from recollect.storage.sqlite import text_lengths
-from recollect.storage.sqlite.text_index import SqliteTextIndex
-from recollect.storage.sqlite.text_lengths import Lengths
-from recollect.storage.sqlite.text_lists import prepare
+from recollectum.storage.sqlite import text_lengths
+from recollectum.storage.sqlite.text_index import SqliteTextIndex
+from recollectum.storage.sqlite.text_lengths import Lengths
+from recollectum.storage.sqlite.text_lists import prepare
 from tests.storage.text_indexes import Indexed, scored
 
 PAGES = pytest.mark.parametrize("page", [1, 2, 3, 50_000])

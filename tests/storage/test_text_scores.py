@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.storage.port import Matches
-from recollect.storage.sqlite.text_scores import ArrayScores, Listed, Scores, Size, ranked
-from recollect.text.narrowing import any_of
+from recollectum.storage.port import Matches
+from recollectum.storage.sqlite.text_scores import ArrayScores, Listed, Scores, Size, ranked
+from recollectum.text.narrowing import any_of
 from tests.storage.text_indexes import Indexed, in_order, scored
 
 WAYS = pytest.mark.parametrize("plain", [True, False], ids=["plain", "arrays"])

@@ -6,10 +6,10 @@ from typing import cast
 
 import apsw
 
-from recollect.storage.port import Matches
-from recollect.storage.sqlite.text_index import SqliteTextIndex
-from recollect.storage.sqlite.text_lengths import Lengths
-from recollect.storage.sqlite.text_lists import prepare
+from recollectum.storage.port import Matches
+from recollectum.storage.sqlite.text_index import SqliteTextIndex
+from recollectum.storage.sqlite.text_lengths import Lengths
+from recollectum.storage.sqlite.text_lists import prepare
 
 _TABLE = """
     CREATE VIRTUAL TABLE search USING fts5 (

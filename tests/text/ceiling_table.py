@@ -1,6 +1,6 @@
-"""Makes the table behind `recollect.text.ceilings` from two real vocabularies; run it as a program to write it anew.
+"""Makes the table behind `recollectum.text.ceilings` from two real vocabularies; run it as a program to write it anew.
 
-python -m tests.text.ceiling_table src/recollect/text/ceilings.json.z
+python -m tests.text.ceiling_table src/recollectum/text/ceilings.json.z
 """
 
 import importlib

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import apsw
 
-from recollect.text.narrowing import any_of
-from recollect.text.terms import index_terms, phrases, query_terms
+from recollectum.text.narrowing import any_of
+from recollectum.text.terms import index_terms, phrases, query_terms
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.domain.chunk import Chunk
-from recollect.domain.errors import InvalidInput
-from recollect.text.chunking import chunks
+from recollectum.domain.chunk import Chunk
+from recollectum.domain.errors import InvalidInput
+from recollectum.text.chunking import chunks
 
 
 def test_an_empty_text_has_no_chunks() -> None:

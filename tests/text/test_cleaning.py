@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.message import Json
-from recollect.text.cleaning import MAX_DEPTH, clean, clean_json
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.message import Json
+from recollectum.text.cleaning import MAX_DEPTH, clean, clean_json
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from recollect.text.contact_statements import LONGEST, mentions
+from recollectum.text.contact_statements import LONGEST, mentions
 
 PHONE = "+49 151 2345678"
 NUMBER = "+491512345678"

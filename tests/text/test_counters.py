@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text import ceilings
-from recollect.text.ceilings import ceiling
-from recollect.text.encodings import encoding
-from recollect.text.tokens import counter
+from recollectum.text import ceilings
+from recollectum.text.ceilings import ceiling
+from recollectum.text.encodings import encoding
+from recollectum.text.tokens import counter
 from tests.text.ceiling_table import Tokens, is_sure, vocabularies, weights
 
 NOISE = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(60))
@@ -210,7 +210,7 @@ def test_without_the_package_a_known_model_gets_the_ceiling(tmp_path: Path) -> N
     (tmp_path / "rs_bpe" / "__init__.py").touch()
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from recollect.text.tokens import counter\n"
+        "from recollectum.text.tokens import counter\n"
         "found = counter('gpt-4o'); print(found.name, found.exact)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from recollect.text.dates import TimeRange, overlap, time_ranges
+from recollectum.text.dates import TimeRange, overlap, time_ranges
 
 TODAY = date(2023, 6, 14)
 OPEN_START, OPEN_END = "0001-01-01", "9999-12-31"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.text.event_references import event_references
+from recollectum.text.event_references import event_references
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.text.ignore import IgnoreRules
+from recollectum.text.ignore import IgnoreRules
 
 #: A small tree with names that the patterns below can tell apart; folders end with a slash.
 TREE = [

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect import Recollect
-from recollect.text.kinds import members
-from recollect.text.terms import MAX_TERMS, query_terms, with_members
+from recollectum import Recollectum
+from recollectum.text.kinds import members
+from recollectum.text.terms import MAX_TERMS, query_terms, with_members
 
 
 def words(query: str) -> list[str]:
@@ -38,7 +38,7 @@ def test_no_question_grows_past_what_one_may_look_for() -> None:
 
 
 def test_who_asks_about_pets_is_answered_by_a_dog() -> None:
-    with Recollect() as r:
+    with Recollectum() as r:
         vault = r.vault("user:ann")
         vault.memories.save("our dog is called Rex and hates the vacuum cleaner")
         vault.memories.save("the garden needs water every evening in summer")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.text.markdown import NoteChunk, sections
-from recollect.text.markdown_blocks import blocks
+from recollectum.domain.errors import InvalidInput
+from recollectum.text.markdown import NoteChunk, sections
+from recollectum.text.markdown_blocks import blocks
 
 NOTE = """---
 title: Rome

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.narrowing import BUDGET, SMALL, Plan, budget, narrowed
+from recollectum.text.narrowing import BUDGET, SMALL, Plan, budget, narrowed
 
 TOTAL = 1_000_000
 FREQUENCIES = st.dictionaries(st.sampled_from("abcdefghijkl"), st.integers(0, TOTAL), min_size=1)

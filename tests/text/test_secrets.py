@@ -5,8 +5,8 @@ import time
 import pytest
 
 from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
-from recollect.text.secrets import Secret, redact
-from recollect.text.secrets_values import redact_value
+from recollectum.text.secrets import Secret, redact
+from recollectum.text.secrets_values import redact_value
 
 _KINDS = (*FORMED, *NAMED)
 
@@ -43,7 +43,7 @@ def test_of_ordinary_lines_at_most_one_in_a_hundred_is_touched() -> None:
         ("to DE89 3704 0044 0532 0130 00 AND NOT later", "to [secret:iban] AND NOT later"),
         ("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [secret:basic-auth]"),
         ("-----BEGIN RSA PRIVATE KEY-----\n" + "A" * 64 + "\n" + "B" * 20, "[secret:private-key]\n" + "B" * 20),
-        (f"key rk_{'aB3-' * 10}xyz", "key [secret:recollect-key]"),
+        (f"key rk_{'aB3-' * 10}xyz", "key [secret:recollectum-key]"),
     ],
 )
 def test_only_the_secret_itself_is_replaced(text: str, expected: str) -> None:

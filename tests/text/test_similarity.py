@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from recollect.text.similarity import fingerprint, jaccard
+from recollectum.text.similarity import fingerprint, jaccard
 
 SAME = [
     ("I like tea", "i LIKE,  tea!!"),

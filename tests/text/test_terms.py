@@ -8,7 +8,7 @@ from collections.abc import Callable
 import apsw
 import pytest
 
-from recollect.text.terms import MAX_TERMS, QueryTerm, index_terms, phrases, query_terms
+from recollectum.text.terms import MAX_TERMS, QueryTerm, index_terms, phrases, query_terms
 from tests.text.full_text import FullText
 
 FOUND = [

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text import dates
-from recollect.text.calendar_words import vocabulary
-from recollect.text.date_forms import date_forms
-from recollect.text.dates import time_ranges
-from recollect.text.joined_forms import direction_forms, pair_forms, part_forms
-from recollect.text.relative_forms import relative_forms
-from recollect.text.time_forms import reduced
-from recollect.text.time_tokens import Token, tokens
+from recollectum.text import dates
+from recollectum.text.calendar_words import vocabulary
+from recollectum.text.date_forms import date_forms
+from recollectum.text.dates import time_ranges
+from recollectum.text.joined_forms import direction_forms, pair_forms, part_forms
+from recollectum.text.relative_forms import relative_forms
+from recollectum.text.time_forms import reduced
+from recollectum.text.time_tokens import Token, tokens
 from tests.text.test_dates import TODAY
 
 TIMELESS = sorted(dates._TIMELESS)  # pyright: ignore[reportPrivateUsage]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.text.tokens import estimate
+from recollectum.text.tokens import estimate
 
 
 @pytest.mark.parametrize(

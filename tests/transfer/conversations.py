@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from recollect.domain.ids import IdMaker
-from recollect.domain.message import Json, Message, Role, TokenCount, ToolCall, ToolStatus
-from recollect.domain.session import Session, SessionKey, SessionKind
-from recollect.domain.trust import Trust
+from recollectum.domain.ids import IdMaker
+from recollectum.domain.message import Json, Message, Role, TokenCount, ToolCall, ToolStatus
+from recollectum.domain.session import Session, SessionKey, SessionKind
+from recollectum.domain.trust import Trust
 
 IDS = IdMaker()
 

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Vault
-from recollect.domain.message import Message
-from recollect.transfer.following import LineReader
-from recollect.transfer.sessions import export_session, import_record
+from recollectum import Recollectum, Vault
+from recollectum.domain.message import Message
+from recollectum.transfer.following import LineReader
+from recollectum.transfer.sessions import export_session, import_record
 
 AT = "2026-02-01T10:00:0{}.000Z"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollect]:
-    with Recollect(tmp_path / "home", settings={"encryption": "off"}) as r:
+def home(tmp_path: Path) -> Iterator[Recollectum]:
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as r:
         yield r
 
 
 @pytest.fixture
-def vault(home: Recollect) -> Vault:
+def vault(home: Recollectum) -> Vault:
     return home.vault("user:alice")
 
 
@@ -134,7 +134,7 @@ def test_a_log_of_changes_of_gemini(vault: Vault, tmp_path: Path) -> None:
 
 
 @pytest.mark.feature("G13")
-def test_ours(home: Recollect, vault: Vault, tmp_path: Path) -> None:
+def test_ours(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
     bob = home.vault("user:bob")
     chat = bob.sessions.open(channel="telegram")
     for number in range(4):
@@ -153,7 +153,7 @@ def test_ours(home: Recollect, vault: Vault, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "form"),
     [
-        (b'{"crc":"00000000","end":{"messages":0}}', "recollect"),
+        (b'{"crc":"00000000","end":{"messages":0}}', "recollectum"),
         (written({"type": "summary", "summary": "x", "leafUuid": "u"}), "claude"),
         (written(codex(0, "session_meta", id="c")), "codex"),
         (written({"sessionId": "g", "startTime": AT.format(0)}), "gemini"),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.ids import is_id
-from recollect.domain.message import Json, Role, TokenCount, ToolStatus
-from recollect.domain.session import SessionKey
-from recollect.domain.trust import Trust
-from recollect.transfer.gemini import read_record, write_if_changed, write_record
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import is_id
+from recollectum.domain.message import Json, Role, TokenCount, ToolStatus
+from recollectum.domain.session import SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.transfer.gemini import read_record, write_if_changed, write_record
 from tests.transfer.conversations import IDS, sample
 
 CALL: dict[str, Json] = {

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.message import Json, Message
-from recollect.domain.session import Session
-from recollect.transfer import jsonl
-from recollect.transfer.jsonl import Damage, Transcript
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.message import Json, Message
+from recollectum.domain.session import Session
+from recollectum.transfer import jsonl
+from recollectum.transfer.jsonl import Damage, Transcript
 from tests.transfer.conversations import IDS, sample
 
 
@@ -38,8 +38,8 @@ def lines(conversation: tuple[Session, tuple[Message, ...]]) -> list[bytes]:
 
 def test_the_form_of_a_file(lines: list[bytes]) -> None:
     header, first, *_, end = [json.loads(line) for line in lines]
-    assert set(header) == {"recollect", "version", "session", "crc"}
-    assert (header["recollect"], header["version"]) == ("session", 1)
+    assert set(header) == {"recollectum", "version", "session", "crc"}
+    assert (header["recollectum"], header["version"]) == ("session", 1)
     assert header["session"]["created_at"] == "2026-03-01T12:00:00.123456Z"
     assert {"imported", "message_count", "token_estimate"}.isdisjoint(header["session"])
     assert set(first) == {"message", "crc"}
@@ -131,14 +131,14 @@ def test_windows_line_ends_a_byte_order_mark_and_blank_lines_do_no_harm(
 
 def header(session: Session, version: int = 1) -> dict[str, Json]:
     line = json.loads(next(iter(jsonl.write(session, ()))))
-    return {"recollect": "session", "version": version, "session": line["session"]}
+    return {"recollectum": "session", "version": version, "session": line["session"]}
 
 
 def test_a_newer_version_is_refused_in_words(conversation: tuple[Session, tuple[Message, ...]]) -> None:
-    with pytest.raises(InvalidInput, match="of version 2; this Recollect reads version 1, so try a newer one"):
+    with pytest.raises(InvalidInput, match="of version 2; this Recollectum reads version 1, so try a newer one"):
         jsonl.read([signed(header(conversation[0], version=2))])
     with pytest.raises(InvalidInput, match="of another kind"):
-        jsonl.read([signed({"recollect": "vault"})])
+        jsonl.read([signed({"recollectum": "vault"})])
 
 
 def test_fields_of_a_newer_writer_are_kept_as_extra(conversation: tuple[Session, tuple[Message, ...]]) -> None:

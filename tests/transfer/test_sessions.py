@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from recollect import InvalidInput, Recollect, ToolCall, Trust, Vault
-from recollect.domain.message import TokenCount, ToolStatus
-from recollect.transfer.sessions import export_record, export_session, import_record, import_transcript
+from recollectum import InvalidInput, Recollectum, ToolCall, Trust, Vault
+from recollectum.domain.message import TokenCount, ToolStatus
+from recollectum.transfer.sessions import export_record, export_session, import_record, import_transcript
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollect]:
-    with Recollect(tmp_path / "home", settings={"encryption": "off"}) as r:
+def home(tmp_path: Path) -> Iterator[Recollectum]:
+    with Recollectum(tmp_path / "home", settings={"encryption": "off"}) as r:
         yield r
 
 
 @pytest.fixture
-def alice(home: Recollect) -> Vault:
+def alice(home: Recollectum) -> Vault:
     vault = home.vault("user:alice")
     chat = vault.sessions.open(channel="telegram", agent="coder", group="7", topic="ops")
     chat.add("user", "please restart the server 🚀", native_id="u1", speaker="alice")
@@ -42,7 +42,7 @@ def session_of(vault: Vault) -> str:
 
 
 @pytest.mark.feature("G12")
-def test_a_transcript_round_trips_to_the_byte(home: Recollect, alice: Vault) -> None:
+def test_a_transcript_round_trips_to_the_byte(home: Recollectum, alice: Vault) -> None:
     lines = list(export_session(alice, session_of(alice)))
     bob = home.vault("user:bob")
     report = import_transcript(bob, lines)
@@ -50,7 +50,7 @@ def test_a_transcript_round_trips_to_the_byte(home: Recollect, alice: Vault) -> 
     assert list(export_session(bob, report.session.id)) == lines
 
 
-def test_bringing_it_in_again_changes_nothing(home: Recollect, alice: Vault) -> None:
+def test_bringing_it_in_again_changes_nothing(home: Recollectum, alice: Vault) -> None:
     lines = list(export_session(alice, session_of(alice)))
     bob = home.vault("user:bob")
     import_transcript(bob, lines)
@@ -59,7 +59,7 @@ def test_bringing_it_in_again_changes_nothing(home: Recollect, alice: Vault) -> 
     assert list(export_session(bob, again.session.id)) == lines
 
 
-def test_what_was_brought_in_is_found_but_not_believed_as_the_owners_word(home: Recollect, alice: Vault) -> None:
+def test_what_was_brought_in_is_found_but_not_believed_as_the_owners_word(home: Recollectum, alice: Vault) -> None:
     bob = home.vault("user:bob")
     import_transcript(bob, export_session(alice, session_of(alice)))
     hits = bob.recall("restart server")
@@ -68,7 +68,7 @@ def test_what_was_brought_in_is_found_but_not_believed_as_the_owners_word(home: 
     assert {hit.trust for hit in alice.recall("restart server")} == {Trust.OWNER}
 
 
-def test_a_damaged_line_costs_only_itself(home: Recollect, alice: Vault) -> None:
+def test_a_damaged_line_costs_only_itself(home: Recollectum, alice: Vault) -> None:
     lines = list(export_session(alice, session_of(alice)))
     lines[1] = lines[1].replace(b"server", b"sewer")
     bob = home.vault("user:bob")
@@ -77,13 +77,13 @@ def test_a_damaged_line_costs_only_itself(home: Recollect, alice: Vault) -> None
     assert bob.recall("sewer") == []
 
 
-def test_a_lost_header_loses_no_message(home: Recollect, alice: Vault) -> None:
+def test_a_lost_header_loses_no_message(home: Recollectum, alice: Vault) -> None:
     lines = list(export_session(alice, session_of(alice)))[1:]
     report = import_transcript(home.vault("user:bob"), lines)
     assert report.added == 2
 
 
-def test_strict_refuses_and_leaves_nothing_behind(home: Recollect, alice: Vault) -> None:
+def test_strict_refuses_and_leaves_nothing_behind(home: Recollectum, alice: Vault) -> None:
     lines = list(export_session(alice, session_of(alice)))[:-1]
     bob = home.vault("user:bob")
     with pytest.raises(InvalidInput, match="line 4"):
@@ -91,13 +91,13 @@ def test_strict_refuses_and_leaves_nothing_behind(home: Recollect, alice: Vault)
     assert bob.sessions.page() == []
 
 
-def test_no_transcript_is_said_in_words(home: Recollect) -> None:
+def test_no_transcript_is_said_in_words(home: Recollectum) -> None:
     with pytest.raises(InvalidInput, match="no transcript"):
         import_transcript(home.vault("user:bob"), [b"hello\n"])
 
 
 @pytest.mark.feature("C4")
-def test_a_gemini_record_grows_without_doubling(home: Recollect) -> None:
+def test_a_gemini_record_grows_without_doubling(home: Recollectum) -> None:
     record: dict[str, Any] = {
         "sessionId": "abc",
         "projectHash": "9f" * 32,

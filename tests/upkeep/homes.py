@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from recollect import Recollect
-from recollect.domain.ids import system_clock
-from recollect.settings.model import Settings
-from recollect.upkeep.restore import Opening
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.ids import system_clock
+from recollectum.settings.model import Settings
+from recollectum.upkeep.restore import Opening
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 
 ANN, BEN = "user:ann", "user:ben"
@@ -23,7 +23,7 @@ def fill(vault: Vault, count: int = 200) -> None:
         chat.add("user", f"message {number} in the conversation")
 
 
-def filled(folder: Path, *, encryption: str = "auto", owners: tuple[str, ...] = (ANN, BEN)) -> Recollect:
+def filled(folder: Path, *, encryption: str = "auto", owners: tuple[str, ...] = (ANN, BEN)) -> Recollectum:
     """An open home in which each owner has a vault."""
     home = open_home(folder, Turning(), encryption=encryption)
     for owner in owners:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Damaged, Denied, InvalidInput, KeyProblem, NotFound
-from recollect.domain.owner import Owner
-from recollect.home.paths import Home
-from recollect.upkeep.backup import back_up
-from recollect.upkeep.backup_manifest import NAME, read
-from recollect.upkeep.restore import restore_home
+from recollectum import Recollectum
+from recollectum.domain.errors import Damaged, Denied, InvalidInput, KeyProblem, NotFound
+from recollectum.domain.owner import Owner
+from recollectum.home.paths import Home
+from recollectum.upkeep.backup import back_up
+from recollectum.upkeep.backup_manifest import NAME, read
+from recollectum.upkeep.restore import restore_home
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, BEN, fill, filled, opening, said
 
@@ -125,7 +125,7 @@ def test_a_damaged_vault_makes_no_backup(place: Path) -> None:
         _refuses(home)
 
 
-def _refuses(home: Recollect) -> None:
+def _refuses(home: Recollectum) -> None:
     with pytest.raises(Damaged):
         back_up(home.grounds())
     assert not list(home.home.backups.iterdir())

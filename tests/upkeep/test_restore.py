@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, Damaged, KeyProblem, NotFound, RecollectError, SchemaNewer
-from recollect.domain.owner import Owner
-from recollect.home.paths import Home
-from recollect.upkeep.backup import back_up
-from recollect.upkeep.backup_manifest import NAME
-from recollect.upkeep.restore import restore_home, restore_vaults
-from recollect.vault.purge_request import PurgeRequest
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, Damaged, KeyProblem, NotFound, RecollectumError, SchemaNewer
+from recollectum.domain.owner import Owner
+from recollectum.home.paths import Home
+from recollectum.upkeep.backup import back_up
+from recollectum.upkeep.backup_manifest import NAME
+from recollectum.upkeep.restore import restore_home, restore_vaults
+from recollectum.vault.purge_request import PurgeRequest
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, BEN, filled, opening, said
 
@@ -86,7 +86,7 @@ def _change_manifest(backup: Path, change: str, value: object) -> None:
     (backup / NAME).write_text(json.dumps(document))
 
 
-def _spoil(backup: Path, what: str) -> type[RecollectError]:
+def _spoil(backup: Path, what: str) -> type[RecollectumError]:
     vault = next((backup / "vaults").iterdir())
     match what:
         case "byte":
@@ -141,7 +141,7 @@ def test_without_its_key_it_is_refused(place: Path) -> None:
         _leaves_nothing(home)
 
 
-def _leaves_nothing(home: Recollect) -> None:
+def _leaves_nothing(home: Recollectum) -> None:
     assert not list(home.home.backups.iterdir())
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.memory import State
-from recollect.storage.tables.sweeps import SweepState
-from recollect.vault.vault import Vault
+from recollectum.domain.memory import State
+from recollectum.storage.tables.sweeps import SweepState
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 HOUR = timedelta(hours=1)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.owner import Owner
-from recollect.upkeep.rounds import Upkeep, VaultDuty
-from recollect.upkeep.rounds_list import NAMES, duty
-from recollect.upkeep.rounds_reading import Round, rounds_now
-from recollect.upkeep.rounds_work import Done, Look
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.owner import Owner
+from recollectum.upkeep.rounds import Upkeep, VaultDuty
+from recollectum.upkeep.rounds_list import NAMES, duty
+from recollectum.upkeep.rounds_reading import Round, rounds_now
+from recollectum.upkeep.rounds_work import Done, Look
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 EVERY = timedelta(minutes=1)
@@ -33,7 +33,7 @@ def clock() -> Turning:
 
 
 @pytest.fixture
-def home(place: Path, clock: Turning) -> Iterator[Recollect]:
+def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
     with open_home(place, clock) as opened:
         for person in PEOPLE:
             opened.vault(person).memories.save(f"{person} likes tea")
@@ -43,7 +43,7 @@ def home(place: Path, clock: Turning) -> Iterator[Recollect]:
 class Doors:
     """Opens vaults, and remembers which."""
 
-    def __init__(self, home: Recollect) -> None:
+    def __init__(self, home: Recollectum) -> None:
         self._home = home
         self.opened: list[str] = []
 
@@ -57,11 +57,11 @@ class Doors:
         return opened
 
 
-def upkeep_of(home: Recollect, doors: Doors) -> Upkeep:
+def upkeep_of(home: Recollectum, doors: Doors) -> Upkeep:
     return Upkeep(grounds=home.grounds(), open_vault=doors, stop=threading.Event(), settling=timedelta(0))
 
 
-def settled(home: Recollect, clock: Turning, name: str) -> tuple[VaultDuty, Doors]:
+def settled(home: Recollectum, clock: Turning, name: str) -> tuple[VaultDuty, Doors]:
     """A round that has been made, with no vault left that has anything new."""
     doors = Doors(home)
     made = duty(upkeep_of(home, doors), name, EVERY)
@@ -72,12 +72,12 @@ def settled(home: Recollect, clock: Turning, name: str) -> tuple[VaultDuty, Door
     return made, doors
 
 
-def of(home: Recollect, name: str, owner: str | None = None) -> Round:
+def of(home: Recollectum, name: str, owner: str | None = None) -> Round:
     return next(one for one in rounds_now(home) if (one.name, one.owner) == (name, owner))
 
 
 @pytest.mark.parametrize("name", ["consolidation", "summaries", "retention"])
-def test_a_vault_with_nothing_due_is_not_opened(home: Recollect, clock: Turning, name: str) -> None:
+def test_a_vault_with_nothing_due_is_not_opened(home: Recollectum, clock: Turning, name: str) -> None:
     made, doors = settled(home, clock, name)
     for _ in range(5):
         assert made.make().counts == {"vaults": 0}
@@ -88,7 +88,7 @@ def test_a_vault_with_nothing_due_is_not_opened(home: Recollect, clock: Turning,
     assert doors.taken() == ["user:ben"]
 
 
-def test_a_conversation_that_falls_silent_is_read_and_others_stay_closed(home: Recollect, clock: Turning) -> None:
+def test_a_conversation_that_falls_silent_is_read_and_others_stay_closed(home: Recollectum, clock: Turning) -> None:
     made, doors = settled(home, clock, "consolidation")
     home.vault("user:ben").sessions.open(channel="telegram").add("user", "I drink green tea every morning")
     assert made.make().counts["waiting"] == 1
@@ -103,7 +103,7 @@ def test_a_conversation_that_falls_silent_is_read_and_others_stay_closed(home: R
 
 
 def test_a_memory_whose_time_is_over_is_taken_when_it_is_and_not_looked_for_before(
-    home: Recollect, clock: Turning
+    home: Recollectum, clock: Turning
 ) -> None:
     ben = home.vault("user:ben")
     kept = ben.memories.save("for an hour", ttl=timedelta(hours=1))
@@ -154,7 +154,7 @@ def test_a_damaged_vault_keeps_no_other_from_its_round_and_is_tried_later_and_la
         assert of(home, "summaries").trouble is None
 
 
-def test_a_fault_of_ours_is_named_and_says_nothing_of_content(home: Recollect) -> None:
+def test_a_fault_of_ours_is_named_and_says_nothing_of_content(home: Recollectum) -> None:
     def work(vault: Vault, _: Look) -> Done:
         if str(vault.owner) == "user:ann":
             raise ValueError("what somebody said")
@@ -181,7 +181,7 @@ def test_what_a_round_did_is_known_to_the_next_program(place: Path, clock: Turni
         assert doors.taken() == []
 
 
-def test_the_rows_of_a_vault_go_with_it(home: Recollect) -> None:
+def test_the_rows_of_a_vault_go_with_it(home: Recollectum) -> None:
     duty(upkeep_of(home, Doors(home)), "retention", EVERY).make()
     assert of(home, "retention", "user:ben")
     home.grounds().catalog.write(lambda tx: tx.run("DELETE FROM vaults WHERE owner = :owner", {"owner": "user:ben"}))
@@ -195,11 +195,11 @@ def test_a_backup_is_made_when_its_time_has_come_and_not_again_after_a_restart(p
             home.vault("user:ann").memories.save("kept")
             row = duty(upkeep_of(home, Doors(home)), "backup", day).make()
             assert row.counts["vaults"] == 1
-            assert len(list(home.home.backups.glob("recollect-*"))) == made
+            assert len(list(home.home.backups.glob("recollectum-*"))) == made
         clock.turn(turned)
 
 
-def test_a_round_stops_at_once_when_the_program_ends(home: Recollect) -> None:
+def test_a_round_stops_at_once_when_the_program_ends(home: Recollectum) -> None:
     doors = Doors(home)
     upkeep = upkeep_of(home, doors)
     upkeep.stop.set()
@@ -208,7 +208,7 @@ def test_a_round_stops_at_once_when_the_program_ends(home: Recollect) -> None:
     assert doors.taken() == []
 
 
-def test_a_vault_that_was_written_to_a_moment_ago_is_looked_at_again(home: Recollect, clock: Turning) -> None:
+def test_a_vault_that_was_written_to_a_moment_ago_is_looked_at_again(home: Recollectum, clock: Turning) -> None:
     # What stands in its log may become visible without any further change of the file.
     doors = Doors(home)
     upkeep = Upkeep(grounds=home.grounds(), open_vault=doors, stop=threading.Event())

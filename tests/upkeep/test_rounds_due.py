@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.storage.tables.rounds import RoundRow
-from recollect.upkeep.rounds_due import AT_LATEST, is_due, next_look, retry_at
+from recollectum.storage.tables.rounds import RoundRow
+from recollectum.upkeep.rounds_due import AT_LATEST, is_due, next_look, retry_at
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import ModelUnavailable
-from recollect.testing import ScriptedEmbedder, embedding_with
-from recollect.upkeep.rounds import Upkeep
-from recollect.upkeep.rounds_list import duty
-from recollect.upkeep.rounds_reading import rounds_now
+from recollectum import Recollectum
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.upkeep.rounds import Upkeep
+from recollectum.upkeep.rounds_list import duty
+from recollectum.upkeep.rounds_reading import rounds_now
 from tests.matrix.homes import Turning, open_home
 
 EVERY = timedelta(seconds=30)
 ANY = {"embedding.provider": "local"}
 
 
-def make(home: Recollect) -> int:
+def make(home: Recollectum) -> int:
     upkeep = Upkeep(grounds=home.grounds(), open_vault=home.vault, stop=threading.Event())
     return duty(upkeep, "indexing", EVERY).make(force=True).counts.get("embedded", 0)
 
 
-def current(home: Recollect) -> str:
+def current(home: Recollectum) -> str:
     return next(one.identity for one in home.vault("user:ann").index.status().generations if one.state == "current")
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.owner import Owner
-from recollect.upkeep.rounds import Duty, Upkeep
-from recollect.upkeep.rounds_list import duty
-from recollect.upkeep.rounds_reading import rounds_now
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.owner import Owner
+from recollectum.upkeep.rounds import Duty, Upkeep
+from recollectum.upkeep.rounds_list import duty
+from recollectum.upkeep.rounds_reading import rounds_now
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.vault.transcript_files import append, lines, said
 
@@ -27,7 +27,7 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture
-def home(place: Path) -> Iterator[Recollect]:
+def home(place: Path) -> Iterator[Recollectum]:
     settings = {**SETTINGS, "notes.on_search": "off", "transcripts.on_search": "off"}
     with open_home(place, Turning(), settings=settings) as opened:
         for person in ("user:ann", "user:ben"):
@@ -35,7 +35,7 @@ def home(place: Path) -> Iterator[Recollect]:
         yield opened
 
 
-def watch(home: Recollect, name: str, opened: list[str] | None = None) -> Duty:
+def watch(home: Recollectum, name: str, opened: list[str] | None = None) -> Duty:
     def door(owner: Owner) -> Vault:
         if opened is not None:
             opened.append(str(owner))
@@ -47,7 +47,7 @@ def watch(home: Recollect, name: str, opened: list[str] | None = None) -> Duty:
 
 
 @pytest.mark.feature("G22")
-def test_a_note_that_changes_is_found_and_one_that_rests_is_not_read(home: Recollect, place: Path) -> None:
+def test_a_note_that_changes_is_found_and_one_that_rests_is_not_read(home: Recollectum, place: Path) -> None:
     folder = place / "notes"
     folder.mkdir()
     (folder / "one.md").write_text("# Garden\nThe apples are ripe.\n")
@@ -61,7 +61,7 @@ def test_a_note_that_changes_is_found_and_one_that_rests_is_not_read(home: Recol
     assert ["quinces" in hit.text for hit in ann.recall("quinces")] == [True]
 
 
-def test_a_folder_that_is_added_later_is_watched_from_then_on(home: Recollect, place: Path) -> None:
+def test_a_folder_that_is_added_later_is_watched_from_then_on(home: Recollectum, place: Path) -> None:
     made = watch(home, "notes")
     assert made.make().counts == {"vaults": 2, "places": 0}
     folder = place / "notes"
@@ -71,7 +71,7 @@ def test_a_folder_that_is_added_later_is_watched_from_then_on(home: Recollect, p
     assert made.make().counts["added"] == 1
 
 
-def test_a_vault_that_watches_nothing_is_not_opened_again_not_even_by_the_next_program(home: Recollect) -> None:
+def test_a_vault_that_watches_nothing_is_not_opened_again_not_even_by_the_next_program(home: Recollectum) -> None:
     opened: list[str] = []
     made = watch(home, "notes", opened)
     made.make()
@@ -87,7 +87,7 @@ def test_a_vault_that_watches_nothing_is_not_opened_again_not_even_by_the_next_p
 
 
 @pytest.mark.feature("G13")
-def test_a_transcript_that_grows_is_followed(home: Recollect, place: Path) -> None:
+def test_a_transcript_that_grows_is_followed(home: Recollectum, place: Path) -> None:
     path = append(place / "logs" / "one.jsonl", lines(range(3)))
     ann = home.vault("user:ann")
     ann.transcripts.follow(path.parent)
@@ -100,7 +100,7 @@ def test_a_transcript_that_grows_is_followed(home: Recollect, place: Path) -> No
 
 
 @pytest.mark.feature("G14")
-def test_a_learnings_file_that_somebody_edits_or_makes_is_taken_over(home: Recollect) -> None:
+def test_a_learnings_file_that_somebody_edits_or_makes_is_taken_over(home: Recollectum) -> None:
     made = watch(home, "learnings")
     assert made.make().counts == {"vaults": 2, "places": 0}
     ann = home.vault("user:ann")

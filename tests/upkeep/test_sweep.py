@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import ModelUnavailable
-from recollect.testing import ScriptedModel
-from recollect.upkeep.sweep import sweep
-from recollect.upkeep.timer import IdleTimer
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.testing import ScriptedModel
+from recollectum.upkeep.sweep import sweep
+from recollectum.upkeep.timer import IdleTimer
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, quick_folder
 from tests.vault.scripted_homes import echoing, finds, found, home_with
 

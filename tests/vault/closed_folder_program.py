@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from recollect.domain.errors import RecollectError
+from recollectum.domain.errors import RecollectumError
 from tests.matrix.homes import Turning, open_home
 
 
@@ -29,7 +29,7 @@ def _ask(folder: Path) -> str:
     try:
         with open_home(folder, Turning()) as home:
             return f"{len(home.vault('user:alice').recall('tea'))} found"
-    except RecollectError as error:
+    except RecollectumError as error:
         return f"{type(error).__name__}: {error}"
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 
@@ -23,11 +23,11 @@ def clock() -> Turning:
 
 
 @pytest.fixture
-def home(place: Path, clock: Turning) -> Iterator[Recollect]:
+def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
     with open_home(place, clock) as opened:
         yield opened
 
 
 @pytest.fixture
-def vault(home: Recollect) -> Vault:
+def vault(home: Recollectum) -> Vault:
     return home.vault("user:alice")

@@ -7,11 +7,11 @@ import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from recollect.domain.language_model import Prompt
-from recollect.domain.message import Json
-from recollect.models import language_registry
-from recollect.testing import ScriptedModel
-from recollect.upkeep.sweep import sweep
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.message import Json
+from recollectum.models import language_registry
+from recollectum.testing import ScriptedModel
+from recollectum.upkeep.sweep import sweep
 from tests.matrix.homes import Turning, open_home
 from tests.vault.scripted_homes import finds, found, number_of
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from recollect.vault.vault import Vault
+from recollectum.vault.vault import Vault
 
 OLD = 1_700_000_000
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.ids import Clock
-from recollect.domain.language_model import Prompt
-from recollect.domain.message import Json
-from recollect.models import language_registry
-from recollect.models.language import LanguageModel
-from recollect.testing import ScriptedModel
+from recollectum import Recollectum
+from recollectum.domain.ids import Clock
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.message import Json
+from recollectum.models import language_registry
+from recollectum.models.language import LanguageModel
+from recollectum.testing import ScriptedModel
 from tests.matrix.homes import open_home
 
 _KNOWN = re.compile(r"^\[(\d+)\] (?:\| )?(.*)$", re.MULTILINE)
@@ -22,7 +22,7 @@ _KNOWN = re.compile(r"^\[(\d+)\] (?:\| )?(.*)$", re.MULTILINE)
 @contextmanager
 def home_with(
     folder: Path, clock: Clock, model: LanguageModel | None, settings: Mapping[str, object] | None = None
-) -> Generator[Recollect]:
+) -> Generator[Recollectum]:
     """An open home that is given this model, whatever its settings say."""
 
     def give(*_: object, **__: object) -> LanguageModel | None:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from recollect.domain.checkpoint import ORIGIN, copied_to
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.domain.message import Message, Role
-from recollect.domain.session import Session, SessionKey
-from recollect.domain.trust import Trust
-from recollect.vault.chat import Chat
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum.domain.checkpoint import ORIGIN, copied_to
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.message import Message, Role
+from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.vault.chat import Chat
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START
 
 

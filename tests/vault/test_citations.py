@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.citation import Citation
-from recollect.domain.errors import NotFound
-from recollect.domain.memory import Kind
-from recollect.domain.proposal import Act, Finding, Span
-from recollect.vault.vault import Vault
+from recollectum.domain.citation import Citation
+from recollectum.domain.errors import NotFound
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import Act, Finding, Span
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 from tests.vault.scripted_homes import echoing, home_with
 

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import ModelUnavailable, NotFound
-from recollect.domain.language_model import Prompt
-from recollect.domain.memory import Kind
-from recollect.domain.message import Json
-from recollect.domain.proposal import Act, Finding, Span
-from recollect.domain.trust import Trust
-from recollect.policy.clock import Reading
-from recollect.storage.port import Tx
-from recollect.storage.tables import barred, citations, jobs
-from recollect.testing import ScriptedModel
-from recollect.vault.consolidation_applying import Fate, apply
-from recollect.vault.consolidation_snapshot import take
-from recollect.vault.footing import Footing
-from recollect.vault.review_writing import Desk
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import ModelUnavailable, NotFound
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.memory import Kind
+from recollectum.domain.message import Json
+from recollectum.domain.proposal import Act, Finding, Span
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import Reading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import barred, citations, jobs
+from recollectum.testing import ScriptedModel
+from recollectum.vault.consolidation_applying import Fate, apply
+from recollectum.vault.consolidation_snapshot import take
+from recollectum.vault.footing import Footing
+from recollectum.vault.review_writing import Desk
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 from tests.vault.scripted_homes import echoing, finds, found, home_with, number_of
 
@@ -352,7 +352,7 @@ def test_the_bar_outlives_the_memory_and_goes_with_the_message(scripted: Vault, 
 
 
 def test_two_homes_that_read_the_same_conversation_write_it_once(place: Path, clock: Turning) -> None:
-    inner: list[Recollect] = []
+    inner: list[Recollectum] = []
 
     def other() -> None:
         # The other worker is refused the job while this one has it.

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.contact import Outcome, Resolved
-from recollect.domain.errors import Denied
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.contact import Outcome, Resolved
+from recollectum.domain.errors import Denied
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 
 ONE, TWO = "+49 151 0000001", "+49 151 0000002"
@@ -204,7 +204,7 @@ def test_a_relation_from_elsewhere_makes_nobody_a_girlfriend(vault: Vault, clock
     assert reached(vault.contacts.resolve("my girlfriend")) == [TWO]
 
 
-def test_who_may_not_read_resolves_nobody(home: Recollect, vault: Vault) -> None:
+def test_who_may_not_read_resolves_nobody(home: Recollectum, vault: Vault) -> None:
     vault.memories.save(f"Anna: {ONE}")
     home.people.add("user:bob")
     home.keys.grant("user:bob", "user:alice", "write")

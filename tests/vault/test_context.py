@@ -2,18 +2,18 @@
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.context import Context, PartKind
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.domain.message import Message, Role, ToolCall
-from recollect.domain.session import Session, SessionKey
-from recollect.domain.trust import Trust
-from recollect.storage.port import Tx
-from recollect.storage.tables import messages as table
-from recollect.text.tokens import counter
-from recollect.vault.draft import Draft
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.context import Context, PartKind
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.message import Message, Role, ToolCall
+from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import messages as table
+from recollectum.text.tokens import counter
+from recollectum.vault.draft import Draft
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START
 
 MARK = "a1b2c3d4e5f60718"
@@ -187,7 +187,7 @@ def test_learnings_of_another_agent_are_not_told(vault: Vault) -> None:
     assert "Use tabs" in vault.context(agent="coder").text
 
 
-def test_a_forgotten_memory_is_in_no_part(home: Recollect) -> None:
+def test_a_forgotten_memory_is_in_no_part(home: Recollectum) -> None:
     vault = home.vault("user:alice")
     fact = vault.memories.save("Grace lives in Lyon")
     learned = vault.memories.save("Grace hates phones", kind="correction")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.vault.crawl_cache import CrawlCache
-from recollect.vault.crawling import crawl
-from recollect.vault.looks import Looks
+from recollectum.vault.crawl_cache import CrawlCache
+from recollectum.vault.crawling import crawl
+from recollectum.vault.looks import Looks
 
 MOST = 1 << 20
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, InvalidInput
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, InvalidInput
+from recollectum.vault.vault import Vault
 
 
 @pytest.mark.feature("C12")
-def test_what_is_written_by_hand_is_read(vault: Vault, home: Recollect) -> None:
+def test_what_is_written_by_hand_is_read(vault: Vault, home: Recollectum) -> None:
     empty = vault.global_notes.read()
     assert (empty.text, empty.path.exists()) == ("", False)
     assert empty.path == home.home.root / "owners" / "user-alice" / "MEMORY.md"

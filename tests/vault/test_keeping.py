@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.credential import ApiKey
-from recollect.domain.errors import Conflict, NotFound
-from recollect.domain.message import Message, Role, ToolCall
-from recollect.domain.session import Session, SessionKey
-from recollect.home.credentials.store import Credentials
-from recollect.vault.keeping import texts_of
-from recollect.vault.purge_request import PurgeRequest, PurgeState
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.credential import ApiKey
+from recollectum.domain.errors import Conflict, NotFound
+from recollectum.domain.message import Message, Role, ToolCall
+from recollectum.domain.session import Session, SessionKey
+from recollectum.home.credentials.store import Credentials
+from recollectum.vault.keeping import texts_of
+from recollectum.vault.purge_request import PurgeRequest, PurgeState
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -50,17 +50,17 @@ def test_without_the_setting_nothing_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollect]:
+def home(tmp_path: Path) -> Iterator[Recollectum]:
     with open_home(tmp_path, Turning(), settings={"redaction.keep": "credentials"}) as opened:
         yield opened
 
 
 @pytest.fixture
-def vault(home: Recollect) -> Vault:
+def vault(home: Recollectum) -> Vault:
     return home.vault("user:alice")
 
 
-def _kept(home: Recollect, tmp_path: Path) -> set[str]:
+def _kept(home: Recollectum, tmp_path: Path) -> set[str]:
     """The secrets in the store."""
     store = Credentials(home.home, home.encryption(), environ=_environ(tmp_path))
     found = [store.find(one.service, account=one.account) for one in store.all() if one.service == "redacted"]
@@ -86,7 +86,7 @@ def _foreign(text: str) -> tuple[Session, list[Message]]:
 
 
 @pytest.mark.feature("C8")
-def test_every_way_in_keeps_what_it_takes_out(home: Recollect, vault: Vault, tmp_path: Path) -> None:
+def test_every_way_in_keeps_what_it_takes_out(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
     memory = vault.memories.save(f"one {_secret(1)}")
     memory = vault.memories.edit(memory.id, f"two {_secret(2)}")
     vault.memories.supersede(memory.id, f"three {_secret(3)}")
@@ -120,7 +120,7 @@ def test_an_import_is_redacted_whether_or_not_anything_is_kept(tmp_path: Path) -
 
 
 def test_the_same_secret_is_kept_once_and_a_text_said_again_is_known(
-    home: Recollect, vault: Vault, tmp_path: Path
+    home: Recollectum, vault: Vault, tmp_path: Path
 ) -> None:
     first = vault.memories.save(f"my token is {SECRET}")
     assert vault.memories.save(f"my token is {SECRET}").id == first.id
@@ -130,7 +130,7 @@ def test_the_same_secret_is_kept_once_and_a_text_said_again_is_known(
     assert other.content != first.content
 
 
-def test_a_write_that_fails_keeps_nothing(home: Recollect, vault: Vault, tmp_path: Path) -> None:
+def test_a_write_that_fails_keeps_nothing(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
     memory = vault.memories.save(f"mine is {_secret(1)}")
     with pytest.raises(Conflict):
         vault.memories.edit(memory.id, f"now {_secret(2)} and {_secret(1)}", version=9)
@@ -141,7 +141,9 @@ def test_a_write_that_fails_keeps_nothing(home: Recollect, vault: Vault, tmp_pat
 
 @pytest.mark.feature("P9")
 @pytest.mark.parametrize("what", ["memory", "session", "user", "delete"])
-def test_what_is_erased_takes_its_kept_secrets_along(home: Recollect, vault: Vault, tmp_path: Path, what: str) -> None:
+def test_what_is_erased_takes_its_kept_secrets_along(
+    home: Recollectum, vault: Vault, tmp_path: Path, what: str
+) -> None:
     memory = vault.memories.save(f"one {_secret(1)}")
     vault.memories.edit(memory.id, f"two {_secret(2)}")
     chat = vault.sessions.open()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Denied, InvalidInput, NotFound
+from recollectum import Recollectum
+from recollectum.domain.errors import Denied, InvalidInput, NotFound
 
 START = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ class Turning:
 
 
 def test_a_secret_has_256_bits_and_is_in_no_file(tmp_path: Path) -> None:
-    with Recollect(tmp_path, settings={"encryption": "off"}) as home:
+    with Recollectum(tmp_path, settings={"encryption": "off"}) as home:
         home.people.add("user:alice")
         _, secret = home.keys.create("user:alice")
         key, _ = home.keys.create("user:alice")
@@ -37,7 +37,7 @@ def test_a_secret_has_256_bits_and_is_in_no_file(tmp_path: Path) -> None:
 
 def test_a_rotated_key_ends_at_once_or_after_its_grace(tmp_path: Path) -> None:
     clock = Turning()
-    with Recollect(tmp_path, clock=clock) as home:
+    with Recollectum(tmp_path, clock=clock) as home:
         home.people.add("user:alice")
         home.people.add("user:bob")
         first, old = home.keys.create("user:alice", permissions=("read",), owners=("user:bob",))
@@ -59,7 +59,7 @@ def test_a_rotated_key_ends_at_once_or_after_its_grace(tmp_path: Path) -> None:
 
 
 def test_a_key_in_its_grace_can_be_ended_sooner(tmp_path: Path) -> None:
-    with Recollect(tmp_path) as home:
+    with Recollectum(tmp_path) as home:
         home.people.add("user:alice")
         key, secret = home.keys.create("user:alice")
         home.keys.rotate(key.id, grace=timedelta(days=1))
@@ -71,7 +71,7 @@ def test_a_key_in_its_grace_can_be_ended_sooner(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("grace", [timedelta(seconds=-1), timedelta(days=91)])
 def test_a_grace_has_bounds(tmp_path: Path, grace: timedelta) -> None:
-    with Recollect(tmp_path) as home:
+    with Recollectum(tmp_path) as home:
         home.people.add("user:alice")
         key, _ = home.keys.create("user:alice")
         with pytest.raises(InvalidInput, match="grace"):
@@ -80,7 +80,7 @@ def test_a_grace_has_bounds(tmp_path: Path, grace: timedelta) -> None:
 
 @pytest.mark.feature("P7")
 def test_a_key_opens_the_vaults_it_was_made_for_and_speaks_in_its_own_name_there(tmp_path: Path) -> None:
-    with Recollect(tmp_path) as home:
+    with Recollectum(tmp_path) as home:
         for person in ("user:alice", "user:bob", "user:carol"):
             home.vault(person)
         _, secret = home.keys.create("user:alice", owners=("user:bob",))
@@ -95,9 +95,9 @@ def test_a_key_opens_the_vaults_it_was_made_for_and_speaks_in_its_own_name_there
 
 
 def test_what_a_person_leaves_behind_no_key_names(tmp_path: Path) -> None:
-    from recollect.vault.purge_request import PurgeRequest
+    from recollectum.vault.purge_request import PurgeRequest
 
-    with Recollect(tmp_path) as home:
+    with Recollectum(tmp_path) as home:
         home.vault("user:alice")
         bob = home.vault("user:bob")
         _, secret = home.keys.create("user:alice", owners=("user:bob",))
@@ -108,7 +108,7 @@ def test_what_a_person_leaves_behind_no_key_names(tmp_path: Path) -> None:
 
 @pytest.mark.feature("P7")
 def test_a_key_with_admin_manages_the_keys_of_its_owners_and_no_others(tmp_path: Path) -> None:
-    with Recollect(tmp_path) as home:
+    with Recollectum(tmp_path) as home:
         for person in ("user:alice", "user:bob", "user:carol"):
             home.vault(person)
         carol, _ = home.keys.create("user:carol")
@@ -136,7 +136,7 @@ def test_a_key_with_admin_manages_the_keys_of_its_owners_and_no_others(tmp_path:
 
 
 def test_a_key_without_admin_manages_none_not_even_its_own(tmp_path: Path) -> None:
-    with Recollect(tmp_path) as home:
+    with Recollectum(tmp_path) as home:
         home.vault("user:alice")
         key, secret = home.keys.create("user:alice")
         for view in (home.login(secret), home.acting_for("user:alice")):

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.domain.learning import LearningsReport
-from recollect.domain.memory import Kind, State
-from recollect.vault import learning_files
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.learning import LearningsReport
+from recollectum.domain.memory import Kind, State
+from recollectum.vault import learning_files
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 
 DAY = date(2026, 3, 1)
 
 
 @pytest.fixture
-def home(place: Path, clock: Turning) -> Iterator[Recollect]:
+def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
     with open_home(place, clock, settings={"learnings.debounce_seconds": 0.0}) as opened:
         yield opened
 
@@ -285,7 +285,7 @@ def test_a_link_is_not_followed(vault: Vault, path: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.feature("G14")
-def test_two_people_and_two_agents_never_meet_in_one_file(home: Recollect) -> None:
+def test_two_people_and_two_agents_never_meet_in_one_file(home: Recollectum) -> None:
     names = ["user:alice", "user:bob", "user:Alice2", "group:whatsapp:1", "agent:alice", "global"]
     paths: set[str] = set()
     for owner in names:

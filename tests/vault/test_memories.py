@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
-from recollect.domain.event import EventType
-from recollect.domain.memory import Kind, State
-from recollect.domain.trust import Trust
-from recollect.vault.draft import Draft
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import Kind, State
+from recollectum.domain.trust import Trust
+from recollectum.vault.draft import Draft
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, walk
 
 DAY = timedelta(days=1)
@@ -208,7 +208,7 @@ def test_a_deadline_is_kept_to_the_second_and_without_a_sweep(vault: Vault, cloc
 
 @pytest.mark.feature("M2")
 @pytest.mark.feature("M3")
-def test_the_default_life_is_ninety_days_sixty_days_and_a_week(home: Recollect, vault: Vault, clock: Turning) -> None:
+def test_the_default_life_is_ninety_days_sixty_days_and_a_week(home: Recollectum, vault: Vault, clock: Turning) -> None:
     memory = vault.memories.save("one")
     assert (memory.archive_at, memory.retention_expires_at) == (START + 90 * DAY, START + 150 * DAY)
     seen: list[tuple[int, str]] = []
@@ -228,7 +228,7 @@ def test_the_default_life_is_ninety_days_sixty_days_and_a_week(home: Recollect, 
 
 
 @pytest.mark.feature("M2")
-def test_a_tenant_has_its_own_periods(home: Recollect, clock: Turning) -> None:
+def test_a_tenant_has_its_own_periods(home: Recollectum, clock: Turning) -> None:
     home.people.save_tenant("strict", {"active": 2, "archive": 0, "grace": 1})
     home.people.add("user:dora", tenant="strict")
     memory = home.vault("user:dora").memories.save("one")
@@ -243,7 +243,7 @@ def test_a_tenant_has_its_own_periods(home: Recollect, clock: Turning) -> None:
 
 
 @pytest.mark.feature("M8")
-def test_a_person_restores_what_they_deleted(home: Recollect, vault: Vault, clock: Turning) -> None:
+def test_a_person_restores_what_they_deleted(home: Recollectum, vault: Vault, clock: Turning) -> None:
     memory = vault.memories.save("one", key="k")
     vault.memories.forget(memory.id)
     assert [one.id for one in vault.memories.page(state="soft_deleted")] == [memory.id]

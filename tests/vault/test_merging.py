@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, Denied, InvalidInput, NotFound
-from recollect.domain.owner import Owner
-from recollect.domain.person import Merge
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
+from recollectum.domain.owner import Owner
+from recollectum.domain.person import Merge
 from tests.crashes.programs import hear, kill, run, start
 from tests.matrix.homes import Turning, open_home
 
@@ -18,7 +18,7 @@ ALICE, BOB = Owner.parse("user:alice"), Owner.parse("user:bob")
 
 
 @pytest.fixture
-def people(home: Recollect) -> Recollect:
+def people(home: Recollectum) -> Recollectum:
     """Alice, who is bob on another channel, and carol."""
     for name, address in (("alice", "telegram:1"), ("bob", "whatsapp:+4915100000001"), ("carol", "telegram:3")):
         home.people.add(f"user:{name}")
@@ -31,7 +31,7 @@ def people(home: Recollect) -> Recollect:
     return home
 
 
-def state(home: Recollect) -> dict[str, object]:
+def state(home: Recollectum) -> dict[str, object]:
     """All that a merge may touch."""
     return {
         "people": home.people.all(),
@@ -42,13 +42,13 @@ def state(home: Recollect) -> dict[str, object]:
     }
 
 
-def merged(home: Recollect, kept: str = "user:alice", other: str = "user:bob") -> Merge:
+def merged(home: Recollectum, kept: str = "user:alice", other: str = "user:bob") -> Merge:
     """Merge as the preview says."""
     return home.people.merge(kept, other, home.people.merge_preview(kept, other).token)
 
 
 @pytest.mark.feature("A14")
-def test_a_message_from_either_address_lands_with_the_one_person(people: Recollect) -> None:
+def test_a_message_from_either_address_lands_with_the_one_person(people: Recollectum) -> None:
     merged(people)
     people.chat("telegram:1").add("user", "canary from telegram")
     people.chat("whatsapp:004915100000001").add("user", "canary from whatsapp")
@@ -59,7 +59,7 @@ def test_a_message_from_either_address_lands_with_the_one_person(people: Recolle
 
 
 @pytest.mark.feature("A14")
-def test_the_preview_says_what_moves_and_changes_nothing(people: Recollect) -> None:
+def test_the_preview_says_what_moves_and_changes_nothing(people: Recollectum) -> None:
     key, _ = people.keys.create("user:bob")
     revoked, _ = people.keys.create("user:bob")
     people.keys.revoke(revoked.id)
@@ -76,7 +76,7 @@ def test_the_preview_says_what_moves_and_changes_nothing(people: Recollect) -> N
 
 
 @pytest.mark.feature("A14")
-def test_vaults_are_not_mixed(people: Recollect) -> None:
+def test_vaults_are_not_mixed(people: Recollectum) -> None:
     merged(people)
     assert people.vault("user:alice").recall("likes") != []
     assert [hit.text for hit in people.vault("user:alice").recall("coffee")] == []
@@ -88,13 +88,15 @@ def test_vaults_are_not_mixed(people: Recollect) -> None:
 @pytest.mark.parametrize(
     ("kept", "merged_away", "says"), [("user:alice", "user:eve", "has no vault"), ("user:eve", "user:bob", "other way")]
 )
-def test_the_preview_says_what_becomes_of_the_vaults(people: Recollect, kept: str, merged_away: str, says: str) -> None:
+def test_the_preview_says_what_becomes_of_the_vaults(
+    people: Recollectum, kept: str, merged_away: str, says: str
+) -> None:
     people.people.add("user:eve")
     assert says in people.people.merge_preview(kept, merged_away).effect
 
 
 @pytest.mark.feature("A14")
-def test_an_undo_restores_exactly(people: Recollect) -> None:
+def test_an_undo_restores_exactly(people: Recollectum) -> None:
     people.keys.create("user:bob")
     revoked, _ = people.keys.create("user:bob")
     people.keys.revoke(revoked.id)
@@ -109,7 +111,7 @@ def test_an_undo_restores_exactly(people: Recollect) -> None:
         people.people.unmerge(done.id)
 
 
-def test_a_key_and_a_grant_work_for_the_person_who_is_kept_until_it_is_undone(people: Recollect) -> None:
+def test_a_key_and_a_grant_work_for_the_person_who_is_kept_until_it_is_undone(people: Recollectum) -> None:
     _, secret = people.keys.create("user:bob")
     done = merged(people)
     login = people.login(secret)
@@ -118,7 +120,7 @@ def test_a_key_and_a_grant_work_for_the_person_who_is_kept_until_it_is_undone(pe
     assert {str(owner) for owner in login.owners()} == {"user:bob", "user:carol"}
 
 
-def test_what_was_taken_away_since_is_not_brought_back(people: Recollect) -> None:
+def test_what_was_taken_away_since_is_not_brought_back(people: Recollectum) -> None:
     done = merged(people)
     people.people.unlink("user:alice", "whatsapp:+4915100000001")
     people.people.link("user:carol", "whatsapp:+4915100000001")
@@ -130,7 +132,7 @@ def test_what_was_taken_away_since_is_not_brought_back(people: Recollect) -> Non
     assert len(people.people.get("user:alice").identities) == 2
 
 
-def test_a_key_revoked_since_stays_revoked(people: Recollect) -> None:
+def test_a_key_revoked_since_stays_revoked(people: Recollectum) -> None:
     key, secret = people.keys.create("user:bob")
     done = merged(people)
     people.keys.revoke(key.id)
@@ -139,7 +141,7 @@ def test_a_key_revoked_since_stays_revoked(people: Recollect) -> None:
         people.login(secret)
 
 
-def test_a_token_is_of_one_preview(people: Recollect) -> None:
+def test_a_token_is_of_one_preview(people: Recollectum) -> None:
     token = people.people.merge_preview("user:alice", "user:bob").token
     for kept, other in (("user:bob", "user:alice"), ("user:alice", "user:carol")):
         with pytest.raises(Conflict, match="changed since"):
@@ -166,7 +168,7 @@ def test_a_token_is_of_one_preview(people: Recollect) -> None:
         ("user:alice", "user:acme", InvalidInput),
     ],
 )
-def test_what_cannot_be_merged_is_refused(people: Recollect, kept: str, other: str, error: type[Exception]) -> None:
+def test_what_cannot_be_merged_is_refused(people: Recollectum, kept: str, other: str, error: type[Exception]) -> None:
     people.people.add("agent:coder")
     people.people.save_tenant("acme", {})
     people.people.add("user:acme", tenant="acme")
@@ -176,7 +178,7 @@ def test_what_cannot_be_merged_is_refused(people: Recollect, kept: str, other: s
         people.people.merge(kept, other, "token")
 
 
-def test_only_the_operator_may(people: Recollect) -> None:
+def test_only_the_operator_may(people: Recollectum) -> None:
     token = people.people.merge_preview("user:alice", "user:bob").token
     for name in ("alice", "bob"):
         view = people.login(people.keys.create(f"user:{name}")[1])
@@ -190,7 +192,7 @@ def test_only_the_operator_may(people: Recollect) -> None:
                 call()
 
 
-def test_who_is_part_of_another_is_given_nothing_and_merged_no_further(people: Recollect) -> None:
+def test_who_is_part_of_another_is_given_nothing_and_merged_no_further(people: Recollectum) -> None:
     done = merged(people)
     with pytest.raises(Conflict, match=done.id):
         people.people.link("user:bob", "telegram:2")
@@ -201,7 +203,7 @@ def test_who_is_part_of_another_is_given_nothing_and_merged_no_further(people: R
         people.people.unmerge("mrg_none")
 
 
-def test_merges_are_undone_in_the_order_that_leads_back(people: Recollect) -> None:
+def test_merges_are_undone_in_the_order_that_leads_back(people: Recollectum) -> None:
     before = state(people)
     first, second = merged(people), merged(people, "user:carol", "user:alice")
     assert people.people.find("whatsapp:+4915100000001") == Owner.parse("user:carol")
@@ -214,7 +216,7 @@ def test_merges_are_undone_in_the_order_that_leads_back(people: Recollect) -> No
     assert len(people.people.merges()) == 3
 
 
-def test_two_merged_into_one_are_undone_in_any_order(people: Recollect) -> None:
+def test_two_merged_into_one_are_undone_in_any_order(people: Recollectum) -> None:
     before = state(people)
     first, second = merged(people), merged(people, "user:alice", "user:carol")
     people.people.unmerge(first.id)
@@ -225,7 +227,7 @@ def test_two_merged_into_one_are_undone_in_any_order(people: Recollect) -> None:
 
 @pytest.mark.feature("A14")
 @pytest.mark.parametrize("what", ["merge", "unmerge"])
-def test_a_process_killed_between_two_steps_leaves_all_or_nothing(people: Recollect, place: Path, what: str) -> None:
+def test_a_process_killed_between_two_steps_leaves_all_or_nothing(people: Recollectum, place: Path, what: str) -> None:
     people.keys.create("user:bob")
     if what == "unmerge":
         merged(people)

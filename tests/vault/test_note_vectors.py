@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.recall.passages import note_hashes, text_hash, to_passage
-from recollect.vault.vault import Vault
+from recollectum.recall.passages import note_hashes, text_hash, to_passage
+from recollectum.vault.vault import Vault
 from tests.recall.homes import opened, rows, scripted
 
 OLD = 1_700_000_000

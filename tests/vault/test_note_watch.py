@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.note import SyncReport
-from recollect.vault.vault import Vault
+from recollectum.domain.note import SyncReport
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.vault.note_folders import found, write
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, Denied, InvalidInput, NotFound
-from recollect.domain.hit import SourceKind
-from recollect.domain.note import SyncReport
-from recollect.domain.trust import Trust
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.note import SyncReport
+from recollectum.domain.trust import Trust
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.vault.note_folders import OLD, found, write
 
@@ -19,7 +19,7 @@ MOST = 1 << 20
 
 
 @pytest.fixture
-def home(place: Path, clock: Turning) -> Iterator[Recollect]:
+def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
     """Notes come when they are asked for, so that each test sees what its own sync does."""
     with open_home(place, clock, settings={"notes.on_search": "off", "notes.on_session_start": "off"}) as opened:
         yield opened
@@ -118,7 +118,7 @@ def test_a_change_replaces_what_was_there(vault: Vault, folder: Path) -> None:
 
 
 @pytest.mark.feature("G7")
-def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollect, vault: Vault, folder: Path) -> None:
+def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollectum, vault: Vault, folder: Path) -> None:
     path = write(folder / "a.md", "the word xylophone")
     vault.notes.sync()
     path.unlink()
@@ -153,12 +153,12 @@ def test_a_renamed_file_keeps_its_pieces(vault: Vault, folder: Path, tmp_path: P
 
 def test_rules_are_kept_at_every_depth(vault: Vault, folder: Path) -> None:
     write(folder / ".gitignore", "drafts/\n*.tmp.md\n")
-    write(folder / "sub" / ".recollectignore", "secret.md\n!kept.tmp.md\n")
+    write(folder / "sub" / ".recollectumignore", "secret.md\n!kept.tmp.md\n")
     for name in ("a.md", "drafts/b.md", "c.tmp.md", "sub/secret.md", "sub/kept.tmp.md", ".obsidian/d.md", "e.txt"):
         write(folder / name, name)
     vault.notes.sync()
     assert [note.path for note in vault.notes.page()] == ["a.md", "sub/kept.tmp.md"]
-    write(folder / ".recollectignore", "a.md")
+    write(folder / ".recollectumignore", "a.md")
     assert counts(vault.notes.sync()) == (0, 0, 0, 1, 1)
 
 
@@ -300,7 +300,7 @@ def test_a_folder_that_cannot_be_followed_is_refused(vault: Vault, folder: Path,
         vault.notes.remove(tmp_path)
 
 
-def test_only_the_operator_may_name_a_folder(home: Recollect, tmp_path: Path) -> None:
+def test_only_the_operator_may_name_a_folder(home: Recollectum, tmp_path: Path) -> None:
     with pytest.raises(Denied):
         home.acting_for("user:alice").vault("user:alice").notes.add(tmp_path)
 

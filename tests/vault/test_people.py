@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, Denied, InvalidInput, NotFound
-from recollect.domain.owner import Owner
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
+from recollectum.domain.owner import Owner
 from tests.matrix.homes import Turning, open_home
 
 
 @pytest.mark.feature("A14")
 @pytest.mark.feature("P11")
-def test_one_person_is_one_on_every_channel_and_two_on_one_channel_stay_apart(home: Recollect) -> None:
+def test_one_person_is_one_on_every_channel_and_two_on_one_channel_stay_apart(home: Recollectum) -> None:
     for person, addresses in {"alice": ["telegram:42", "whatsapp:+44 7700 900000"], "bob": ["telegram:43"]}.items():
         home.people.add(f"user:{person}")
         for address in addresses:
@@ -28,7 +28,7 @@ def test_one_person_is_one_on_every_channel_and_two_on_one_channel_stay_apart(ho
 
 
 @pytest.mark.feature("P11")
-def test_an_adapter_gets_person_and_session_in_one_step(home: Recollect) -> None:
+def test_an_adapter_gets_person_and_session_in_one_step(home: Recollectum) -> None:
     home.people.add("user:alice")
     home.people.link("user:alice", "telegram:42")
     chat = home.chat("Telegram:42", agent="coder", group="7", topic="t")
@@ -51,7 +51,7 @@ def test_an_adapter_gets_person_and_session_in_one_step(home: Recollect) -> None
         ("tui:local", "tui:local"),
     ],
 )
-def test_an_address_has_one_spelling(home: Recollect, one: str, other: str) -> None:
+def test_an_address_has_one_spelling(home: Recollectum, one: str, other: str) -> None:
     home.people.add("user:alice")
     home.people.link("user:alice", one)
     assert home.people.find(other) == Owner.parse("user:alice")
@@ -59,7 +59,7 @@ def test_an_address_has_one_spelling(home: Recollect, one: str, other: str) -> N
 
 
 @pytest.mark.feature("P3")
-def test_an_address_belongs_to_one_person_only(home: Recollect) -> None:
+def test_an_address_belongs_to_one_person_only(home: Recollectum) -> None:
     home.people.add("user:alice")
     home.people.add("user:bob")
     home.people.link("user:alice", "telegram:42")
@@ -75,13 +75,13 @@ def test_an_address_belongs_to_one_person_only(home: Recollect) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "telegram", "telegram:", "telegram: ", ":42", "tele/gram:1", "telegram:4\n2"])
-def test_an_address_that_is_none_is_refused(home: Recollect, address: str) -> None:
+def test_an_address_that_is_none_is_refused(home: Recollectum, address: str) -> None:
     home.people.add("user:alice")
     with pytest.raises(InvalidInput):
         home.people.link("user:alice", address)
 
 
-def test_people_are_added_once_and_listed_by_name(home: Recollect) -> None:
+def test_people_are_added_once_and_listed_by_name(home: Recollectum) -> None:
     home.people.add("user:bob")
     home.vault("user:alice")
     assert [str(person.owner) for person in home.people.all()] == ["user:alice", "user:bob"]
@@ -96,7 +96,7 @@ def test_people_are_added_once_and_listed_by_name(home: Recollect) -> None:
 
 
 @pytest.mark.feature("M2")
-def test_tenants_are_made_before_they_are_used(home: Recollect) -> None:
+def test_tenants_are_made_before_they_are_used(home: Recollectum) -> None:
     with pytest.raises(NotFound):
         home.people.add("user:alice", tenant="acme")
     home.people.save_tenant("acme", {"active": 30})
@@ -109,7 +109,7 @@ def test_tenants_are_made_before_they_are_used(home: Recollect) -> None:
 
 
 @pytest.mark.feature("P7")
-def test_own_data_needs_no_grant_and_another_persons_does(home: Recollect) -> None:
+def test_own_data_needs_no_grant_and_another_persons_does(home: Recollectum) -> None:
     home.vault("user:alice").memories.save("canary")
     home.people.add("user:bob")
     bob = home.login(home.keys.create("user:bob")[1])
@@ -127,7 +127,7 @@ def test_own_data_needs_no_grant_and_another_persons_does(home: Recollect) -> No
 
 
 @pytest.mark.feature("P7")
-def test_the_global_vault_needs_a_global_grant(home: Recollect) -> None:
+def test_the_global_vault_needs_a_global_grant(home: Recollectum) -> None:
     home.vault("global").memories.save("canary for everybody")
     home.people.add("user:erin")
     with pytest.raises(NotFound):
@@ -143,7 +143,7 @@ def test_the_global_vault_needs_a_global_grant(home: Recollect) -> None:
         home.acting_for("user:erin").vault("global").memories.save("more")
 
 
-def test_grants_that_make_no_sense_are_refused(home: Recollect) -> None:
+def test_grants_that_make_no_sense_are_refused(home: Recollectum) -> None:
     home.people.add("user:bob")
     for permission, scope, session in (("admin", "user", None), ("read", "session", None), ("read", "user", "s")):
         with pytest.raises(InvalidInput):
@@ -159,7 +159,7 @@ def test_grants_that_make_no_sense_are_refused(home: Recollect) -> None:
 
 
 @pytest.mark.feature("P3")
-def test_a_key_is_shown_once_and_kept_only_as_a_digest(place: Path, home: Recollect) -> None:
+def test_a_key_is_shown_once_and_kept_only_as_a_digest(place: Path, home: Recollectum) -> None:
     home.people.add("user:alice")
     key, secret = home.keys.create("user:alice")
     home.login(secret)
@@ -170,7 +170,7 @@ def test_a_key_is_shown_once_and_kept_only_as_a_digest(place: Path, home: Recoll
     assert not any(secret.encode() in file or secret[3:].encode() in file for file in files)
 
 
-def test_keys_are_of_people_who_are_here_and_never_admins_alone(home: Recollect) -> None:
+def test_keys_are_of_people_who_are_here_and_never_admins_alone(home: Recollectum) -> None:
     with pytest.raises(NotFound):
         home.keys.create("user:nobody")
     home.people.add("user:alice")
@@ -188,7 +188,7 @@ def test_keys_are_of_people_who_are_here_and_never_admins_alone(home: Recollect)
 
 
 @pytest.mark.feature("P11")
-def test_a_home_opened_with_a_key_is_the_persons(place: Path, clock: Turning, home: Recollect) -> None:
+def test_a_home_opened_with_a_key_is_the_persons(place: Path, clock: Turning, home: Recollectum) -> None:
     home.people.add("user:alice")
     home.vault("user:bob")
     secret = home.keys.create("user:alice")[1]

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Recollect
-from recollect.testing import ScriptedModel
-from recollect.vault.footing import Footing
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.testing import ScriptedModel
+from recollectum.vault.footing import Footing
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 
 
@@ -67,7 +67,7 @@ def test_the_context_tells_the_cached_one_and_never_an_old_one(vault: Vault) -> 
     assert "Lyon" not in vault.context().text
 
 
-def test_a_memory_past_its_time_is_not_in_it(home: Recollect, vault: Vault, clock: Turning) -> None:
+def test_a_memory_past_its_time_is_not_in_it(home: Recollectum, vault: Vault, clock: Turning) -> None:
     vault.memories.save("The code is 1234", ttl=timedelta(hours=1))
     vault.memories.save("Grace lives in Lyon")
     assert vault.profile.get()
@@ -86,7 +86,7 @@ def test_a_destroyed_memory_takes_the_cache_with_it(vault: Vault) -> None:
     assert cached(vault) == 0
 
 
-def test_who_may_only_read_leaves_no_profile_behind(home: Recollect, vault: Vault) -> None:
+def test_who_may_only_read_leaves_no_profile_behind(home: Recollectum, vault: Vault) -> None:
     vault.memories.save("Grace lives in Lyon")
     home.people.add("user:carol")
     home.keys.grant("user:carol", "user:alice", "read")

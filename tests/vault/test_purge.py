@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, Denied, InvalidInput, NotFound
-from recollect.domain.proposal import Span
-from recollect.storage.port import Tx
-from recollect.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollect.storage.tables import citations, events
-from recollect.vault.chat import Chat
-from recollect.vault.purge_request import PurgeKind, PurgeRequest, PurgeState
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
+from recollectum.domain.proposal import Span
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.tables import citations, events
+from recollectum.vault.chat import Chat
+from recollectum.vault.purge_request import PurgeKind, PurgeRequest, PurgeState
+from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run
 
@@ -37,14 +37,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def home(tmp_path: Path, clock: Clock) -> Iterator[Recollect]:
+def home(tmp_path: Path, clock: Clock) -> Iterator[Recollectum]:
     settings = {"encryption": "off", "storage.busy_timeout_seconds": 0.3}
-    with Recollect(tmp_path / "home", settings=settings, clock=clock) as opened:
+    with Recollectum(tmp_path / "home", settings=settings, clock=clock) as opened:
         yield opened
 
 
 @pytest.fixture
-def vault(home: Recollect) -> Vault:
+def vault(home: Recollectum) -> Vault:
     return home.vault("user:ann")
 
 
@@ -55,16 +55,16 @@ def _talk(vault: Vault, channel: str, word: str, turns: int = 5) -> Chat:
     return chat
 
 
-def _hits(home: Recollect, *words: str) -> set[str]:
+def _hits(home: Recollectum, *words: str) -> set[str]:
     return {line.partition(" ")[0] for line in run("tests.faults.grepping_program", str(home.home.root), *words)}
 
 
-def _cite(home: Recollect, memory: str, *messages: str) -> None:
+def _cite(home: Recollectum, memory: str, *messages: str) -> None:
     """As a run does that found a memory in messages."""
     _on_file(home, lambda tx: citations.add(tx, memory, [Span(one, 0, 4) for one in messages], None))
 
 
-def _on_file(home: Recollect, work: Callable[[Tx], None]) -> None:
+def _on_file(home: Recollectum, work: Callable[[Tx], None]) -> None:
     (path,) = vault_files(home.home.root)
     other = SqliteDatabase(path, SqliteOptions())
     other.write(work)
@@ -82,7 +82,7 @@ def _said(vault: Vault) -> list[object]:
 
 
 @pytest.mark.feature("P9")
-def test_a_session_goes_with_every_byte_and_the_rest_stays_as_it_was(home: Recollect, vault: Vault) -> None:
+def test_a_session_goes_with_every_byte_and_the_rest_stays_as_it_was(home: Recollectum, vault: Vault) -> None:
     kept = _talk(vault, "work", _KEPT)
     vault.memories.save("tea before coffee")
     before = _said(vault)
@@ -102,7 +102,7 @@ def test_a_session_goes_with_every_byte_and_the_rest_stays_as_it_was(home: Recol
 
 
 @pytest.mark.feature("P9")
-def test_what_came_from_it_goes_too(home: Recollect, vault: Vault) -> None:
+def test_what_came_from_it_goes_too(home: Recollectum, vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
     other = _talk(vault, "work", _KEPT)
     said, kept = chat.messages(limit=9), other.messages(limit=9)
@@ -128,7 +128,7 @@ def test_what_came_from_it_goes_too(home: Recollect, vault: Vault) -> None:
 
 
 @pytest.mark.feature("P9")
-def test_a_memory_goes_with_its_versions_and_its_line_in_the_file(home: Recollect, vault: Vault) -> None:
+def test_a_memory_goes_with_its_versions_and_its_line_in_the_file(home: Recollectum, vault: Vault) -> None:
     learned = vault.learnings.add(f"always say {_SECRET}", "pattern")
     vault.learnings.add(f"never say {_KEPT}", "pattern")
     vault.learnings.sync()
@@ -144,7 +144,7 @@ def test_a_memory_goes_with_its_versions_and_its_line_in_the_file(home: Recollec
 
 
 @pytest.mark.feature("P9")
-def test_what_is_older_goes_and_what_is_newer_stays(home: Recollect, vault: Vault, clock: Clock) -> None:
+def test_what_is_older_goes_and_what_is_newer_stays(home: Recollectum, vault: Vault, clock: Clock) -> None:
     old = _talk(vault, "home", _SECRET)
     mixed = _talk(vault, "work", f"{_SECRET}x")
     vault.memories.save(f"once {_SECRET}")
@@ -170,7 +170,7 @@ def test_a_clock_that_leaps_does_not_make_everything_old(vault: Vault, clock: Cl
 
 
 @pytest.mark.feature("P9")
-def test_a_source_goes_and_is_followed_no_more(home: Recollect, vault: Vault, tmp_path: Path) -> None:
+def test_a_source_goes_and_is_followed_no_more(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "one.md").write_text(f"# A note\n\nIt says {_SECRET} and more.\n")
@@ -186,7 +186,7 @@ def test_a_source_goes_and_is_followed_no_more(home: Recollect, vault: Vault, tm
 
 
 @pytest.mark.feature("M9")
-def test_a_person_asks_for_everything_of_theirs_to_go_at_once(home: Recollect, vault: Vault) -> None:
+def test_a_person_asks_for_everything_of_theirs_to_go_at_once(home: Recollectum, vault: Vault) -> None:
     _talk(vault, "home", _SECRET)
     vault.learnings.add(f"always say {_SECRET}", "pattern")
     vault.learnings.sync()
@@ -207,7 +207,7 @@ def test_a_person_asks_for_everything_of_theirs_to_go_at_once(home: Recollect, v
 
 
 @pytest.mark.feature("P9")
-def test_a_token_is_good_for_what_was_seen_and_no_more(home: Recollect, vault: Vault, clock: Clock) -> None:
+def test_a_token_is_good_for_what_was_seen_and_no_more(home: Recollectum, vault: Vault, clock: Clock) -> None:
     chat = _talk(vault, "home", _SECRET)
     token = vault.purge.preview(PurgeRequest.sessions(chat.id)).token
     chat.add("user", "one more")
@@ -230,7 +230,7 @@ def test_a_token_is_good_for_what_was_seen_and_no_more(home: Recollect, vault: V
 
 
 @pytest.mark.feature("P9")
-def test_who_was_let_in_to_write_may_not_purge(home: Recollect, vault: Vault) -> None:
+def test_who_was_let_in_to_write_may_not_purge(home: Recollectum, vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
     home.people.add("user:bob")
     for right in ("read", "write"):
@@ -242,7 +242,7 @@ def test_who_was_let_in_to_write_may_not_purge(home: Recollect, vault: Vault) ->
     assert vault.totals().messages == 5
 
 
-def test_events_stay_and_say_nothing(home: Recollect, vault: Vault) -> None:
+def test_events_stay_and_say_nothing(home: Recollectum, vault: Vault) -> None:
     memory = vault.memories.save(f"once {_SECRET}")
     vault.memories.edit(memory.id, "something else")
     vault.purge.run(vault.purge.preview(PurgeRequest.memories(memory.id)).token)
@@ -261,7 +261,7 @@ def test_what_was_erased_is_not_taken_in_again(vault: Vault) -> None:
 
 
 @pytest.mark.feature("P9")
-def test_a_receipt_cannot_be_changed(home: Recollect, vault: Vault) -> None:
+def test_a_receipt_cannot_be_changed(home: Recollectum, vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
     made = vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
     (kept,) = home.receipts.all()
@@ -285,7 +285,7 @@ def test_a_receipt_cannot_be_changed(home: Recollect, vault: Vault) -> None:
         assert not home.receipts.verify(replace(made, **change)), change
 
 
-def test_a_file_that_still_has_it_is_named(home: Recollect, vault: Vault) -> None:
+def test_a_file_that_still_has_it_is_named(home: Recollectum, vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
     (home.home.root / "stray.txt").write_text("I kept it: " + chat.messages(limit=1)[0].text)
     chat.messages()
@@ -294,7 +294,7 @@ def test_a_file_that_still_has_it_is_named(home: Recollect, vault: Vault) -> Non
     assert receipt.hits > 0
 
 
-def test_events_name_no_content_of_what_lost_its_words(home: Recollect, vault: Vault) -> None:
+def test_events_name_no_content_of_what_lost_its_words(home: Recollectum, vault: Vault) -> None:
     chat, other = _talk(vault, "home", _SECRET), _talk(vault, "work", _KEPT)
     memory = vault.memories.save("they said a thing twice")
     _cite(home, memory.id, chat.messages(limit=1)[0].id, other.messages(limit=1)[0].id)

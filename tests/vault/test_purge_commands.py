@@ -1,29 +1,29 @@
-"""`recollect purge` and `recollect receipts`: asked first, answered with a receipt, and checked by anybody."""
+"""`recollectum purge` and `recollectum receipts`: asked first, answered with a receipt, and checked by anybody."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.doors.cli.main import main
+from recollectum import Recollectum
+from recollectum.doors.cli.main import main
 
 _SECRET = "wqzkvbtrnx"
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
-    monkeypatch.setenv("RECOLLECT_USER", "ann")
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
-    with Recollect(tmp_path / "home") as opened:
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ann")
+    monkeypatch.setenv("RECOLLECTUM_HOME", str(tmp_path / "home"))
+    with Recollectum(tmp_path / "home") as opened:
         chat = opened.vault("user:ann").sessions.open(channel="test", agent="main")
         chat.add("user", f"it is {_SECRET} and private")
     return tmp_path / "home"
 
 
 def _session(home: Path) -> str:
-    with Recollect(home) as opened:
+    with Recollectum(home) as opened:
         return opened.vault("user:ann").sessions.page()[0].id
 
 
@@ -67,7 +67,7 @@ def test_a_person_goes_by_name(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out)["receipt"]["state"] == "done"
     assert main(["purge", "user", "ann", "--yes"]) == 1
     assert "there is no user 'ann'" in capsys.readouterr().err
-    with Recollect(home) as opened:
+    with Recollectum(home) as opened:
         assert opened.owners() == []
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.vault.purge_request import PurgeRequest, PurgeState
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.vault.purge_request import PurgeRequest, PurgeState
+from recollectum.vault.vault import Vault
 
 _SETTINGS = {"encryption": "off", "storage.reserve_mib": 0}
 _TALKS = st.lists(st.lists(st.text("abc ü", min_size=1, max_size=12), max_size=4), min_size=1, max_size=4)
@@ -30,7 +30,7 @@ def _talks(vault: Vault) -> dict[str, list[str]]:
 @settings(max_examples=15, deadline=None)
 @given(talks=_TALKS, facts=st.lists(st.text("xyz", min_size=1, max_size=9), unique=True, max_size=4), data=st.data())
 def test_what_is_not_covered_reads_the_same(talks: list[list[str]], facts: list[str], data: st.DataObject) -> None:
-    with TemporaryDirectory() as folder, Recollect(Path(folder) / "h", settings=_SETTINGS, clock=_now) as home:
+    with TemporaryDirectory() as folder, Recollectum(Path(folder) / "h", settings=_SETTINGS, clock=_now) as home:
         vault = home.vault("user:ann")
         for number, talk in enumerate(talks):
             chat = vault.sessions.open(channel=f"c{number}", agent="main")

@@ -6,27 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import InvalidInput, NotFound, StepRefused
-from recollect.domain.memory import Kind, State
-from recollect.domain.message import Message, Role
-from recollect.domain.proposal import Act, Decision, Finding, Span
-from recollect.domain.session import Session, SessionKey
-from recollect.domain.trust import Trust
-from recollect.vault.purge_request import PurgeRequest, PurgeState
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import InvalidInput, NotFound, StepRefused
+from recollectum.domain.memory import Kind, State
+from recollectum.domain.message import Message, Role
+from recollectum.domain.proposal import Act, Decision, Finding, Span
+from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.vault.purge_request import PurgeRequest, PurgeState
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollect]:
+def home(tmp_path: Path) -> Iterator[Recollectum]:
     with open_home(tmp_path, Turning()) as opened:
         yield opened
 
 
 @pytest.fixture
-def vault(home: Recollect) -> Vault:
+def vault(home: Recollectum) -> Vault:
     return home.vault("user:alice")
 
 
@@ -268,7 +268,7 @@ def test_what_is_no_source_is_refused(vault: Vault, source: str) -> None:
         vault.quarantine.put(source)
 
 
-def test_nothing_is_learned_from_what_is_set_aside(home: Recollect, vault: Vault) -> None:
+def test_nothing_is_learned_from_what_is_set_aside(home: Recollectum, vault: Vault) -> None:
     clock = home._wiring.clock  # pyright: ignore[reportPrivateUsage]
     assert isinstance(clock, Turning)
     chat = vault.sessions.open(channel="bad")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.message import ToolCall
-from recollect.vault.vault import Vault
+from recollectum.domain.message import ToolCall
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 # Made up, in pieces, so that nobody takes this file for a leak.

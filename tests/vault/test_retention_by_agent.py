@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import SettingsError
+from recollectum.domain.errors import SettingsError
 from tests.matrix.homes import START, Turning, open_home
 
 DAY = timedelta(days=1)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Conflict, InvalidInput, NotFound
-from recollect.domain.memory import Kind
-from recollect.domain.proposal import Act, Decision, Finding
-from recollect.domain.trust import Trust
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import Act, Decision, Finding
+from recollectum.domain.trust import Trust
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 from tests.vault.scripted_homes import echoing, home_with
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Denied, InvalidInput
-from recollect.home.paths import Home
-from recollect.home.policies import load_policies
-from recollect.policy.decisions import Request, decide
-from recollect.vault.gate import declared_operation
-from recollect.vault.ruling import Ruling
+from recollectum import Recollectum
+from recollectum.domain.errors import Denied, InvalidInput
+from recollectum.home.paths import Home
+from recollectum.home.policies import load_policies
+from recollectum.policy.decisions import Request, decide
+from recollectum.vault.gate import declared_operation
+from recollectum.vault.ruling import Ruling
 from tests.crashes.programs import run
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.services import declared, public_methods
@@ -40,7 +40,7 @@ def operations() -> set[str]:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Recollect]:
+def home(tmp_path: Path) -> Iterator[Recollectum]:
     with open_home(tmp_path, Turning()) as opened:
         opened.vault("user:alice")
         yield opened
@@ -61,7 +61,7 @@ def _admin(tmp_path: Path, text: str) -> Path:
 
 
 @pytest.mark.feature("C9")
-def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollect) -> None:
+def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollectum) -> None:
     file = _user(tmp_path, SEARCH_ONLY)
     alice = home.login(home.keys.create("user:alice")[1]).vault("user:alice")
     saved = alice.memories.save("the boat is red")
@@ -80,7 +80,7 @@ def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollect) 
 
 
 @pytest.mark.feature("C9")
-def test_a_program_is_known_by_the_name_it_came_under(tmp_path: Path, home: Recollect) -> None:
+def test_a_program_is_known_by_the_name_it_came_under(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, SEARCH_ONLY)
     desk = home.through("mcp:desktop").vault("user:alice")
     saved = desk.memories.save("tea")
@@ -89,7 +89,7 @@ def test_a_program_is_known_by_the_name_it_came_under(tmp_path: Path, home: Reco
     home.through("hook:editor").vault("user:alice").memories.forget(saved.id)
 
 
-def test_an_agent_is_a_client_too(tmp_path: Path, home: Recollect) -> None:
+def test_an_agent_is_a_client_too(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, '[[rule]]\ntool = "memory.save"\nclients = "agent:coder"\ndecision = "deny"\n')
     with pytest.raises(Denied, match="process as agent:coder"):
         home.vault("user:alice", agent="coder").memories.save("x")
@@ -99,7 +99,7 @@ def test_an_agent_is_a_client_too(tmp_path: Path, home: Recollect) -> None:
 @pytest.mark.parametrize(
     "name", ["process", "process:x", "key:1", "person:user:alice", "", "mcp:", "mcp:a\nb", "MCP:x"]
 )
-def test_no_program_takes_a_name_that_is_proven_elsewhere(home: Recollect, name: str) -> None:
+def test_no_program_takes_a_name_that_is_proven_elsewhere(home: Recollectum, name: str) -> None:
     with pytest.raises(InvalidInput, match="a client is named by its kind"):
         home.through(name)
 
@@ -123,7 +123,7 @@ def test_the_guide_lists_every_operation() -> None:
     assert listed == operations()
 
 
-def test_arguments_can_be_asked_about(tmp_path: Path, home: Recollect) -> None:
+def test_arguments_can_be_asked_about(tmp_path: Path, home: Recollectum) -> None:
     text = '[[safety_checker]]\ntool = "memory.save"\nclients = "mcp:*"\nchecker = "size-limit"\nlimit = 10\n'
     _user(tmp_path, text)
     desk = home.through("mcp:desktop").vault("user:alice")
@@ -134,7 +134,7 @@ def test_arguments_can_be_asked_about(tmp_path: Path, home: Recollect) -> None:
 
 
 @pytest.mark.feature("C10")
-def test_a_bad_admin_file_closes_what_it_may_have_closed(tmp_path: Path, home: Recollect) -> None:
+def test_a_bad_admin_file_closes_what_it_may_have_closed(tmp_path: Path, home: Recollectum) -> None:
     file = _admin(tmp_path, '[[rule]]\ntool = "memory.forget"\ndecision = "denyy"\n')
     vault = home.vault("user:alice")
     saved = vault.memories.save("tea")
@@ -149,7 +149,7 @@ def test_a_bad_admin_file_closes_what_it_may_have_closed(tmp_path: Path, home: R
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A home with rules of an admin, which an account without privileges can use."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+    folder = Path(tempfile.mkdtemp(prefix="recollectum-"))
     folder.chmod(0o755)
     _admin(folder, SEARCH_ONLY)
     with open_home(folder, Turning()) as home:
@@ -171,7 +171,7 @@ def test_an_admin_folder_that_is_closed_is_not_an_empty_one(place: Path, mode: i
     assert ("it cannot be looked into" in said) is (mode == 0)
 
 
-def test_the_owners_own_slip_shuts_out_others_and_not_the_owner(tmp_path: Path, home: Recollect) -> None:
+def test_the_owners_own_slip_shuts_out_others_and_not_the_owner(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, "[[rule]]\ntool = 'memory.recall'\ndecision = 'denyy'\n" + SEARCH_ONLY)
     vault, desk = home.vault("user:alice"), home.through("mcp:desktop").vault("user:alice")
     assert vault.recall("tea") == []
@@ -185,7 +185,7 @@ def test_the_owners_own_slip_shuts_out_others_and_not_the_owner(tmp_path: Path, 
 
 @pytest.mark.parametrize(("tier", "passes"), [("user", True), ("admin", False)])
 def test_who_would_be_asked_is_the_owner_but_not_for_the_admin(
-    tmp_path: Path, home: Recollect, tier: str, *, passes: bool
+    tmp_path: Path, home: Recollectum, tier: str, *, passes: bool
 ) -> None:
     text = '[[rule]]\ntool = "*"\ndecision = "ask_user"\n'
     (_user if tier == "user" else _admin)(tmp_path, text)
@@ -198,7 +198,7 @@ def test_who_would_be_asked_is_the_owner_but_not_for_the_admin(
             home.vault("user:alice").recall("tea")
 
 
-def test_a_denial_holds_for_the_owner_as_well(tmp_path: Path, home: Recollect) -> None:
+def test_a_denial_holds_for_the_owner_as_well(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, '[[rule]]\ntool = ["memory.forget", "people.*"]\ndecision = "deny"\n')
     saved = home.vault("user:alice").memories.save("tea")
     with pytest.raises(Denied, match=rf"{re.escape(str(tmp_path))}.*mine\.toml:1"):

@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.domain.session import Session, SessionKey
-from recollect.vault.session_cache import SessionCache
+from recollectum.domain.session import Session, SessionKey
+from recollectum.vault.session_cache import SessionCache
 from tests.crashes.programs import finish, start
 from tests.matrix.homes import START, Turning, open_home
 

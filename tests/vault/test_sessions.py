@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.domain.message import Role, TokenCount, ToolCall, ToolStatus
-from recollect.domain.session import SessionKey, SessionKind
-from recollect.domain.trust import Trust
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.message import Role, TokenCount, ToolCall, ToolStatus
+from recollectum.domain.session import SessionKey, SessionKind
+from recollectum.domain.trust import Trust
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
 
 HOUR = timedelta(hours=1)
@@ -157,7 +157,7 @@ def test_agents_apart_share_nothing(place: Path, clock: Turning) -> None:
         assert len(list(home.home.vaults.glob("*.db"))) == 2
 
 
-def test_agents_together_share_one_vault(home: Recollect) -> None:
+def test_agents_together_share_one_vault(home: Recollectum) -> None:
     home.vault("user:alice", agent="one").memories.save("shared")
     assert home.vault("user:alice", agent="two").recall("shared")
     assert [str(owner) for owner in home.owners()] == ["user:alice"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import SettingsError
+from recollectum.domain.errors import SettingsError
 from tests.matrix.homes import Turning, open_home
 from tests.vault.note_folders import write
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from recollect.domain.context import PartKind
-from recollect.domain.errors import NotFound
-from recollect.domain.message import ToolCall
-from recollect.domain.summary import Summary
-from recollect.storage.tables import summaries
-from recollect.testing import ScriptedModel
-from recollect.vault.chat import Chat
-from recollect.vault.footing import Footing
-from recollect.vault.transcript import Said
-from recollect.vault.vault import Vault
+from recollectum.domain.context import PartKind
+from recollectum.domain.errors import NotFound
+from recollectum.domain.message import ToolCall
+from recollectum.domain.summary import Summary
+from recollectum.storage.tables import summaries
+from recollectum.testing import ScriptedModel
+from recollectum.vault.chat import Chat
+from recollectum.vault.footing import Footing
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
 
 #: About 200 tokens.
 LONG = "I moved to Lyon in March because of the new job, and Grace came along. " * 11

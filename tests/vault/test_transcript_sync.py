@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Conflict, InvalidInput, NotFound
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.vault.transcript_files import append, kept, lines, remarks, said
 
@@ -59,8 +59,8 @@ def test_a_bad_line_costs_itself_and_is_named(vault: Vault, folder: Path) -> Non
 
 def test_an_overlong_line_is_passed_over(vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The real limits, made small: files of tens of megabytes are no quick test.
-    monkeypatch.setattr("recollect.vault.transcript_sync_files.LOT_BYTES", 512)
-    monkeypatch.setattr("recollect.vault.transcript_sync_files.MAX_LINE", 2048)
+    monkeypatch.setattr("recollectum.vault.transcript_sync_files.LOT_BYTES", 512)
+    monkeypatch.setattr("recollectum.vault.transcript_sync_files.MAX_LINE", 2048)
     append(folder / "one.jsonl", said(0) + said(1, "remark1 " + "x" * 1000) + said(2, "y" * 3000) + said(3))
     report = vault.transcripts.sync()
     assert kept(vault) == ["remark0", "remark1", "remark3"]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.transcript import TranscriptReport
-from recollect.settings.model import TranscriptSettings
-from recollect.vault.transcript_sync_watch import TranscriptWatch
-from recollect.vault.vault import Vault
+from recollectum.domain.transcript import TranscriptReport
+from recollectum.settings.model import TranscriptSettings
+from recollectum.vault.transcript_sync_watch import TranscriptWatch
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.vault.transcript_files import append, kept, lines, remarks, said
 

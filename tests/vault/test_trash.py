@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import Denied, InvalidInput, NotFound
-from recollect.domain.memory import State
-from recollect.storage.tables.sweeps import SweepState
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Denied, InvalidInput, NotFound
+from recollectum.domain.memory import State
+from recollectum.storage.tables.sweeps import SweepState
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 
 DAY = timedelta(days=1)
@@ -67,7 +67,7 @@ def test_past_the_grace_window_and_under_a_taken_key_nothing_comes_back(vault: V
 
 
 @pytest.mark.feature("M8")
-def test_only_who_may_write_restores(home: Recollect, vault: Vault) -> None:
+def test_only_who_may_write_restores(home: Recollectum, vault: Vault) -> None:
     vault.memories.forget(vault.memories.save("x").id)
     home.people.add("user:bob")
     home.keys.grant("user:bob", "user:alice", "read")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
-from recollect.domain.event import EventType
-from recollect.domain.memory import Memory, State
-from recollect.vault.footing import Footing
-from recollect.vault.purge_request import PurgeRequest
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import Memory, State
+from recollectum.vault.footing import Footing
+from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 from tests.vault.scripted_homes import echoing, home_with
 

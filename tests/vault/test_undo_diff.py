@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.domain.errors import InvalidInput
-from recollect.domain.memory import State
-from recollect.vault.purge_request import PurgeRequest
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.memory import State
+from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 
 HOUR = timedelta(hours=1)

@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.errors import RecollectError
-from recollect.domain.memory import State
-from recollect.vault.purge_request import PurgeRequest
-from recollect.vault.vault import Vault
+from recollectum.domain.errors import RecollectumError
+from recollectum.domain.memory import State
+from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.vault.test_undo import shown
 
@@ -58,7 +58,7 @@ class World:
         one = self.ids[which % len(self.ids)] if self.ids else "mem_none"
         try:
             DEEDS[deed](self.vault, text, key, one)
-        except RecollectError:
+        except RecollectumError:
             return False
         if deed == "purge":
             self.purged.add(one)
@@ -105,7 +105,7 @@ def test_nothing_purged_comes_back_however_far_one_goes(
             for _ in range(2):
                 try:
                     world.vault.undo.last(back)
-                except RecollectError:
+                except RecollectumError:
                     continue
                 every = {one[0] for one in shown(world.vault)} | {one.id for one in world.vault.trash.find()}
                 assert not every & world.purged

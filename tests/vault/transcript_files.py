@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from recollect.vault.vault import Vault
+from recollectum.vault.vault import Vault
 
 CONVERSATION = "1b0f1810-57b3-4367-9a53-fa2186416311"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect import Recollect
+from recollectum import Recollectum
 
 
 def main(home: str, stop_at: int) -> None:
@@ -26,7 +26,7 @@ def main(home: str, stop_at: int) -> None:
 
     if stop_at:
         apsw.connection_hooks.append(hook)
-    with Recollect(Path(home), settings={"encryption": "off"}) as r:
+    with Recollectum(Path(home), settings={"encryption": "off"}) as r:
         report = r.vault("user:alice").transcripts.sync()
     print(f"added {report.added}", flush=True)
 

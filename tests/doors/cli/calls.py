@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from recollect.doors.cli.main import main
+from recollectum.doors.cli.main import main
 
-PROGRAM = [sys.executable, "-m", "recollect.doors.cli.main"]
+PROGRAM = [sys.executable, "-m", "recollectum.doors.cli.main"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def refused(*arguments: str, code: int = 1, stdin: bytes = b"") -> str:
     assert answer.code == code, answer
     lines = answer.err.splitlines()
     assert len(lines) == 1, answer.err
-    assert lines[0].startswith("recollect: ")
-    return lines[0].removeprefix("recollect: ")
+    assert lines[0].startswith("recollectum: ")
+    return lines[0].removeprefix("recollectum: ")
 
 
 def spawn(

@@ -8,7 +8,7 @@ from tests.doors.cli.calls import ok
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fresh home with a vault for ada, who is also the default user."""
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
-    monkeypatch.setenv("RECOLLECT_USER", "ada")
-    monkeypatch.setenv("RECOLLECT_STORAGE__RESERVE_MIB", "0")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
+    monkeypatch.setenv("RECOLLECTUM_STORAGE__RESERVE_MIB", "0")
     ok("init")

@@ -16,7 +16,7 @@ _LAUNCH = """
 import fcntl, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from recollect.doors.cli.main import main
+from recollectum.doors.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 

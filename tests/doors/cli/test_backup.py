@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.home.paths import Home, home_root
+from recollectum.home.paths import Home, home_root
 from tests.doors.cli.calls import call, ok, refused, spawn
 
 

@@ -1,4 +1,4 @@
-"""`recollect bench recall` on a made-up set, against values worked out by hand."""
+"""`recollectum bench recall` on a made-up set, against values worked out by hand."""
 
 import json
 import math
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.home.paths import Home, home_root
+from recollectum.home.paths import Home, home_root
 from tests.doors.cli.calls import ok, refused
 from tests.doors.cli.labelled_sets import UNITS, Line, write_set
 

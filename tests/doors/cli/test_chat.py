@@ -1,4 +1,4 @@
-"""`recollect chat` without a terminal: single turns, lines from a pipe, commands, and settings that change."""
+"""`recollectum chat` without a terminal: single turns, lines from a pipe, commands, and settings that change."""
 
 import os
 import re
@@ -127,7 +127,7 @@ def test_an_unknown_command_is_one_sentence_with_the_nearest() -> None:
 
 @pytest.mark.feature("A16")
 def test_settings_that_change_are_taken_over_and_the_session_goes_on() -> None:
-    file = Path(os.environ["RECOLLECT_HOME"]) / "settings.toml"
+    file = Path(os.environ["RECOLLECTUM_HOME"]) / "settings.toml"
     with subprocess.Popen(
         [*PROGRAM, "chat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as chat:
@@ -180,7 +180,7 @@ def test_a_kill_after_a_reply_loses_nothing_that_was_shown() -> None:
 
 
 def test_a_model_that_fails_is_one_sentence_and_the_message_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_LANGUAGE_MODEL__CALLS_PER_DAY", "1")
+    monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__CALLS_PER_DAY", "1")
     answer = ok(*PIPED, stdin=b"one\ntwo\n/memory\n")
     assert answer.out == "You said: one\nnothing is remembered\n"
     assert "language_model.calls_per_day is 1 and 1 are used; it frees at" in answer.err

@@ -1,4 +1,4 @@
-"""`recollect chat` on a terminal: streaming, control characters, questions, Ctrl-C, Ctrl-D, and a real model."""
+"""`recollectum chat` on a terminal: streaming, control characters, questions, Ctrl-C, Ctrl-D, and a real model."""
 
 import os
 from pathlib import Path
@@ -73,12 +73,12 @@ def test_ctrl_c_at_the_prompt_drops_the_line_and_nothing_else() -> None:
 
 @pytest.mark.feature("A16")
 def test_a_passphrase_is_asked_for_once_also_when_settings_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    home = Path(os.environ["RECOLLECT_HOME"]).with_name("sealed")
-    monkeypatch.setenv("RECOLLECT_HOME", str(home))
-    monkeypatch.delenv("RECOLLECT_ENCRYPTION")
-    monkeypatch.setenv("RECOLLECT_PASSPHRASE", "four words and more")
+    home = Path(os.environ["RECOLLECTUM_HOME"]).with_name("sealed")
+    monkeypatch.setenv("RECOLLECTUM_HOME", str(home))
+    monkeypatch.delenv("RECOLLECTUM_ENCRYPTION")
+    monkeypatch.setenv("RECOLLECTUM_PASSPHRASE", "four words and more")
     ok("init", "--user", "ada")
-    monkeypatch.delenv("RECOLLECT_PASSPHRASE")
+    monkeypatch.delenv("RECOLLECTUM_PASSPHRASE")
     with Terminal("chat", "--model", "scripted") as terminal:
         terminal.wait_for("Passphrase: ")
         terminal.press("four words and more\n")
@@ -97,14 +97,14 @@ def test_a_passphrase_is_asked_for_once_also_when_settings_change(monkeypatch: p
 @pytest.mark.feature("A17")
 @pytest.mark.feature("A18")
 def test_a_real_model_answers_and_ctrl_c_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_LANGUAGE_MODEL__PROVIDER", "local")
-    monkeypatch.setenv("RECOLLECT_LANGUAGE_MODEL__WINDOW_TOKENS", "4096")
-    monkeypatch.setenv("RECOLLECT_LANGUAGE_MODEL__MAX_OUTPUT_TOKENS", "20")
+    monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__PROVIDER", "local")
+    monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__WINDOW_TOKENS", "4096")
+    monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__MAX_OUTPUT_TOKENS", "20")
     ok("remember", "Grace lives in Lyon")
     answered = ok("chat", "--once", "Hello, who are you?", "--json").json
     assert answered["by"] == "local/SmolLM2-135M-Instruct.Q4_1"
     assert answered["reply"].strip()
-    monkeypatch.setenv("RECOLLECT_LANGUAGE_MODEL__MAX_OUTPUT_TOKENS", "2500")
+    monkeypatch.setenv("RECOLLECTUM_LANGUAGE_MODEL__MAX_OUTPUT_TOKENS", "2500")
     with Watching("chat") as terminal:
         terminal.wait_for("> ")
         before = len(terminal.shown)

@@ -1,4 +1,4 @@
-"""`recollect consolidate` says what reading many conversations costs before it reads them, and asks when it is much."""
+"""`recollectum consolidate` says what reading many conversations costs before it reads them, and asks if it is much."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from tests.doors.cli.calls import Answer, call, ok, refused
 from tests.doors.cli.terminals import Terminal
 
 PRICED = {
-    "RECOLLECT_LANGUAGE_MODEL__PROVIDER": "openai",
-    "RECOLLECT_LANGUAGE_MODEL__MODEL": "m-1",
-    "RECOLLECT_LANGUAGE_MODEL__RETRIES": "0",
+    "RECOLLECTUM_LANGUAGE_MODEL__PROVIDER": "openai",
+    "RECOLLECTUM_LANGUAGE_MODEL__MODEL": "m-1",
+    "RECOLLECTUM_LANGUAGE_MODEL__RETRIES": "0",
     "OPENAI_API_KEY": "open-1",
-    "RECOLLECT_LANGUAGE_MODEL__INPUT_PRICE": "3",
-    "RECOLLECT_LANGUAGE_MODEL__OUTPUT_PRICE": "15",
-    "RECOLLECT_LANGUAGE_MODEL__CURRENCY": "EUR",
+    "RECOLLECTUM_LANGUAGE_MODEL__INPUT_PRICE": "3",
+    "RECOLLECTUM_LANGUAGE_MODEL__OUTPUT_PRICE": "15",
+    "RECOLLECTUM_LANGUAGE_MODEL__CURRENCY": "EUR",
 }
 #: Whoever asks this one is refused by the budget before anything leaves the machine.
-MUCH = {**PRICED, "RECOLLECT_LANGUAGE_MODEL__MONEY_PER_DAY": "0.0001"}
+MUCH = {**PRICED, "RECOLLECTUM_LANGUAGE_MODEL__MONEY_PER_DAY": "0.0001"}
 REFUSED = "failed: language_model.money_per_day is 0.0001 EUR"
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -63,7 +63,7 @@ def test_without_a_model_there_is_nothing_to_say(talks: int) -> None:
 
 
 def test_a_price_that_is_not_known_is_said(monkeypatch: pytest.MonkeyPatch, talks: int) -> None:
-    with_settings(monkeypatch, {**PRICED, "RECOLLECT_LANGUAGE_MODEL__INPUT_PRICE": "-1"})
+    with_settings(monkeypatch, {**PRICED, "RECOLLECTUM_LANGUAGE_MODEL__INPUT_PRICE": "-1"})
     assert talks
     assert "at a price that is not known" in ok("consolidate", "--all", "--estimate").out
 
@@ -80,7 +80,7 @@ def test_a_price_that_is_not_known_is_said(monkeypatch: pytest.MonkeyPatch, talk
 def test_a_budget_that_will_not_do_is_said(
     monkeypatch: pytest.MonkeyPatch, talks: int, name: str, value: str, doubt: str
 ) -> None:
-    with_settings(monkeypatch, {**PRICED, f"RECOLLECT_LANGUAGE_MODEL__{name}": value})
+    with_settings(monkeypatch, {**PRICED, f"RECOLLECTUM_LANGUAGE_MODEL__{name}": value})
     assert talks
     assert doubt in costs("--all")["doubt"]
 
@@ -116,7 +116,7 @@ def test_on_a_terminal_it_is_asked_about(talks: int) -> None:
 
 
 def test_what_costs_nothing_is_not_spoken_of(monkeypatch: pytest.MonkeyPatch, talks: int) -> None:
-    with_settings(monkeypatch, {"RECOLLECT_LANGUAGE_MODEL__PROVIDER": "scripted"})
+    with_settings(monkeypatch, {"RECOLLECTUM_LANGUAGE_MODEL__PROVIDER": "scripted"})
     answer = ok("consolidate", "--all", "--json")
     assert (len(answer.json["outcomes"]), answer.err) == (talks, "")
     assert costs("--all")["conversations"] == 0

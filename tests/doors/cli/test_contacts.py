@@ -1,4 +1,4 @@
-"""`recollect contacts` answers with an address, or asks and fails."""
+"""`recollectum contacts` answers with an address, or asks and fails."""
 
 import pytest
 
@@ -20,11 +20,11 @@ def test_resolve_and_list() -> None:
 
 @pytest.mark.feature("A13")
 def test_what_is_not_clear_is_asked_and_fails() -> None:
-    assert call("contacts", "list").err == "no contacts; tell of one with: recollect remember TEXT\n"
+    assert call("contacts", "list").err == "no contacts; tell of one with: recollectum remember TEXT\n"
     ok("remember", "Anna is my sister")
     ok("remember", "Bea is my sister")
     asked = call("contacts", "resolve", "my sister")
     assert (asked.code, asked.out) == (1, "")
-    assert asked.err == "recollect: Which: Anna, your sister; or Bea, your sister?\n"
+    assert asked.err == "recollectum: Which: Anna, your sister; or Bea, your sister?\n"
     unknown = call("contacts", "resolve", "my boss", "--json")
     assert (unknown.code, unknown.json["resolved"]["outcome"]) == (1, "nothing")

@@ -1,4 +1,4 @@
-"""`recollect context`, `profile` and `checkpoints`: what a person sees of them."""
+"""`recollectum context`, `profile` and `checkpoints`: what a person sees of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`recollect credentials` takes secrets in unseen, says where they are, and never shows one."""
+"""`recollectum credentials` takes secrets in unseen, says where they are, and never shows one."""
 
 import json
 import os
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.home.credentials.store import Credentials
+from recollectum import Recollectum
+from recollectum.home.credentials.store import Credentials
 from tests.doors.cli.calls import Answer, call, ok, refused, spawn
 from tests.doors.cli.terminals import Terminal
 from tests.home.credentials.stores import CANARY, files_with
@@ -24,15 +24,15 @@ TOKEN = {
 @pytest.fixture
 def sealed(monkeypatch: pytest.MonkeyPatch) -> Path:
     """An encrypted home of ada's."""
-    monkeypatch.setenv("RECOLLECT_USER", "ada")
-    monkeypatch.setenv("RECOLLECT_STORAGE__RESERVE_MIB", "0")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
+    monkeypatch.setenv("RECOLLECTUM_STORAGE__RESERVE_MIB", "0")
     ok("init")
-    return Path(os.environ["RECOLLECT_HOME"])
+    return Path(os.environ["RECOLLECTUM_HOME"])
 
 
 def secret_of(name: str) -> str | None:
-    with Recollect() as recollect:
-        return Credentials(recollect.home, recollect.encryption(), environ=os.environ).secret(name)
+    with Recollectum() as recollectum:
+        return Credentials(recollectum.home, recollectum.encryption(), environ=os.environ).secret(name)
 
 
 @pytest.mark.feature("C6")
@@ -128,7 +128,7 @@ def test_status_says_in_plain_words_how_safe_the_holder_is(sealed: Path, monkeyp
     for key in Path(os.environ["XDG_CONFIG_HOME"]).rglob("*.key"):
         key.unlink()
     assert "A secret is sealed by AES-256-GCM in" in ok("credentials", "status").out
-    monkeypatch.setenv("RECOLLECT_HOME", str(sealed / "nowhere"))
+    monkeypatch.setenv("RECOLLECTUM_HOME", str(sealed / "nowhere"))
     assert "there is no home" in refused("credentials", "status")
 
 
@@ -154,7 +154,7 @@ def test_an_older_file_is_imported_once_and_is_gone(sealed: Path, tmp_path: Path
 
 def test_only_the_operator_may(sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = ok("keys", "create", "--json").json["secret"]
-    monkeypatch.setenv("RECOLLECT_API_KEY", key)
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", key)
     assert "only the process owner may" in refused("credentials", "list")
     assert "only the process owner may" in refused("credentials", "set", "X", stdin=CANARY.encode())
 

@@ -13,11 +13,11 @@ from tests.doors.cli.calls import PROGRAM, call, ok, refused, spawn
 @pytest.mark.parametrize(
     ("line", "begins", "ends"),
     [
-        (["recll", "x"], "no such command 'recll'. Did you mean 'recall'?", "see: recollect --help"),
-        (["recall"], "missing argument 'QUERY'", "see: recollect recall --help"),
-        (["memories"], "missing command", "see: recollect memories --help"),
-        (["recall", "x", "--limt", "3"], "no such option", "see: recollect recall --help"),
-        (["recall", "x", "--limit", "many"], "invalid value for '--limit'", "see: recollect recall --help"),
+        (["recll", "x"], "no such command 'recll'. Did you mean 'recall'?", "see: recollectum --help"),
+        (["recall"], "missing argument 'QUERY'", "see: recollectum recall --help"),
+        (["memories"], "missing command", "see: recollectum memories --help"),
+        (["recall", "x", "--limt", "3"], "no such option", "see: recollectum recall --help"),
+        (["recall", "x", "--limit", "many"], "invalid value for '--limit'", "see: recollectum recall --help"),
     ],
 )
 def test_a_line_that_cannot_be_meant_is_one_sentence_and_2(line: list[str], begins: str, ends: str) -> None:
@@ -32,7 +32,7 @@ def test_a_real_process_answers_on_stdout_and_complains_on_stderr() -> None:
     assert made.json["created"] is True
     wrong = spawn("memories", "show", "nope", "--user", "ada")
     assert (wrong.code, wrong.out) == (1, "")
-    assert wrong.err == "recollect: there is no memory 'nope' in this vault\n"
+    assert wrong.err == "recollectum: there is no memory 'nope' in this vault\n"
 
 
 @pytest.mark.usefixtures("home")
@@ -96,7 +96,7 @@ def test_a_full_disk_behind_stdout_is_one_sentence(unbuffered: str) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, check=False, env=environ)
     assert done.returncode == 1
-    assert done.stderr.decode().startswith("recollect: the system refused: No space left on device")
+    assert done.stderr.decode().startswith("recollectum: the system refused: No space left on device")
     assert done.stderr.count(b"\n") == 1
 
 
@@ -121,30 +121,30 @@ def test_the_bare_program_shows_its_help() -> None:
 
 
 def test_every_problem_of_the_settings_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_RECALL__LIMIT", "many")
-    monkeypatch.setenv("RECOLLECT_ENCRYPTON", "off")
+    monkeypatch.setenv("RECOLLECTUM_RECALL__LIMIT", "many")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTON", "off")
     answer = call("settings", "show")
     assert answer.code == 1
     lines = answer.err.splitlines()
     assert len(lines) == 2
-    assert all(line.startswith("recollect: the variable RECOLLECT_") for line in lines)
+    assert all(line.startswith("recollectum: the variable RECOLLECTUM_") for line in lines)
 
 
 @pytest.mark.parametrize("line", [["recall", "x"], ["users", "list"], ["encryption", "status"], ["memories", "list"]])
 def test_only_init_and_the_first_writes_make_a_home(line: list[str]) -> None:
-    assert refused(*line).endswith("yet; make it with: recollect init")
-    assert not Path(os.environ["RECOLLECT_HOME"]).exists()
+    assert refused(*line).endswith("yet; make it with: recollectum init")
+    assert not Path(os.environ["RECOLLECTUM_HOME"]).exists()
 
 
 def test_a_key_makes_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_API_KEY", "rk_nope")
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", "rk_nope")
     assert "there is no home" in refused("remember", "x")
-    assert not Path(os.environ["RECOLLECT_HOME"]).exists()
+    assert not Path(os.environ["RECOLLECTUM_HOME"]).exists()
 
 
 def test_the_first_remember_makes_the_home_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_USER", "ada")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
     first = ok("remember", "I like tea")
     assert "Made a home at" in first.err
-    assert "recollect encryption new-code" in first.err
+    assert "recollectum encryption new-code" in first.err
     assert "Made a home" not in ok("remember", "I like cake").err

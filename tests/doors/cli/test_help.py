@@ -1,4 +1,4 @@
-"""`recollect --help` is quick, and every command and option says what it does."""
+"""`recollectum --help` is quick, and every command and option says what it does."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from typer.core import TyperArgument, TyperOption
 
-from recollect.doors.cli.reference import commands
+from recollectum.doors.cli.reference import commands
 from tests.doors.cli.calls import PROGRAM, ok
 
 BUDGET_S = 0.3
@@ -41,10 +41,10 @@ def test_help_stays_within_its_cpu_budget(tmp_path: Path) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    program = "import sys; from recollect.doors.cli.main import main; main(['--help']); print(*sys.modules)"
+    program = "import sys; from recollectum.doors.cli.main import main; main(['--help']); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     assert "typer" in loaded
-    assert not {"apsw", "rich", "pydantic", "asyncio", "cryptography", "recollect.engine"} & set(loaded)
+    assert not {"apsw", "rich", "pydantic", "asyncio", "cryptography", "recollectum.engine"} & set(loaded)
 
 
 @pytest.mark.parametrize("path", [path for path, _ in commands()])

@@ -1,4 +1,4 @@
-"""`recollect hook` by its own name: slower to load than what agents call, and with the same promise."""
+"""`recollectum hook` by its own name: slower to load than what agents call, and with the same promise."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`recollect index` with an embedder and without one."""
+"""`recollectum index` with an embedder and without one."""
 
 import pytest
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 @pytest.fixture
 def local(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "local")
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", "local")
 
 
 def test_without_an_embedder_it_says_so_and_the_words_are_still_made_again() -> None:
@@ -38,7 +38,7 @@ def test_there_is_nothing_to_go_back_to_at_first() -> None:
 def test_vectors_are_made_made_again_and_put_back() -> None:
     ok("remember", "Grace plays the piano")
     ok("remember", "The train leaves at nine")
-    assert "vectors     none yet; make them with: recollect index update" in ok("index", "status").out
+    assert "vectors     none yet; make them with: recollectum index update" in ok("index", "status").out
     assert ok("index", "update").out == "2 pieces embedded\n"
     assert ok("index", "update", "--json").json["embedded"] == 0
     status = ok("index", "status").out.splitlines()
@@ -54,7 +54,7 @@ def test_vectors_are_made_made_again_and_put_back() -> None:
     assert (again["pieces"], again["embedded"]) == (3, 3)
     assert ok("recall", "which instrument does she play?", "--json").json["rung"] == "hybrid"
     add_previous_generation("user:ada")
-    assert "before      old-model (elsewhere); recollect index rollback goes back" in ok("index", "status").out
+    assert "before      old-model (elsewhere); recollectum index rollback goes back" in ok("index", "status").out
     assert "model       old-model (elsewhere)" in ok("index", "rollback").out
     assert "model       gte-small (local)" in ok("index", "rollback").out
 

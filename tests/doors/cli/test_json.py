@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.doors.shapes import to_json
+from recollectum import Recollectum
+from recollectum.doors.shapes import to_json
 from tests.docs.pages import ROOT
 from tests.doors.cli.calls import call, ok
 from tests.doors.cli.generations import add_previous_generation
@@ -17,7 +17,7 @@ from tests.doors.cli.test_nonsense import leaves
 from tests.doors.server.daemons import daemon
 
 GUIDE = ROOT / "docs" / "guides" / "command-line.md"
-_ROW = re.compile(r"^\| `recollect (?P<path>[^`]+)` \| (?P<keys>.+) \|$", re.MULTILINE)
+_ROW = re.compile(r"^\| `recollectum (?P<path>[^`]+)` \| (?P<keys>.+) \|$", re.MULTILINE)
 
 
 def promised() -> dict[str, list[str]]:
@@ -204,8 +204,8 @@ def daemon_answers() -> Iterator[tuple[str, dict[str, object]]]:
 
 @pytest.mark.loopback
 def test_every_answer_has_the_promised_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RECOLLECT_USER", "ada")
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "local")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", "local")
     code = ok("init", "--json").json["recovery_code"]
     answers = {path: ok(*line).json for path, line in lines(tmp_path)}
     code = answers["encryption new-code"]["recovery_code"]
@@ -232,7 +232,7 @@ def test_stdout_is_one_document_in_ascii_with_iso_times() -> None:
 @pytest.mark.usefixtures("home")
 def test_the_keys_of_a_memory_are_the_ones_of_the_library() -> None:
     memory = ok("remember", "tea", "--key", "drink", "--json").json["memory"]
-    with Recollect() as r:
+    with Recollectum() as r:
         kept = r.vault("user:ada").memories.find("drink")
     assert memory == json.loads(json.dumps(to_json(kept)))
 

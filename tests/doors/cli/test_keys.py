@@ -1,4 +1,4 @@
-"""`recollect keys`: scopes, further owners, and rotation."""
+"""`recollectum keys`: scopes, further owners, and rotation."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_a_key_has_scopes_and_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "at least one" in refused("keys", "create", "--scope", "admin")
     assert "there is no user 'carol'" in refused("keys", "create", "--owner", "carol")
     assert "not both" in refused("keys", "create", "--read-only", "--scope", "write", code=2)
-    monkeypatch.setenv("RECOLLECT_API_KEY", made["secret"])
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", made["secret"])
     assert "tea" in ok("recall", "likes").out
     assert "does not allow writing" in refused("remember", "x")
 
@@ -30,7 +30,7 @@ def test_a_rotated_key_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ends in 10m" in kept.err
     assert "there is no key" in refused("keys", "rotate", old["key"]["id"])
     for secret in (rotated.json["secret"], kept.word):
-        monkeypatch.setenv("RECOLLECT_API_KEY", secret)
+        monkeypatch.setenv("RECOLLECTUM_API_KEY", secret)
         assert "tea" in ok("recall", "likes").out
-    monkeypatch.setenv("RECOLLECT_API_KEY", old["secret"])
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", old["secret"])
     assert "revoked" in refused("recall", "likes")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.doors.cli.demo import search
+from recollectum import Recollectum
+from recollectum.doors.cli.demo import search
 from tests.doors.cli.calls import call, ok, refused
 from tests.doors.cli.terminals import Terminal
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("home")
 def forgotten(days: int) -> str:
     """A memory that was forgotten some days ago."""
     then = datetime.now(UTC) - timedelta(days=days)
-    with Recollect(clock=lambda: then) as r:
+    with Recollectum(clock=lambda: then) as r:
         memories = r.vault("user:ada").memories
         memory = memories.save("the blue kingfisher")
         memories.forget(memory.id)
@@ -62,7 +62,7 @@ def test_run_asks_on_a_terminal(typed: str, code: int, left: int) -> None:
 @pytest.mark.feature("M2")
 def test_a_step_that_destroys_nothing_needs_no_yes() -> None:
     then = datetime.now(UTC) - timedelta(days=20)
-    with Recollect(clock=lambda: then, settings={"lifecycle.active_days": 10}) as r:
+    with Recollectum(clock=lambda: then, settings={"lifecycle.active_days": 10}) as r:
         r.vault("user:ada").memories.save("the sky is blue")
     assert ok("lifecycle", "run").out == "1 memory archived\n"
 
@@ -70,7 +70,7 @@ def test_a_step_that_destroys_nothing_needs_no_yes() -> None:
 def test_a_leap_of_the_clock_is_explained_with_its_cure() -> None:
     memory = forgotten(100)
     preview = ok("lifecycle", "preview")
-    assert "If the clock is right, run: recollect lifecycle run --accept-clock" in preview.err
+    assert "If the clock is right, run: recollectum lifecycle run --accept-clock" in preview.err
     held = call("lifecycle", "run", "--yes", "--json")
     assert held.code == 1
     assert held.json["report"]["held_since"] is not None

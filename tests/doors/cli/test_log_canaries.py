@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from typer.core import TyperGroup
 
-from recollect import Recollect
-from recollect.domain.errors import Conflict, Denied, InvalidInput, ModelMissing, NotFound, StepRefused
-from recollect.doors.cli import edge
-from recollect.doors.cli.main import main, program
-from recollect.vault.purge_request import PurgeRequest
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.errors import Conflict, Denied, InvalidInput, ModelMissing, NotFound, StepRefused
+from recollectum.doors.cli import edge
+from recollectum.doors.cli.main import main, program
+from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.doors.hook.calls import event, no_attendant_left, patient
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.operations import attempts
@@ -82,7 +82,7 @@ def test_no_operation_logs_what_it_is_about(tmp_path: Path, everything: Path) ->
     # Anything else than the refusals above has failed the test already.
     assert len(worked) > 3 * len(errors), errors
     assert [one for one in errors if CANARY in one.lower()] == []
-    written = (tmp_path / "home/logs/recollect.jsonl").read_text()
+    written = (tmp_path / "home/logs/recollectum.jsonl").read_text()
     # It did tell of them.
     told = {"purge.run", "retention.sweep", "consolidation.done", "policy.refused", "memory.forget"}
     assert told <= set(written.replace('"', " ").split())
@@ -95,12 +95,12 @@ def _write_rule(folder: Path) -> None:
     (folder / "mine.toml").write_text('[[rule]]\ntool = "memory.forget"\nclients = "mcp:*"\ndecision = "deny"\n')
 
 
-def _refused_by_a_rule(home: Recollect) -> None:
+def _refused_by_a_rule(home: Recollectum) -> None:
     with pytest.raises(Denied, match=r"mine\.toml:1"):
         home.through(f"mcp:{CANARY}").vault(f"user:{CANARY}").memories.forget(f"mem_{CANARY}")
 
 
-def _ends(home: Recollect, vault: Vault) -> None:
+def _ends(home: Recollectum, vault: Vault) -> None:
     """The operations that log by themselves."""
     chat = vault.sessions.open(channel="y")
     chat.add("user", f"I live in {CANARY}.")
@@ -116,11 +116,11 @@ Cli = Callable[..., dict[str, Any]]
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
     """Runs a line that has to succeed, with its log at the loudest; what it answers as JSON."""
-    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("RECOLLECT_LOG__LEVEL", "debug")
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
-    monkeypatch.setenv("RECOLLECT_REDACTION__KEEP", "credentials")
-    monkeypatch.setenv("RECOLLECT_STORAGE__RESERVE_MIB", "0")
+    monkeypatch.setenv("RECOLLECTUM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("RECOLLECTUM_LOG__LEVEL", "debug")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_REDACTION__KEEP", "credentials")
+    monkeypatch.setenv("RECOLLECTUM_STORAGE__RESERVE_MIB", "0")
 
     def call(*words: str, given: str = "", code: int = 0) -> dict[str, Any]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
@@ -192,9 +192,9 @@ def test_no_command_logs_what_is_on_its_line(
     tmp_path: Path, everything: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
-    monkeypatch.setenv("RECOLLECT_HOME", str(home))
-    monkeypatch.setenv("RECOLLECT_LOG__LEVEL", "debug")
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_HOME", str(home))
+    monkeypatch.setenv("RECOLLECTUM_LOG__LEVEL", "debug")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["init"]) == 0
     assert main(["remember", f"{CANARY} on the line"]) == 0
@@ -207,7 +207,7 @@ def test_no_command_logs_what_is_on_its_line(
                 code = main(["--verbose", *words, *more])
                 told = capsys.readouterr().err
                 assert code in _CODES, (words, more, told)
-                assert "fault in Recollect" not in told, (words, more, told)
+                assert "fault in Recollectum" not in told, (words, more, told)
     assert _hits(everything) == []
     assert not (home / "logs").exists() or _hits(home / "logs") == []
 
@@ -221,8 +221,8 @@ def test_a_fault_of_ours_is_a_place_and_not_a_traceback(tmp_path: Path, capsys: 
 
     assert edge.guarded(fails, ["--home", str(home), CANARY]) == edge.FAILED
     told = capsys.readouterr().err
-    assert "this is a fault in Recollect: ValueError at cli/test_log_canaries.py:" in told
+    assert "this is a fault in Recollectum: ValueError at cli/test_log_canaries.py:" in told
     assert CANARY not in told
     assert "Traceback" not in told
-    assert "cli.unexpected" in (home / "logs/recollect.jsonl").read_text()
+    assert "cli.unexpected" in (home / "logs/recollectum.jsonl").read_text()
     assert _hits(home / "logs") == []

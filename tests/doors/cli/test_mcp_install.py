@@ -1,4 +1,4 @@
-"""`recollect mcp install`: what is written into agents' files, and that nothing else changes."""
+"""`recollectum mcp install`: what is written into agents' files, and that nothing else changes."""
 
 import json
 import os
@@ -16,7 +16,7 @@ FILES = {
     "claude-code": (".claude.json", ".claude/settings.json"),
     "codex": (".codex/config.toml", ".codex/hooks.json"),
     "gemini-cli": (".gemini/settings.json",),
-    "opencode": (".config/opencode/opencode.json", ".config/opencode/plugin/recollect.js"),
+    "opencode": (".config/opencode/opencode.json", ".config/opencode/plugin/recollectum.js"),
     "cursor": (".cursor/mcp.json", ".cursor/hooks.json"),
 }
 AGENTS = sorted(FILES)
@@ -60,24 +60,24 @@ def test_a_dry_run_shows_a_diff_and_writes_nothing(agent: str) -> None:
     before = _texts(agent)
     shown = ok("mcp", "install", agent, "--dry-run").out
     assert "+" in shown
-    assert "recollect" in shown
+    assert "recollectum" in shown
     assert _texts(agent) == before
     assert ok("mcp", "install", agent, "--dry-run", "--json").json["changed"] is False
 
 
 def test_the_command_is_absolute_and_names_the_person_and_the_home() -> None:
     _install("claude-code", "--user", "ada")
-    server = json.loads((_account() / ".claude.json").read_text())["mcpServers"]["recollect"]
+    server = json.loads((_account() / ".claude.json").read_text())["mcpServers"]["recollectum"]
     assert Path(server["command"]).is_absolute()
     assert Path(server["command"]).parent == Path(sys.executable).parent
-    assert server["args"][-5:] == ["mcp", "--user", "ada", "--home", os.environ["RECOLLECT_HOME"]]
+    assert server["args"][-5:] == ["mcp", "--user", "ada", "--home", os.environ["RECOLLECTUM_HOME"]]
     settings = json.loads((_account() / ".claude/settings.json").read_text())
     assert set(settings["hooks"]) == {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
 
 
 def test_codex_waits_for_the_server() -> None:
     _install("codex")
-    server = tomllib.loads((_account() / ".codex/config.toml").read_text())["mcp_servers"]["recollect"]
+    server = tomllib.loads((_account() / ".codex/config.toml").read_text())["mcp_servers"]["recollectum"]
     assert server["required"] is True
     assert server["startup_timeout_sec"] >= 10
 
@@ -118,7 +118,7 @@ def test_comments_order_and_other_settings_stay() -> None:
     for line in JSONC.splitlines():
         assert line.rstrip(",").strip() in after
     assert after.index('"theme"') < after.index('"mcpServers"') < after.index('"hooks"')
-    assert path.with_name("settings.json.recollect-backup").read_text() == JSONC
+    assert path.with_name("settings.json.recollectum-backup").read_text() == JSONC
     _install("gemini-cli", "--undo")
     assert path.read_text() == JSONC
 
@@ -134,11 +134,11 @@ def test_a_toml_file_keeps_every_line() -> None:
 
 
 def test_an_older_entry_of_ours_is_replaced_in_its_place() -> None:
-    old = TOML.replace("[mcp_servers.other]", '[mcp_servers.recollect]\ncommand = "old"\n\n[mcp_servers.other]')
+    old = TOML.replace("[mcp_servers.other]", '[mcp_servers.recollectum]\ncommand = "old"\n\n[mcp_servers.other]')
     path = _write(".codex/config.toml", old)
     _install("codex", "--user", "ada")
     after = path.read_text()
-    assert after.index("[mcp_servers.recollect]") < after.index("[mcp_servers.other]")
+    assert after.index("[mcp_servers.recollectum]") < after.index("[mcp_servers.other]")
     assert '"old"' not in after
     _install("codex", "--user", "grace")
     hooks = json.loads((_account() / ".codex/hooks.json").read_text())["hooks"]["Stop"]
@@ -156,7 +156,7 @@ def test_hooks_can_be_left_out_and_are_taken_out_again() -> None:
 
 def test_a_project_has_files_of_its_own() -> None:
     _install("claude-code", "--scope", "project")
-    assert "recollect" in json.loads(Path(".mcp.json").read_text())["mcpServers"]
+    assert "recollectum" in json.loads(Path(".mcp.json").read_text())["mcpServers"]
     assert Path(".claude/settings.local.json").exists()
     assert not (_account() / ".claude.json").exists()
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.doors.cli.calls import call, ok, refused
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -137,9 +137,9 @@ def test_edit_can_insist_on_a_version() -> None:
 
 def test_supersede_and_as_of() -> None:
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
-    with Recollect(clock=lambda: long_ago, settings={"lifecycle.active_days": 0}) as r:
+    with Recollectum(clock=lambda: long_ago, settings={"lifecycle.active_days": 0}) as r:
         old = r.vault("user:ada").memories.save("Ada lives in Porto")
-    with Recollect(settings={"lifecycle.active_days": 0}) as r:
+    with Recollectum(settings={"lifecycle.active_days": 0}) as r:
         r.vault("user:ada").lifecycle.accept_clock()
     new = ok("memories", "supersede", old.id, "Ada lives in Lisbon").word
     assert "Lisbon" in ok("recall", "Ada lives").out

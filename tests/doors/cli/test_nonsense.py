@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
-from recollect.doors.cli.reference import commands
+from recollectum.doors.cli.reference import commands
 from tests.doors.cli.calls import Answer, call, spawn
 from tests.home.small_disk import run_on_small_disk
 
@@ -59,7 +59,7 @@ def leaves() -> list[str]:
 
 
 def parameters(path: str) -> list[Parameter]:
-    found = next(one for name, one in commands() if name == f"recollect {path}")
+    found = next(one for name, one in commands() if name == f"recollectum {path}")
     every = cast("list[Parameter]", found.params)
     return [one for one in every if not (isinstance(one, TyperOption) and one.is_flag) and one.name != "help"]
 
@@ -91,7 +91,7 @@ def problem(place: str, answer: Answer) -> str | None:
     """What is wrong with the answer, if anything."""
     if answer.code == 0:
         return None if place in MEANT else "it was accepted"
-    sentences = [line for line in answer.err.splitlines() if line.startswith("recollect: ")]
+    sentences = [line for line in answer.err.splitlines() if line.startswith("recollectum: ")]
     if answer.code not in (1, 2) or len(sentences) != 1 or "Traceback" in answer.err:
         return f"not one sentence: {answer.code} {answer.err[:200]}"
     return "it came back raw" if len(answer.err) > 2000 or set("\x1b\0\u202e") & set(answer.err) else None
@@ -110,8 +110,8 @@ def test_the_matrix_sees_a_silent_acceptance_a_traceback_and_a_raw_echo() -> Non
     assert problem("memories show ID", Answer(0, "", "")) == "it was accepted"
     assert problem("recall QUERY", Answer(0, "", "")) is None
     assert problem("memories show ID", Answer(1, "", "Traceback (most recent call last):\n"))
-    assert problem("memories show ID", Answer(1, "", "recollect: there is no \x1b[31m\n")) == "it came back raw"
-    assert problem("memories show ID", Answer(1, "", "recollect: there is no such memory\n")) is None
+    assert problem("memories show ID", Answer(1, "", "recollectum: there is no \x1b[31m\n")) == "it came back raw"
+    assert problem("memories show ID", Answer(1, "", "recollectum: there is no such memory\n")) is None
 
 
 @pytest.mark.parametrize("path", leaves())
@@ -131,7 +131,7 @@ def test_a_home_that_cannot_be_is_one_sentence(path: str, tmp_path: Path) -> Non
 
 READ_ONLY = """
 import sys
-from recollect.doors.cli.main import main
+from recollectum.doors.cli.main import main
 home = sys.argv[1] + "/home"
 for line in (["init"], ["status"], ["remember", "x"], ["settings", "set", "recall.limit", "3"]):
     code = main([*line, "--home", home])
@@ -141,8 +141,8 @@ for line in (["init"], ["status"], ["remember", "x"], ["settings", "set", "recal
 
 def test_a_read_only_home_is_one_sentence(tmp_path: Path) -> None:
     said = run_on_small_disk(tmp_path, f"import sys; sys.stderr = sys.stdout\n{READ_ONLY}", mib=16, read_only=True)
-    told = [line for line in said.splitlines() if line.startswith("recollect: ")]
-    assert [line for line in said.splitlines() if not line.startswith("recollect: ")] == [
+    told = [line for line in said.splitlines() if line.startswith("recollectum: ")]
+    assert [line for line in said.splitlines() if not line.startswith("recollectum: ")] == [
         "init 1",
         "status 1",
         "remember 1",
@@ -155,4 +155,4 @@ def test_a_read_only_home_is_one_sentence(tmp_path: Path) -> None:
 def test_bytes_that_are_not_text_are_one_sentence() -> None:
     answer = spawn("recall", "\udce9")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "recollect: argument 2 is not UTF-8; write it in that encoding\n"
+    assert answer.err == "recollectum: argument 2 is not UTF-8; write it in that encoding\n"

@@ -68,5 +68,5 @@ def test_what_is_no_folder_is_refused(folder: Path) -> None:
 
 
 def test_a_key_may_not_name_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_API_KEY", ok("keys", "create", "--json").json["secret"])
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", ok("keys", "create", "--json").json["secret"])
     assert "does not allow managing the home" in refused("notes", "add", str(folder))

@@ -27,9 +27,9 @@ def test_a_user_who_is_not_there_is_refused_with_the_nearest_name() -> None:
     ok("users", "add", "alice")
     for line in (["recall", "x"], ["remember", "x"], ["status"], ["memories", "list"], ["init"], ["keys", "create"]):
         assert refused(*line, "--user", "alcie") == (
-            "there is no user 'alcie'; did you mean 'alice'? add it with: recollect users add alcie"
+            "there is no user 'alcie'; did you mean 'alice'? add it with: recollectum users add alcie"
         )
-    assert refused("recall", "x", "--user", "zoe") == "there is no user 'zoe'; add it with: recollect users add zoe"
+    assert refused("recall", "x", "--user", "zoe") == "there is no user 'zoe'; add it with: recollectum users add zoe"
     assert [one["owner"] for one in ok("users", "list", "--json").json["users"]] == ["user:ada", "user:alice"]
 
 
@@ -54,14 +54,14 @@ def test_other_owners_are_written_whole() -> None:
 def test_the_default_user_is_the_variable_then_the_setting(
     variable: str, setting: str, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_USER", variable)
+    monkeypatch.setenv("RECOLLECTUM_USER", variable)
     ok("settings", "set", "default_user", setting)
     ok("remember", "tea")
     assert ok("status", "--json").json["user"] == used
 
 
 def test_the_last_resort_is_the_name_of_the_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RECOLLECT_USER")
+    monkeypatch.delenv("RECOLLECTUM_USER")
     monkeypatch.setenv("LOGNAME", "grace")
     assert "Made a vault for grace" in ok("init").out
 
@@ -75,7 +75,7 @@ def test_with_a_key_the_caller_is_its_person(monkeypatch: pytest.MonkeyPatch) ->
     ok("remember", "ada likes tea")
     created = ok("keys", "create", "--user", "alice")
     assert "it is not shown again" in created.err
-    monkeypatch.setenv("RECOLLECT_API_KEY", created.word)
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", created.word)
     ok("remember", "alice likes cake")
     assert "cake" in ok("recall", "likes").out
     assert "tea" not in ok("recall", "likes").out
@@ -87,7 +87,7 @@ def test_with_a_key_the_caller_is_its_person(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_read_only_key_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     ok("remember", "ada likes tea")
-    monkeypatch.setenv("RECOLLECT_API_KEY", secret("--read-only"))
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", secret("--read-only"))
     assert "tea" in ok("recall", "likes").out
     assert "does not allow writing" in refused("remember", "x")
 
@@ -97,7 +97,7 @@ def test_a_revoked_or_wrong_key_is_nobody(monkeypatch: pytest.MonkeyPatch) -> No
     assert key["secret"] not in ok("keys", "list").out
     assert ok("keys", "revoke", key["key"]["id"]).out == f"{key['key']['id']} is revoked\n"
     for wrong in (key["secret"], "rk_nope"):
-        monkeypatch.setenv("RECOLLECT_API_KEY", wrong)
+        monkeypatch.setenv("RECOLLECTUM_API_KEY", wrong)
         assert "not known here, or was revoked" in refused("recall", "x")
 
 
@@ -112,12 +112,12 @@ def test_a_grant_opens_what_it_names_until_it_is_withdrawn(monkeypatch: pytest.M
     assert rows == [["alice", "read", "ada", "user"], ["alice", "read", "global", "global"]]
     key = secret("--user", "alice")
     with monkeypatch.context() as patch:
-        patch.setenv("RECOLLECT_API_KEY", key)
+        patch.setenv("RECOLLECTUM_API_KEY", key)
         assert "tea" in ok("recall", "likes", "--user", "ada").out
         assert "Monday" in ok("recall", "closed", "--user", "global").out
         assert "no grant to write" in refused("remember", "x", "--user", "ada")
     ok("grants", "withdraw", grant.word)
-    monkeypatch.setenv("RECOLLECT_API_KEY", key)
+    monkeypatch.setenv("RECOLLECTUM_API_KEY", key)
     assert call("recall", "likes", "--user", "ada").code == 1
 
 

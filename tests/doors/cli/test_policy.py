@@ -1,4 +1,4 @@
-"""`recollect policy`: check names each problem, explain names the rule, test says what is decided otherwise."""
+"""`recollectum policy`: check names each problem, explain names the rule, test says what is decided otherwise."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 def write(name: str, text: str) -> Path:
-    folder = Path(os.environ["RECOLLECT_HOME"]) / "policies"
+    folder = Path(os.environ["RECOLLECTUM_HOME"]) / "policies"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text)
     return folder / name
@@ -26,7 +26,7 @@ def test_check_names_every_problem_with_its_line_and_fails() -> None:
     found = call("policy", "check")
     assert (found.code, found.err) == (
         1,
-        "recollect: the policies have 1 problem; mend each at the line that is named\n",
+        "recollectum: the policies have 1 problem; mend each at the line that is named\n",
     )
     assert f"{bad}:2: decision is 'perhaps'; it must be allow, deny or ask_user" in found.out
     as_json = call("policy", "check", str(bad), "--json")

@@ -1,4 +1,4 @@
-"""`recollect recall`: its filters, its reasons, and the word it gives when it could not do its best."""
+"""`recollectum recall`: its filters, its reasons, and the word it gives when it could not do its best."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_explain_shows_the_arms_the_terms_and_what_was_added() -> None:
 
 @pytest.mark.feature("G11")
 def test_explain_names_the_place_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "local")
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", "local")
     ok("remember", "Grace plays the piano")
     found = ok("recall", "which instrument can she play?", "--explain")
     assert found.err == ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.doors.cli.reference import commands, pages, write
+from recollectum.doors.cli.reference import commands, pages, write
 from tests.docs.pages import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -35,7 +35,7 @@ def test_no_page_depends_on_the_run_that_made_it() -> None:
 
 def test_every_command_of_the_guide_exists() -> None:
     known = {path for path, _ in commands()}
-    shown = re.findall(r"^(?:.*\| )?(recollect(?: [a-z][a-z-]*)*)", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    shown = re.findall(r"^(?:.*\| )?(recollectum(?: [a-z][a-z-]*)*)", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     for line in shown:
         words = line.split()
         assert any(" ".join(words[:length]) in known for length in (2, 3)), line

@@ -1,4 +1,4 @@
-"""`recollect consolidate`, `review` and `grow`: from a conversation to a decision, at the command line."""
+"""`recollectum consolidate`, `review` and `grow`: from a conversation to a decision, at the command line."""
 
 import pytest
 

@@ -10,26 +10,26 @@ from tests.doors.cli.calls import ok, refused
 
 
 def home() -> Path:
-    return Path(os.environ["RECOLLECT_HOME"])
+    return Path(os.environ["RECOLLECTUM_HOME"])
 
 
 @pytest.mark.feature("C1")
 def test_show_says_where_each_value_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    project = Path.cwd() / ".recollect"
+    project = Path.cwd() / ".recollectum"
     project.mkdir()
     (project / "settings.toml").write_text("[recall]\nlimit = 4\n")
     ok("settings", "set", "lifecycle.grace_days", "14")
-    monkeypatch.setenv("RECOLLECT_ISOLATION", "agent")
+    monkeypatch.setenv("RECOLLECTUM_ISOLATION", "agent")
     found = ok("settings", "show", "--json").json["settings"]
     assert found["lifecycle.grace_days"] == {
         "value": 14,
         "origin": {"scope": "user", "source": str(home() / "settings.toml")},
     }
     assert found["recall.limit"]["origin"] == {"scope": "workspace", "source": str(project / "settings.toml")}
-    assert found["isolation"]["origin"] == {"scope": "environment", "source": "RECOLLECT_ISOLATION"}
+    assert found["isolation"]["origin"] == {"scope": "environment", "source": "RECOLLECTUM_ISOLATION"}
     assert found["recall.max"]["origin"] == {"scope": "built-in", "source": ""}
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in ok("settings", "show").out.splitlines()}
-    assert rows["isolation"] == ['"agent"', "environment (RECOLLECT_ISOLATION)"]
+    assert rows["isolation"] == ['"agent"', "environment (RECOLLECTUM_ISOLATION)"]
     assert set(rows) == set(found)
 
 
@@ -42,10 +42,10 @@ def test_set_get_unset() -> None:
 
 
 def test_a_value_that_is_overruled_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_RECALL__LIMIT", "7")
+    monkeypatch.setenv("RECOLLECTUM_RECALL__LIMIT", "7")
     answer = ok("settings", "set", "recall.limit", "3")
     assert answer.out == "recall.limit = 7\n"
-    assert "overruled: the value in force comes from environment (RECOLLECT_RECALL__LIMIT)" in answer.err
+    assert "overruled: the value in force comes from environment (RECOLLECTUM_RECALL__LIMIT)" in answer.err
 
 
 @pytest.mark.feature("C1")

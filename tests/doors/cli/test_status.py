@@ -14,13 +14,13 @@ CODE = re.compile(r"^    ((?:[0-9A-Z]{4}-){8}[0-9A-Z])$", re.MULTILINE)
 @pytest.fixture(autouse=True)
 def ada(monkeypatch: pytest.MonkeyPatch) -> None:
     """The default user of these tests, whose home is encrypted by a key file."""
-    monkeypatch.setenv("RECOLLECT_USER", "ada")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
 
 
 @pytest.mark.feature("G1")
 def test_init_makes_everything_once_and_says_who_holds_the_key() -> None:
     first = ok("init").out
-    root = Path(os.environ["RECOLLECT_HOME"])
+    root = Path(os.environ["RECOLLECTUM_HOME"])
     assert f"Made the home {root}.\nMade a vault for ada.\n" in first
     assert "protects stolen or synced data folders and backups, not this account" in first
     assert len(CODE.findall(first)) == 1
@@ -34,7 +34,7 @@ def test_init_makes_everything_once_and_says_who_holds_the_key() -> None:
 
 
 def test_an_unencrypted_home_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
     said = ok("init")
     assert "The home is not encrypted: whoever has the files can read them." in said.out
     assert not CODE.findall(said.out)
@@ -73,7 +73,7 @@ def test_status_tells_two_vaults_apart() -> None:
 
 def test_status_of_a_user_without_a_vault_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ok("init")
-    monkeypatch.setenv("RECOLLECT_USER", "eve")
+    monkeypatch.setenv("RECOLLECTUM_USER", "eve")
     assert "none yet" in ok("status").out
     assert [one["owner"] for one in ok("users", "list", "--json").json["users"]] == ["user:ada"]
 
@@ -82,11 +82,11 @@ def test_status_of_a_user_without_a_vault_says_so(monkeypatch: pytest.MonkeyPatc
 def test_status_names_what_the_project_adds() -> None:
     ok("init")
     assert ok("status", "--json").json["project"] is None
-    project = Path.cwd() / ".recollect"
+    project = Path.cwd() / ".recollectum"
     (project / "skills").mkdir(parents=True)
     (project / "skills" / "cook.md").write_text("stew")
     (project / "settings.toml").write_text("[recall]\nlimit = 3\n")
-    home_skills = Path(os.environ["RECOLLECT_HOME"]) / "skills"
+    home_skills = Path(os.environ["RECOLLECTUM_HOME"]) / "skills"
     home_skills.mkdir()
     (home_skills / "bake.md").write_text("bread")
     found = ok("status", "--json").json["project"]
@@ -100,7 +100,7 @@ def test_status_names_what_the_project_adds() -> None:
 @pytest.mark.feature("C17")
 def test_a_hostile_project_is_named_and_status_still_answers() -> None:
     ok("init")
-    policies = Path.cwd() / ".recollect" / "policies"
+    policies = Path.cwd() / ".recollectum" / "policies"
     policies.mkdir(parents=True)
     (policies / "evil.toml").symlink_to("/etc/passwd")
     found = ok("status", "--json").json["project"]
@@ -118,7 +118,7 @@ def test_a_lost_key_comes_back_with_the_code() -> None:
     (code,) = CODE.findall(ok("init").out)
     ok("remember", "tea")
     lose_the_key()
-    assert "recollect encryption recover" in refused("recall", "tea")
+    assert "recollectum encryption recover" in refused("recall", "tea")
     assert "held in a file" in ok("encryption", "status").out
     assert "typing mistake" in refused("encryption", "recover", stdin=b"0000" * 8 + b"1\n")
     back = ok("encryption", "recover", stdin=f"{code.lower()}\n".encode()).out
@@ -140,14 +140,14 @@ def test_a_passphrase_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "held by a passphrase" in ok("encryption", "passphrase", stdin=b"four words and more\n").out
     assert "none was given" in refused("recall", "tea")
     with monkeypatch.context() as patch:
-        patch.setenv("RECOLLECT_PASSPHRASE", "four words and more")
+        patch.setenv("RECOLLECTUM_PASSPHRASE", "four words and more")
         assert "tea" in ok("recall", "tea").out
-        patch.setenv("RECOLLECT_PASSPHRASE", "wrong")
+        patch.setenv("RECOLLECTUM_PASSPHRASE", "wrong")
         assert "the one given is not it" in refused("recall", "tea")
     line = ("encryption", "recover", "--passphrase")
     assert "the passphrase is empty" in refused(*line, stdin=f"{code}\n\n".encode())
     assert "held by a passphrase" in ok(*line, stdin=f"{code}\nfive new words and more\n".encode()).out
-    monkeypatch.setenv("RECOLLECT_PASSPHRASE", "five new words and more")
+    monkeypatch.setenv("RECOLLECTUM_PASSPHRASE", "five new words and more")
     assert "tea" in ok("recall", "tea").out
 
 

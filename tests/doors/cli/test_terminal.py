@@ -128,9 +128,9 @@ def test_without_an_editor_or_a_terminal_edit_says_what_to_give() -> None:
 
 
 def test_a_passphrase_is_asked_for_where_it_holds_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_PASSPHRASE", "four words and more")
+    monkeypatch.setenv("RECOLLECTUM_PASSPHRASE", "four words and more")
     ok("init", "--user", "ada")
-    monkeypatch.delenv("RECOLLECT_PASSPHRASE")
+    monkeypatch.delenv("RECOLLECTUM_PASSPHRASE")
     assert "held by a passphrase and none was given" in refused("status")
     with Terminal("users", "list") as terminal:
         terminal.wait_for("Passphrase: ")

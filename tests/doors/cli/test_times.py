@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import InvalidInput
-from recollect.doors.cli.times import parse_duration, parse_time
+from recollectum import InvalidInput
+from recollectum.doors.cli.times import parse_duration, parse_time
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

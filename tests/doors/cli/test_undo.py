@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.doors.cli.calls import call, ok, refused
 from tests.doors.cli.terminals import Terminal
 
@@ -18,7 +18,7 @@ def contents() -> list[str]:
 def forgotten(text: str, days: int) -> str:
     """A memory that was forgotten some days ago."""
     then = datetime.now(UTC) - timedelta(days=days)
-    with Recollect(clock=lambda: then) as r:
+    with Recollectum(clock=lambda: then) as r:
         memories = r.vault("user:ada").memories
         memory = memories.save(text)
         memories.forget(memory.id)
@@ -31,7 +31,7 @@ def test_undo_takes_back_the_last_change_says_so_and_tells_how_to_redo() -> None
     done = ok("undo")
     assert done.out.startswith(f"undone: {memory} edited by ")
     assert contents() == ["tea"]
-    redo = done.err.strip().removeprefix("to bring it back: recollect ")
+    redo = done.err.strip().removeprefix("to bring it back: recollectum ")
     ok(*redo.split())
     assert contents() == ["coffee"]
     listed = ok("undo", "--dry-run", "--json").json["steps"]
@@ -96,7 +96,7 @@ def test_the_first_destroying_sweep_asks_and_every_sweep_is_reported() -> None:
     assert "for the first time in this vault" in refused("retention", "run", code=2)
     waiting = call("retention", "reports")
     assert "needs_confirmation" in waiting.out
-    assert "recollect retention run --yes" in waiting.err
+    assert "recollectum retention run --yes" in waiting.err
     assert ok("retention", "run", "--yes").out == "1 memory destroyed\n"
     assert ok("retention", "run").out == "nothing moved\n"
     states = [one["state"] for one in ok("retention", "reports", "--json").json["sweeps"]]

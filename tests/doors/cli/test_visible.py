@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.doors.cli.visible import one_line, visible
+from recollectum.doors.cli.visible import one_line, visible
 
 
 @given(st.text())

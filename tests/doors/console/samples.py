@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from recollect.domain.message import ToolCall, ToolStatus
-from recollect.domain.proposal import Act, Finding, Span
-from recollect.engine import Recollect
-from recollect.vault.chat import Chat
-from recollect.vault.vault import Vault
+from recollectum.domain.message import ToolCall, ToolStatus
+from recollectum.domain.proposal import Act, Finding, Span
+from recollectum.engine import Recollectum
+from recollectum.vault.chat import Chat
+from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 
 PERSON = "user:ada"
@@ -86,7 +86,7 @@ _FACTS: Sequence[tuple[int, str, str, str | None, float]] = (
 )
 
 
-def fill(home: Recollect, clock: Turning) -> None:
+def fill(home: Recollectum, clock: Turning) -> None:
     """Make the person and all of it, day by day, up to where the clock shows the end."""
     home.people.add(PERSON)
     clock.now = BEGIN

@@ -72,7 +72,7 @@ def _keep(page: Page, path: Path, *, whole: bool = False) -> None:
           const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
           while (walk.nextNode()) {
             const node = walk.currentNode;
-            node.data = node.data.replace(/\\/tmp\\/[a-z0-9_]+\\/home\\//g, "/home/ada/.recollect/")
+            node.data = node.data.replace(/\\/tmp\\/[a-z0-9_]+\\/home\\//g, "/home/ada/.recollectum/")
               .replace(/\\/tmp\\/[a-z0-9_]+\\//g, "/home/ada/");
           }
         }"""

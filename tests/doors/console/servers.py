@@ -12,12 +12,12 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from recollect.domain.owner import Owner
-from recollect.doors.console.signing import Desk
-from recollect.doors.http.limits import Limits, allowed_hosts
-from recollect.doors.http.serving import Serving
-from recollect.doors.server.app import build_app
-from recollect.engine import Recollect
+from recollectum.domain.owner import Owner
+from recollectum.doors.console.signing import Desk
+from recollectum.doors.http.limits import Limits, allowed_hosts
+from recollectum.doors.http.serving import Serving
+from recollectum.doors.server.app import build_app
+from recollectum.engine import Recollectum
 from tests.matrix.homes import Turning, open_home
 
 TOKEN = "t" * 43
@@ -29,7 +29,7 @@ class Place:
 
     url: str
     app: FastAPI
-    home: Recollect
+    home: Recollectum
     clock: Turning
 
     @property

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from recollect.domain.memory import Kind, State
-from recollect.domain.proposal import Act, Finding
+from recollectum.domain.memory import Kind, State
+from recollectum.domain.proposal import Act, Finding
 from tests.doors.console.browsers import Watched, watched
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
@@ -239,7 +239,7 @@ def test_hostile_words_do_nothing_in_a_real_browser(chromium: Browser, place: Pl
     chat = vault.sessions.page()[0]
     for path in ("/?q=alpha", "/console/memories", f"/console/conversations/{chat.id}", "/console/timeline"):
         seen.page.goto(place.url + path)
-        assert seen.page.title().endswith("Recollect")
+        assert seen.page.title().endswith("Recollectum")
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 375, path
     assert not dialogs
     seen.check()

@@ -1,4 +1,4 @@
-"""`recollect console`: a link from the daemon that runs, and one sentence where there is none."""
+"""`recollectum console`: a link from the daemon that runs, and one sentence where there is none."""
 
 import os
 from collections.abc import Generator
@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from recollect.home.daemon import Daemon, daemon_lock, remove_daemon, write_daemon
+from recollectum.home.daemon import Daemon, daemon_lock, remove_daemon, write_daemon
 from tests.doors.cli.calls import ok, refused
 from tests.doors.console.servers import TOKEN, Place
 
@@ -41,7 +41,7 @@ def test_the_command_prints_a_link_that_signs_in(place: Place) -> None:
 
 
 def test_the_user_is_the_one_of_the_environment(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_USER", "bob")
+    monkeypatch.setenv("RECOLLECTUM_USER", "bob")
     with _as_daemon(place) as root:
         assert ok("console", "--home", root, "--json").json["user"] == "bob"
 
@@ -61,7 +61,7 @@ def test_a_wrong_token_and_a_dead_address_are_sentences(place: Place) -> None:
 
 def test_without_a_daemon_the_cure_is_told(tmp_path: Path) -> None:
     sentence = refused("console", "--user", "ada", "--home", str(tmp_path / "home"))
-    assert "start it with: recollect serve" in sentence
+    assert "start it with: recollectum serve" in sentence
 
 
 def test_what_is_not_ours_behind_the_address_is_noticed(place: Place) -> None:

@@ -5,9 +5,9 @@ import re
 import httpx2
 import pytest
 
-from recollect.domain.memory import Kind
-from recollect.domain.proposal import Act, Finding, Span
-from recollect.vault.vault import Vault
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import Act, Finding, Span
+from recollectum.vault.vault import Vault
 from tests.doors.console.servers import Place
 
 pytestmark = pytest.mark.loopback

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from recollect.domain.proposal import Act, Finding
+from recollectum.domain.proposal import Act, Finding
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
 
@@ -170,7 +170,7 @@ def test_the_export_has_everything_as_lines_of_json(filled: Place) -> None:
     vault = filled.home.vault(PERSON)
     with filled.client(PERSON) as client:
         answer = client.get("/console/privacy/export")
-    assert answer.headers["content-disposition"] == 'attachment; filename="recollect-ada.jsonl"'
+    assert answer.headers["content-disposition"] == 'attachment; filename="recollectum-ada.jsonl"'
     lines = [json.loads(line) for line in answer.text.splitlines()]
     totals = vault.totals()
     by_type = {sort: [line[sort] for line in lines if line["type"] == sort] for sort in {one["type"] for one in lines}}
@@ -204,7 +204,7 @@ def test_without_a_home_of_ones_own_to_oneself_the_doctor_tells_only_what_is_one
 
 
 def test_who_is_erased_while_signed_in_is_signed_out(place: Place, ada: httpx2.Client) -> None:
-    from recollect.vault.purge_request import PurgeRequest
+    from recollectum.vault.purge_request import PurgeRequest
 
     vault = place.home.vault("user:ada")
     vault.memories.save("x")

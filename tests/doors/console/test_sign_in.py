@@ -5,7 +5,7 @@ from datetime import timedelta
 import httpx2
 import pytest
 
-from recollect.doors.console.signing import IDLE, LINK_LIFETIME
+from recollectum.doors.console.signing import IDLE, LINK_LIFETIME
 from tests.doors.console.servers import TOKEN, Place
 
 pytestmark = pytest.mark.loopback
@@ -102,8 +102,8 @@ def test_no_page_is_shown_to_nobody(place: Place) -> None:
             client.cookies.clear()
             shown = client.get(path)
             assert shown.status_code == 401, path
-            assert "recollect console" in shown.text
-            client.cookies.set("recollect_session", "x" * 43)
+            assert "recollectum console" in shown.text
+            client.cookies.set("recollectum_session", "x" * 43)
             assert client.get(path).status_code == 401, path
 
 
@@ -145,10 +145,10 @@ def test_another_site_and_another_kind_of_body_are_refused(place: Place) -> None
 
 def test_who_signs_out_is_out(place: Place) -> None:
     with place.client("user:ada") as client:
-        cookie = client.cookies["recollect_session"]
+        cookie = client.cookies["recollectum_session"]
         left = client.post("/console/logout", data={"csrf": _csrf(client.get("/"))})
         assert left.headers["location"] == "/login"
-        client.cookies.set("recollect_session", cookie)
+        client.cookies.set("recollectum_session", cookie)
         assert client.get("/").status_code == 401
 
 

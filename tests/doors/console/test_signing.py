@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from recollect.domain.owner import Owner
-from recollect.doors.console.signing import ABSOLUTE, IDLE, LINK_LIFETIME, Desk
+from recollectum.domain.owner import Owner
+from recollectum.doors.console.signing import ABSOLUTE, IDLE, LINK_LIFETIME, Desk
 from tests.matrix.homes import Turning
 
 ADA, BOB = Owner.parse("user:ada"), Owner.parse("user:bob")

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.context import Budget, Ledger, PartCost, PartKind
-from recollect.domain.event import Event, EventType
-from recollect.doors.console.context import segments
-from recollect.doors.console.differing import Change, differ
-from recollect.doors.console.plotting import BARS, HEIGHT, WIDTH, Sort, Step, count, draw
-from recollect.doors.console.visiting import local
-from recollect.doors.console.words import clipped, marked, moment, plural, shown, size, spanned
+from recollectum.domain.context import Budget, Ledger, PartCost, PartKind
+from recollectum.domain.event import Event, EventType
+from recollectum.doors.console.context import segments
+from recollectum.doors.console.differing import Change, differ
+from recollectum.doors.console.plotting import BARS, HEIGHT, WIDTH, Sort, Step, count, draw
+from recollectum.doors.console.visiting import local
+from recollectum.doors.console.words import clipped, marked, moment, plural, shown, size, spanned
 
 NOW = datetime(2026, 8, 14, 12, tzinfo=UTC)
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from recollect.home.lock_holder import decode
+from recollectum.home.lock_holder import decode
 
-PROGRAM = [sys.executable, "-m", "recollect.doors.hook"]
+PROGRAM = [sys.executable, "-m", "recollectum.doors.hook"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def no_attendant_left() -> Generator[None]:
     try:
         yield
     finally:
-        lock = Path(os.environ["RECOLLECT_HOME"]) / "locks" / "hook.lock"
+        lock = Path(os.environ["RECOLLECTUM_HOME"]) / "locks" / "hook.lock"
         holder = decode(lock.read_bytes()) if lock.exists() else None
         if holder is not None and holder.lives():
             os.kill(holder.pid, 15)

@@ -11,9 +11,9 @@ from tests.doors.hook.calls import no_attendant_left
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A fresh home with a vault for ada, who is also the default user, and one memory."""
-    monkeypatch.setenv("RECOLLECT_ENCRYPTION", "off")
-    monkeypatch.setenv("RECOLLECT_USER", "ada")
-    monkeypatch.setenv("RECOLLECT_STORAGE__RESERVE_MIB", "0")
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
+    monkeypatch.setenv("RECOLLECTUM_STORAGE__RESERVE_MIB", "0")
     ok("init")
     ok("remember", "the harbour dinner is on the twelfth of May")
     with no_attendant_left():

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.embedder import Purpose
-from recollect.domain.errors import ModelUnavailable
-from recollect.doors.hook.attending import Asked
-from recollect.doors.hook.opening import attending
-from recollect.models.port import Vectors
-from recollect.testing import ScriptedEmbedder, embedding_with
+from recollectum import Recollectum
+from recollectum.domain.embedder import Purpose
+from recollectum.domain.errors import ModelUnavailable
+from recollectum.doors.hook.attending import Asked
+from recollectum.doors.hook.opening import attending
+from recollectum.models.port import Vectors
+from recollectum.testing import ScriptedEmbedder, embedding_with
 
 _SYNONYMS = {"hound": "dog"}
 
@@ -43,15 +43,15 @@ def told(answer: Mapping[str, object]) -> str:
 
 @pytest.fixture
 def embedded(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__PROVIDER", "local")
+    monkeypatch.setenv("RECOLLECTUM_EMBEDDING__PROVIDER", "local")
 
 
 @pytest.mark.usefixtures("embedded")
 def test_a_model_that_is_busy_costs_the_meaning_and_not_the_answer() -> None:
     held = Held()
-    with embedding_with(held), Recollect() as recollect:
-        recollect.vault("user:ada").memories.save("the dog sleeps in the blue basket")
-        answering = attending(recollect)
+    with embedding_with(held), Recollectum() as recollectum:
+        recollectum.vault("user:ada").memories.save("the dog sleeps in the blue basket")
+        answering = attending(recollectum)
         assert "blue basket" in told(answering.answer(asked("where is the basket?", 0.3)))
         assert not held.go.is_set()
         held.go.set()
@@ -60,11 +60,11 @@ def test_a_model_that_is_busy_costs_the_meaning_and_not_the_answer() -> None:
 
 @pytest.mark.usefixtures("embedded")
 def test_a_model_that_is_in_time_is_heard() -> None:
-    with embedding_with(ScriptedEmbedder(synonyms=_SYNONYMS)), Recollect() as recollect:
-        vault = recollect.vault("user:ada")
+    with embedding_with(ScriptedEmbedder(synonyms=_SYNONYMS)), Recollectum() as recollectum:
+        vault = recollectum.vault("user:ada")
         vault.memories.save("the dog sleeps in the blue basket")
         vault.index.update()
-        answering = attending(recollect)
+        answering = attending(recollectum)
         # No word of it stands there.
         assert "blue basket" in told(answering.answer(asked("hound?", 60)))
         answering.close()
@@ -73,8 +73,8 @@ def test_a_model_that_is_in_time_is_heard() -> None:
 @pytest.mark.usefixtures("embedded")
 def test_a_model_that_fails_leaves_the_words() -> None:
     failing = ScriptedEmbedder(fail=lambda _texts, _purpose: ModelUnavailable("it is away"))
-    with embedding_with(failing), Recollect() as recollect:
-        recollect.vault("user:ada").memories.save("the dog sleeps in the blue basket")
-        answering = attending(recollect)
+    with embedding_with(failing), Recollectum() as recollectum:
+        recollectum.vault("user:ada").memories.save("the dog sleeps in the blue basket")
+        answering = attending(recollectum)
         assert "blue basket" in told(answering.answer(asked("where is the basket?", 60)))
         answering.close()

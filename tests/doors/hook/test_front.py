@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.ids import system_clock
-from recollect.home.daemon import Daemon, daemon_lock, write_daemon
-from recollect.home.paths import Home
+from recollectum import Recollectum
+from recollectum.domain.ids import system_clock
+from recollectum.home.daemon import Daemon, daemon_lock, write_daemon
+from recollectum.home.paths import Home
 from tests.doors.cli.calls import ok
 from tests.doors.hook.calls import PROGRAM, Answered, attended, call, event, patient
 from tests.vault.transcript_files import append, lines
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 def _home() -> Home:
-    return Home(Path(os.environ["RECOLLECT_HOME"]))
+    return Home(Path(os.environ["RECOLLECTUM_HOME"]))
 
 
 def _is_quiet(answer: Answered) -> bool:
@@ -38,8 +38,8 @@ def _is_quiet(answer: Answered) -> bool:
 
 
 def _kept() -> list[tuple[str, str]]:
-    with Recollect() as recollect:
-        vault = recollect.vault("user:ada")
+    with Recollectum() as recollectum:
+        vault = recollectum.vault("user:ada")
         found = [one for session in vault.sessions.page() for one in vault.sessions.get(session.id).messages()]
         return [(one.role.value, one.text) for one in found]
 
@@ -118,8 +118,8 @@ def test_a_locked_vault_does_not_hold_up_a_prompt(how: str) -> None:
     if how == "IMMEDIATE":
         # Only then: nobody gets the exclusive lock of a vault that somebody has open.
         attended()
-    with Recollect() as recollect:
-        path = recollect.file_of("user:ada")
+    with Recollectum() as recollectum:
+        path = recollectum.file_of("user:ada")
     holder = (
         "import apsw, sys\n"
         f"db = apsw.Connection({str(path)!r})\n"
@@ -149,7 +149,7 @@ def _assert_quick(answers: list[Answered]) -> None:
 def _idle_seconds() -> float:
     """What a process takes here that does nothing."""
     began = time.monotonic()
-    subprocess.run([sys.executable, "-c", "import recollect.home.paths"], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", "import recollectum.home.paths"], check=True, timeout=30)
     return time.monotonic() - began
 
 

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.trust import Trust
-from recollect.doors.hook.events import HookEvent, read_event
-from recollect.doors.hook.recording import record, sessions_of
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.trust import Trust
+from recollectum.doors.hook.events import HookEvent, read_event
+from recollectum.doors.hook.recording import record, sessions_of
+from recollectum.vault.vault import Vault
 from tests.doors.hook.calls import event
 from tests.vault.transcript_files import CONVERSATION, append, kept, lines, remarks, said
 
 
 @pytest.fixture
 def vault() -> Iterator[Vault]:
-    with Recollect(settings={"encryption": "off"}) as recollect:
-        yield recollect.vault("user:ada")
+    with Recollectum(settings={"encryption": "off"}) as recollectum:
+        yield recollectum.vault("user:ada")
 
 
 def _stop(path: Path | None, answer: str = "", name: str = "Stop") -> HookEvent:

@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from recollect import Recollect
-from recollect.home.daemon import find_daemon
+from recollectum import Recollectum
+from recollectum.home.daemon import find_daemon
 from tests.doors.cli.calls import ok
 from tests.doors.hook.calls import event, patient
 from tests.doors.server.daemons import daemon
@@ -38,9 +38,9 @@ def test_the_daemon_answers_and_records() -> None:
         told = patient(event("UserPromptSubmit", prompt="when is the harbour dinner?"))
         assert "twelfth of May" in told.context
         assert patient(event("Stop", last_assistant_message="On the twelfth.")).code == 0
-        with Recollect() as recollect:
-            home = recollect.home
-            vault = recollect.vault("user:ada")
+        with Recollectum() as recollectum:
+            home = recollectum.home
+            vault = recollectum.vault("user:ada")
             give_up = time.monotonic() + 30
             while not (page := vault.sessions.page()) or page[0].message_count < 2:
                 assert time.monotonic() < give_up
@@ -51,8 +51,8 @@ def test_the_daemon_answers_and_records() -> None:
 
 
 def _recorded() -> list[str]:
-    with Recollect() as recollect:
-        vault = recollect.vault("user:ada")
+    with Recollectum() as recollectum:
+        vault = recollectum.vault("user:ada")
         found = [one for session in vault.sessions.page() for one in vault.sessions.get(session.id).messages()]
         return [one.text for one in found]
 
@@ -60,8 +60,8 @@ def _recorded() -> list[str]:
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_what_was_handed_in_just_before_the_stop_is_recorded(ending: signal.Signals, tmp_path: Path) -> None:
     late = append(tmp_path / "talk.jsonl", lines(range(2)))
-    with daemon() as running, Recollect() as recollect:
-        found = find_daemon(recollect.home)
+    with daemon() as running, Recollectum() as recollectum:
+        found = find_daemon(recollectum.home)
         assert found is not None
         # The recorder waits a while for words that are not in the file yet; the other turns stand behind it.
         handed = [
@@ -81,21 +81,21 @@ def test_a_name_that_nobody_has_is_refused_and_makes_no_vault() -> None:
     with daemon() as running:
         answer = patient(event("UserPromptSubmit", prompt="when is the harbour dinner?"), "--user", "adda")
         assert (answer.code, answer.context) == (0, "")
-        with Recollect() as recollect:
-            log = recollect.home.root / "run" / "hook.log"
+        with Recollectum() as recollectum:
+            log = recollectum.home.root / "run" / "hook.log"
             give_up = time.monotonic() + 30
             while not log.exists() or "there is no user 'adda'" not in log.read_text():
                 assert time.monotonic() < give_up
                 time.sleep(0.05)
-            assert [str(one) for one in recollect.owners()] == ["user:ada"]
+            assert [str(one) for one in recollectum.owners()] == ["user:ada"]
         running.process.terminate()
 
 
 def test_a_key_is_not_enough_since_an_event_names_a_file() -> None:
     key = ok("keys", "create", "--user", "ada", "--json").json
     secret = next(value for value in _texts(key) if len(value) > 40)
-    with daemon() as running, Recollect() as recollect:
-        found = find_daemon(recollect.home)
+    with daemon() as running, Recollectum() as recollectum:
+        found = find_daemon(recollectum.home)
         assert found is not None
         assert _post(running.url, secret) == 401
         assert _post(running.url, "x" * 43) == 401

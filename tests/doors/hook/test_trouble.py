@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.domain.errors import NotFound
-from recollect.doors.hook.trouble import MAX_BYTES, log_file, note_trouble
-from recollect.home.paths import Home
+from recollectum.domain.errors import NotFound
+from recollectum.doors.hook.trouble import MAX_BYTES, log_file, note_trouble
+from recollectum.home.paths import Home
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

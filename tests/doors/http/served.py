@@ -15,10 +15,10 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from recollect import Recollect
-from recollect.doors.http.limits import limits_of
-from recollect.doors.http.serving import Serving
-from recollect.doors.server.app import build_app
+from recollectum import Recollectum
+from recollectum.doors.http.limits import limits_of
+from recollectum.doors.http.serving import Serving
+from recollectum.doors.server.app import build_app
 
 TOKEN = "local-token-of-this-run-" + "t" * 40
 
@@ -41,7 +41,7 @@ class Answer:
 class Served:
     """One running server and its open home."""
 
-    home: Recollect
+    home: Recollectum
     app: FastAPI
     port: int
     address: str = "127.0.0.1"
@@ -80,7 +80,7 @@ def serving(
     """A server that listens on an address, with alice's key in its hand."""
     family = socket.AF_INET6 if ":" in bind else socket.AF_INET
     # Named, or the loop does not know that it may turn Nagle's delay off.
-    with socket.socket(family, proto=socket.IPPROTO_TCP) as listener, Recollect(folder, settings=settings) as home:
+    with socket.socket(family, proto=socket.IPPROTO_TCP) as listener, Recollectum(folder, settings=settings) as home:
         listener.bind((bind, 0))
         port = listener.getsockname()[1]
         limits = limits_of(home.loaded.settings.server, host=bind, port=port)

@@ -2,16 +2,16 @@
 
 import pytest
 
-from recollect.domain import errors
-from recollect.doors.http.problems import Stale, of_error, without_values
+from recollectum.domain import errors
+from recollectum.doors.http.problems import Stale, of_error, without_values
 from tests.doors.http.served import TOKEN, Served
 
 CANARY = "canary7f3e"
 
 
 def test_every_error_of_ours_has_a_status() -> None:
-    kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.RecollectError)]
-    statuses = {kind.__name__: of_error(kind("x")).status_code for kind in kinds if kind is not errors.RecollectError}
+    kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.RecollectumError)]
+    statuses = {kind.__name__: of_error(kind("x")).status_code for kind in kinds if kind is not errors.RecollectumError}
     assert statuses["NotFound"] == 404
     assert statuses["Denied"] == 403
     assert statuses["SettingsError"] == 422
@@ -30,7 +30,7 @@ def test_a_message_loses_its_values(value: str) -> None:
 
 
 def test_files_and_hosts_are_nobodys_business() -> None:
-    answer = of_error(errors.Damaged("/home/alice/.recollect/catalog.db is damaged"))
+    answer = of_error(errors.Damaged("/home/alice/.recollectum/catalog.db is damaged"))
     assert b"alice" not in answer.body
 
 
@@ -82,11 +82,11 @@ def test_a_refusal_says_how_to_come_in_and_not_who_is_there(served: Served) -> N
 @pytest.mark.loopback
 def test_the_local_token_acts_for_the_person_it_names(served: Served) -> None:
     local = served.with_key(TOKEN)
-    assert local.ask("POST", "/memory/add", {"content": "tea"}, Recollect_User="bob").status == 404
+    assert local.ask("POST", "/memory/add", {"content": "tea"}, Recollectum_User="bob").status == 404
     served.home.people.add("user:bob")
-    assert local.ask("POST", "/memory/add", {"content": "tea"}, Recollect_User="bob").status == 200
-    assert len(local.ask("GET", "/memory", Recollect_User="bob").json["memories"]) == 1
-    assert not local.ask("GET", "/memory", Recollect_User="alice").json["memories"]
+    assert local.ask("POST", "/memory/add", {"content": "tea"}, Recollectum_User="bob").status == 200
+    assert len(local.ask("GET", "/memory", Recollectum_User="bob").json["memories"]) == 1
+    assert not local.ask("GET", "/memory", Recollectum_User="alice").json["memories"]
     assert local.ask("GET", "/memory").status == 422
     # A key's person is the key's, whatever a header says.
-    assert not served.ask("GET", "/memory", Recollect_User="bob").json["memories"]
+    assert not served.ask("GET", "/memory", Recollectum_User="bob").json["memories"]

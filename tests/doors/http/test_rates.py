@@ -1,6 +1,6 @@
 """A bucket empties with requests and fills with time."""
 
-from recollect.doors.http.rates import Rates
+from recollectum.doors.http.rates import Rates
 
 
 class Turning:

@@ -3,7 +3,7 @@
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from recollect.doors.mcp.catalogue import DEFAULT
+from recollectum.doors.mcp.catalogue import DEFAULT
 from tests.doors.mcp.served import Person
 
 _STATUS = {

@@ -23,7 +23,7 @@ def request(method: str, params: Mapping[str, Any] | None = None, id: int = 1) -
     return json.dumps(said if params is None else {**said, "params": params})
 
 
-def talk(lines: Sequence[str], *flags: str, program: Sequence[str] = ("-m", "recollect.doors.mcp")) -> list[Any]:
+def talk(lines: Sequence[str], *flags: str, program: Sequence[str] = ("-m", "recollectum.doors.mcp")) -> list[Any]:
     """What the front answers to lines, once it has ended well."""
     done = subprocess.run(
         [sys.executable, *program, *flags],
@@ -32,7 +32,7 @@ def talk(lines: Sequence[str], *flags: str, program: Sequence[str] = ("-m", "rec
         text=True,
         check=False,
         timeout=60,
-        env={**os.environ, "RECOLLECT_STORAGE__RESERVE_MIB": "0"},
+        env={**os.environ, "RECOLLECTUM_STORAGE__RESERVE_MIB": "0"},
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -22,10 +22,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult, Implementation
 from starlette.types import ASGIApp
 
-from recollect import Recollect
-from recollect.doors.http.limits import limits_of
-from recollect.doors.http.serving import Serving
-from recollect.doors.server.app import build_app
+from recollectum import Recollectum
+from recollectum.doors.http.limits import limits_of
+from recollectum.doors.http.serving import Serving
+from recollectum.doors.server.app import build_app
 
 T = TypeVar("T")
 MODES = ("auto", "legacy", "2026-07-28")
@@ -36,7 +36,7 @@ TOKEN = "local-token-of-this-run-" + "t" * 40
 class Served:
     """One running server and its open home."""
 
-    home: Recollect
+    home: Recollectum
     port: int
 
     @property
@@ -72,7 +72,7 @@ def listening(make_app: Callable[[int], ASGIApp]) -> Generator[int]:
 @contextmanager
 def serving(folder: Path) -> Generator[Served]:
     """The whole server over one home."""
-    with Recollect(folder, settings={"storage.reserve_mib": 0}) as home:
+    with Recollectum(folder, settings={"storage.reserve_mib": 0}) as home:
 
         def make(port: int) -> FastAPI:
             limits = limits_of(home.loaded.settings.server, host="127.0.0.1", port=port)
@@ -126,8 +126,8 @@ async def over_stdio(
     """The client library at a process of ours, for the home that the environment names."""
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "recollect.doors.mcp", *flags],
-        env={**os.environ, "RECOLLECT_STORAGE__RESERVE_MIB": "0", **(environ or {})},
+        args=["-m", "recollectum.doors.mcp", *flags],
+        env={**os.environ, "RECOLLECTUM_STORAGE__RESERVE_MIB": "0", **(environ or {})},
     )
     async with Client(server, mode=mode, client_info=named(name), **answering(person)) as client:
         yield client

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.doors.mcp.every_tool import walk
 from tests.doors.mcp.served import MODES, Person, over_http, over_stdio, run, serving
 from tests.doors.server.daemons import daemon
@@ -49,7 +49,7 @@ def test_over_stdio_through_a_daemon_and_on_without_it() -> None:
         async with over_stdio("auto", "--user", "alice", person=Person.AGREES) as client:
             await walk(client, person=Person.AGREES)
 
-    with Recollect(settings={"storage.reserve_mib": 0}) as home:
+    with Recollectum(settings={"storage.reserve_mib": 0}) as home:
         home.vault("user:alice")
     with daemon() as running:
         run(work)

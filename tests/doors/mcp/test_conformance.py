@@ -11,12 +11,12 @@ import pytest
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from recollect import Recollect
-from recollect.doors.http.guard import Guard
-from recollect.doors.http.limits import Limits, allowed_hosts, limits_of
-from recollect.doors.http.serving import Serving
-from recollect.doors.mcp.mounting import mount
-from recollect.doors.server.app import build_app
+from recollectum import Recollectum
+from recollectum.doors.http.guard import Guard
+from recollectum.doors.http.limits import Limits, allowed_hosts, limits_of
+from recollectum.doors.http.serving import Serving
+from recollectum.doors.mcp.mounting import mount
+from recollectum.doors.server.app import build_app
 from tests.doors.mcp.conforming import WIRE, Verdict, WithKey, listed, verdicts
 from tests.doors.mcp.fixtures import fixture_server
 from tests.doors.mcp.scenarios import NEWER, NOT_APPLICABLE, OLDER, OURS, RUN, STATELESS_WITH_FIXTURES
@@ -35,7 +35,7 @@ _NOT_RUN = Verdict((), "the suite did not run it")
 @contextmanager
 def _our_server(folder: Path) -> Generator[tuple[str, str]]:
     """The whole server, guard and all, with alice's key on every request; its address and her key."""
-    with Recollect(folder, settings={"storage.reserve_mib": 0}) as home:
+    with Recollectum(folder, settings={"storage.reserve_mib": 0}) as home:
         home.vault("user:alice")
         key = home.keys.create("user:alice", permissions=("read", "write"))[1]
 

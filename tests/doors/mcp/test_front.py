@@ -10,23 +10,23 @@ import pytest
 from mcp import Client
 from mcp.server.lowlevel import Server
 
-from recollect.doors.cli import starting
-from recollect.doors.mcp.catalogue import DEFAULT
-from recollect.doors.mcp.catalogue_graph import GRAPH
-from recollect.doors.mcp.declaring import Offer
-from recollect.doors.mcp.fronting import Line, read_line
-from recollect.doors.mcp.guest import Guest
-from recollect.doors.mcp.identity import version
-from recollect.doors.mcp.sdk_server import build_server
+from recollectum.doors.cli import starting
+from recollectum.doors.mcp.catalogue import DEFAULT
+from recollectum.doors.mcp.catalogue_graph import GRAPH
+from recollectum.doors.mcp.declaring import Offer
+from recollectum.doors.mcp.fronting import Line, read_line
+from recollectum.doors.mcp.guest import Guest
+from recollectum.doors.mcp.identity import version
+from recollectum.doors.mcp.sdk_server import build_server
 from tests.doors.cli.calls import refused
 from tests.doors.mcp.fronts import ENVELOPE, HELLO, request, talk
 
 LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 #: What a process that has only listed tools must not have loaded.
 HEAVY = (
-    "recollect.engine",
-    "recollect.vault",
-    "recollect.storage",
+    "recollectum.engine",
+    "recollectum.vault",
+    "recollectum.storage",
     "pydantic",
     "mcp",
     "typer",
@@ -78,7 +78,7 @@ def test_the_catalogue_is_what_the_sdk_says(offer: Offer, mode: str) -> None:
 def test_listing_tools_loads_neither_the_engine_nor_the_sdk() -> None:
     program = (
         "import json, sys\n"
-        "from recollect.doors.cli.starting import main\n"
+        "from recollectum.doors.cli.starting import main\n"
         "code = main(['mcp'])\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
@@ -95,7 +95,7 @@ def test_listing_tools_loads_neither_the_engine_nor_the_sdk() -> None:
     assert len(answers) == len(lines)
     assert all("result" in one for one in answers)
     loaded = set(json.loads(done.stderr))
-    assert "recollect.doors.mcp.front" in loaded
+    assert "recollectum.doors.mcp.front" in loaded
     assert not [name for name in loaded if name.startswith(HEAVY)]
 
 
@@ -157,9 +157,9 @@ def test_only_a_plain_line_takes_the_short_way(arguments: list[str], line: Line 
 
 @pytest.mark.parametrize("profile", ["default", "graph"])
 def test_the_whole_command_line_serves_as_well(profile: str) -> None:
-    program = ("-m", "recollect.doors.cli.main", "mcp", "--json", "--profile", profile)
+    program = ("-m", "recollectum.doors.cli.main", "mcp", "--json", "--profile", profile)
     hello, listed = talk([request("initialize", HELLO), request("tools/list")], program=program)
-    assert hello["result"]["serverInfo"]["name"] == "recollect"
+    assert hello["result"]["serverInfo"]["name"] == "recollectum"
     assert len(listed["result"]["tools"]) == {"default": 6, "graph": 9}[profile]
 
 
@@ -174,8 +174,8 @@ def test_any_other_line_takes_the_long_way(capfd: pytest.CaptureFixture[str]) ->
 
 def test_what_a_tool_prints_does_not_reach_the_wire() -> None:
     program = (
-        "from recollect.doors.mcp import fronting\n"
-        "from recollect.doors.mcp.front import Front\n"
+        "from recollectum.doors.mcp import fronting\n"
+        "from recollectum.doors.mcp.front import Front\n"
         "Front.serve, before = (lambda self, lines: (print('noise', flush=True), before(self, lines))), Front.serve\n"
         "fronting.serve_stdio(fronting.Line())\n"
     )

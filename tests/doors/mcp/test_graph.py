@@ -8,13 +8,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, TextResourceContents
 
-from recollect import Recollect
-from recollect.domain.trust import Trust
-from recollect.doors.mcp.catalogue_graph import GRAPH
-from recollect.doors.mcp.confirming import Confirmations
-from recollect.doors.mcp.dispatching import call
-from recollect.doors.mcp.graph_importing import import_file
-from recollect.doors.mcp.guest import Guest
+from recollectum import Recollectum
+from recollectum.domain.trust import Trust
+from recollectum.doors.mcp.catalogue_graph import GRAPH
+from recollectum.doors.mcp.confirming import Confirmations
+from recollectum.doors.mcp.dispatching import call
+from recollectum.doors.mcp.graph_importing import import_file
+from recollectum.doors.mcp.guest import Guest
 from tests.doors.cli.calls import ok
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import over_http, over_stdio, run, serving
@@ -127,7 +127,7 @@ def test_it_is_there_over_http_too(tmp_path: Path) -> None:
 
 
 def test_what_it_keeps_are_memories(tmp_path: Path) -> None:
-    with Recollect(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
+    with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
         vault = home.vault("user:alice")
         guest = Guest(vault, "tester", Confirmations())
         call(GRAPH, guest, "create_entities", {"entities": [ANN, ACME]})
@@ -143,7 +143,7 @@ def test_what_it_keeps_are_memories(tmp_path: Path) -> None:
 
 def test_a_secret_does_not_break_it(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
-    with Recollect(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
+    with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
         guest = Guest(home.vault("user:alice"), "tester", Confirmations())
         entity = {"name": "key", "entityType": "secret", "observations": [f"the token is {token}"]}
         call(GRAPH, guest, "create_entities", {"entities": [entity]})
@@ -172,7 +172,7 @@ def test_its_file_is_brought_in_once(tmp_path: Path) -> None:
 def test_what_is_brought_in_is_believed_as_that(tmp_path: Path) -> None:
     file = tmp_path / "memory.jsonl"
     file.write_text(json.dumps({"type": "entity", **ANN}), encoding="utf-8")
-    with Recollect(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
+    with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
         vault = home.vault("user:alice")
         import_file(vault, str(file))
         (memory,) = vault.memories.page()

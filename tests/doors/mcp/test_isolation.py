@@ -113,13 +113,13 @@ def test_the_local_token_acts_for_the_person_it_names(tmp_path: Path) -> None:
     }
     with serving(tmp_path / "home") as served:
         served.home.vault("user:alice").memories.save("Alice hides the oolong.")
-        asked = {one: {**headers, "Recollect-User": one} for one in ("alice", "bob")}
+        asked = {one: {**headers, "Recollectum-User": one} for one in ("alice", "bob")}
         hers, his = (httpx2.post(f"{served.url}/mcp", json=call, headers=asked[one]) for one in ("alice", "bob"))
         assert "oolong" in hers.text
         assert "oolong" not in his.text
         nobody = httpx2.post(f"{served.url}/mcp", json=call, headers=headers).json()
         assert nobody["result"]["isError"] is True
-        assert "Recollect-User" in str(nobody)
+        assert "Recollectum-User" in str(nobody)
 
 
 @pytest.mark.parametrize(

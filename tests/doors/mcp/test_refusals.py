@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.doors.mcp.catalogue import DEFAULT
-from recollect.doors.mcp.catalogue_graph import GRAPH
-from recollect.doors.mcp.confirming import Confirmations
-from recollect.doors.mcp.dispatching import Unknown, call
-from recollect.doors.mcp.guest import Guest, agent_name
+from recollectum import Recollectum
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.doors.mcp.catalogue import DEFAULT
+from recollectum.doors.mcp.catalogue_graph import GRAPH
+from recollectum.doors.mcp.confirming import Confirmations
+from recollectum.doors.mcp.dispatching import Unknown, call
+from recollectum.doors.mcp.guest import Guest, agent_name
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import MODES, over_stdio, run
 
@@ -44,7 +44,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 def guest(tmp_path: Path) -> Guest:
-    home = Recollect(tmp_path / "home", settings={"storage.reserve_mib": 0})
+    home = Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0})
     return Guest(home.vault("user:alice"), "tester", Confirmations())
 
 
@@ -86,7 +86,7 @@ def test_leave_to_forget_is_for_one_memory_as_it_stands_and_one_caller(guest: Gu
     tea, coffee = vault.memories.save("tea"), vault.memories.save("coffee")
     token = leave.give(vault, tea)
     leave.check(vault, tea, token)
-    with Recollect(tmp_path / "other", settings={"storage.reserve_mib": 0}) as other:
+    with Recollectum(tmp_path / "other", settings={"storage.reserve_mib": 0}) as other:
         bobs = other.vault("user:bob")
         changed = vault.memories.edit(tea.id, "green tea")
         for wrong in ((vault, coffee, token), (vault, changed, token), (bobs, tea, token), (vault, tea, token + "0")):

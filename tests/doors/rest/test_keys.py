@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.domain.errors import Denied
+from recollectum.domain.errors import Denied
 from tests.doors.http.served import Served
 
 

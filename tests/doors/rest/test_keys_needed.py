@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from tests.doors.http.served import Served, serving
 
 OPEN = {"/healthz"}
-CONSOLE = "recollect.doors.console"
+CONSOLE = "recollectum.doors.console"
 
 
 def _routes(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
@@ -104,7 +104,7 @@ def test_metrics_count_by_route_and_tell_nothing_else(served: Served) -> None:
     served.ask("GET", f"/memory/{memory['id']}")
     served.ask("BREW", "/pot-of-canary9a")
     told = served.ask("GET", "/metrics").body.decode()
-    assert 'recollect_requests_total{method="POST",route="/memory/add",status="200"} 1.0' in told
+    assert 'recollectum_requests_total{method="POST",route="/memory/add",status="200"} 1.0' in told
     assert 'route="/memory/{memory_id}"' in told
     for word in ("canary9a", memory["id"], "alice", "BREW"):
         assert word not in told

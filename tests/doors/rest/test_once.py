@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
+from recollectum import Recollectum
 from tests.doors.http.served import Served
 
 ADD = {"content": "Ada drinks tea"}
@@ -82,8 +82,8 @@ def test_what_is_forgotten_is_not_told_again(served: Served) -> None:
 def test_a_process_that_is_killed_after_the_work_doubles_nothing(tmp_path: Path) -> None:
     program = """
 import os, signal, sys
-from recollect import Recollect
-with Recollect(sys.argv[1]) as home:
+from recollectum import Recollectum
+with Recollectum(sys.argv[1]) as home:
     home.vault("user:alice")
     alice = home.acting_for("user:alice")
     def work():
@@ -93,7 +93,7 @@ with Recollect(sys.argv[1]) as home:
 """
     ran = subprocess.run([sys.executable, "-c", program, str(tmp_path)], env=dict(os.environ), check=False)
     assert ran.returncode == -signal.SIGKILL
-    with Recollect(tmp_path) as home:
+    with Recollectum(tmp_path) as home:
         alice = home.acting_for("user:alice")
         chat = alice.vault("user:alice").sessions.open()
         done, known = alice.repeats.once(
@@ -106,7 +106,7 @@ with Recollect(sys.argv[1]) as home:
 
 def test_after_a_day_a_key_is_free_again_and_nothing_said_is_kept(tmp_path: Path) -> None:
     now = datetime(2026, 11, 15, tzinfo=UTC)
-    with Recollect(tmp_path, clock=lambda: now, settings={"encryption": "off"}) as home:
+    with Recollectum(tmp_path, clock=lambda: now, settings={"encryption": "off"}) as home:
         home.vault("user:alice")
         alice = home.acting_for("user:alice")
         assert alice.repeats.once("canary4d-key", b"canary4d-request", lambda: {"id": "mem_1"}) == (

@@ -11,24 +11,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recollect import Recollect
-from recollect.domain.ids import Clock, system_clock
+from recollectum import Recollectum
+from recollectum.domain.ids import Clock, system_clock
 
 T = TypeVar("T")
 #: Nothing here takes nearly as long; it only ends a test that would never end.
 PATIENCE_SECONDS = 60.0
 #: As short as they can be.
 QUICK = {
-    "RECOLLECT_STORAGE__RESERVE_MIB": "0",
-    "RECOLLECT_CONSOLIDATION__LEASE_SECONDS": "1",
-    "RECOLLECT_DAEMON__CONSOLIDATION_SECONDS": "0.2",
-    "RECOLLECT_DAEMON__INDEXING_SECONDS": "0.2",
-    "RECOLLECT_DAEMON__RETENTION_MINUTES": "0.01",
-    "RECOLLECT_DAEMON__WATCH_SECONDS": "0.1",
-    "RECOLLECT_NOTES__DEBOUNCE_SECONDS": "0.1",
-    "RECOLLECT_NOTES__ON_SEARCH": "off",
-    "RECOLLECT_TRANSCRIPTS__DEBOUNCE_SECONDS": "0.1",
-    "RECOLLECT_TRANSCRIPTS__ON_SEARCH": "off",
+    "RECOLLECTUM_STORAGE__RESERVE_MIB": "0",
+    "RECOLLECTUM_CONSOLIDATION__LEASE_SECONDS": "1",
+    "RECOLLECTUM_DAEMON__CONSOLIDATION_SECONDS": "0.2",
+    "RECOLLECTUM_DAEMON__INDEXING_SECONDS": "0.2",
+    "RECOLLECTUM_DAEMON__RETENTION_MINUTES": "0.01",
+    "RECOLLECTUM_DAEMON__WATCH_SECONDS": "0.1",
+    "RECOLLECTUM_NOTES__DEBOUNCE_SECONDS": "0.1",
+    "RECOLLECTUM_NOTES__ON_SEARCH": "off",
+    "RECOLLECTUM_TRANSCRIPTS__DEBOUNCE_SECONDS": "0.1",
+    "RECOLLECTUM_TRANSCRIPTS__ON_SEARCH": "off",
 }
 
 
@@ -51,7 +51,7 @@ class Running:
 
 def command(*arguments: str) -> list[str]:
     """The command line of this very interpreter."""
-    return [sys.executable, "-m", "recollect.doors.cli.main", *arguments]
+    return [sys.executable, "-m", "recollectum.doors.cli.main", *arguments]
 
 
 def called(*arguments: str, environ: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
@@ -91,9 +91,9 @@ def until(look: Callable[[], T]) -> T:
     return found
 
 
-def home(*, clock: Clock = system_clock, settings: Mapping[str, object] | None = None) -> Recollect:
+def home(*, clock: Clock = system_clock, settings: Mapping[str, object] | None = None) -> Recollectum:
     """The home that the environment names, with files as a test wants them."""
-    return Recollect(settings={"storage.reserve_mib": 0, **(settings or {})}, clock=clock)
+    return Recollectum(settings={"storage.reserve_mib": 0, **(settings or {})}, clock=clock)
 
 
 def two_hours_ago() -> datetime:
@@ -103,4 +103,4 @@ def two_hours_ago() -> datetime:
 
 def home_folder() -> Path:
     """The home that the environment names."""
-    return Path(os.environ["RECOLLECT_HOME"])
+    return Path(os.environ["RECOLLECTUM_HOME"])

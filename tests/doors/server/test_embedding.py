@@ -9,23 +9,23 @@ import urllib.request
 import numpy as np
 import pytest
 
-from recollect.domain.embedder import Purpose
-from recollect.home.daemon import Daemon, find_daemon
-from recollect.home.paths import Home
-from recollect.models.loading import gte_small
-from recollect.models.local import LocalEmbedder
-from recollect.models.shared import PATH, SharedEmbedder
+from recollectum.domain.embedder import Purpose
+from recollectum.home.daemon import Daemon, find_daemon
+from recollectum.home.paths import Home
+from recollectum.models.loading import gte_small
+from recollectum.models.local import LocalEmbedder
+from recollectum.models.shared import PATH, SharedEmbedder
 from tests.doors.server.daemons import PATIENCE_SECONDS, daemon, home, home_folder
 
 pytestmark = pytest.mark.loopback
-LOCAL = {"RECOLLECT_EMBEDDING__PROVIDER": "local"}
+LOCAL = {"RECOLLECTUM_EMBEDDING__PROVIDER": "local"}
 TEXTS = ["The apples in the garden are ripe.", "", "a lone surrogate \ud800 here", "x" * 100_000, "naïve café 东京"]
 
 #: Answers a hybrid recall, and says whether a model was loaded for it.
 PROGRAM = """
 import json, sys
-from recollect import Recollect
-with Recollect(settings={"embedding.provider": "local", "storage.reserve_mib": 0, **json.loads(sys.argv[1])}) as home:
+from recollectum import Recollectum
+with Recollectum(settings={"embedding.provider": "local", "storage.reserve_mib": 0, **json.loads(sys.argv[1])}) as home:
     found = home.vault("user:alice").recall("which fruit is ready to be picked")
     print(json.dumps([found[0].text, found.degraded, "onnxruntime" in sys.modules]))
 """
@@ -97,7 +97,7 @@ def test_only_who_can_read_the_home_may_ask_and_only_for_what_makes_sense() -> N
         assert status_of(found, wanted, "nothing") == 401
         for body in (b"{}", b"[]", b"no", b'{"texts": "one", "purpose": "query"}', b'{"texts": ["a"], "purpose": "x"}'):
             assert status_of(found, body, found.token) in (400, 422)
-    with daemon(environ={"RECOLLECT_EMBEDDING__PROVIDER": "none"}):
+    with daemon(environ={"RECOLLECTUM_EMBEDDING__PROVIDER": "none"}):
         found = find_daemon(Home(home_folder()))
         assert found
         assert status_of(found, wanted, found.token) >= 500

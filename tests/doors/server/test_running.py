@@ -10,10 +10,10 @@ from http.client import HTTPException
 
 import pytest
 
-from recollect.home.daemon import Daemon, find_daemon, find_holder
-from recollect.home.paths import Home
-from recollect.storage.tables.runs import ConsolidationRun
-from recollect.upkeep.rounds_reading import rounds_now
+from recollectum.home.daemon import Daemon, find_daemon, find_holder
+from recollectum.home.paths import Home
+from recollectum.storage.tables.runs import ConsolidationRun
+from recollectum.upkeep.rounds_reading import rounds_now
 from tests.doors.server.daemons import called, daemon, home, home_folder, two_hours_ago, until
 
 pytestmark = pytest.mark.loopback
@@ -26,7 +26,7 @@ def place() -> Home:
 
 def ask(found: Daemon, path: str, body: object = None, *, user: str = "alice") -> object:
     """What the daemon answers to a local program."""
-    headers = {"Authorization": f"Bearer {found.token}", "Recollect-User": user, "Content-Type": "application/json"}
+    headers = {"Authorization": f"Bearer {found.token}", "Recollectum-User": user, "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(found.url + path, data, headers)
     with urllib.request.urlopen(request, timeout=60) as response:
@@ -101,15 +101,15 @@ def test_killed_it_leaves_nothing_that_keeps_the_next_one_from_its_place() -> No
 def test_a_port_that_is_taken_is_said_in_one_sentence() -> None:
     home().close()
     with daemon() as running:
-        other = called("serve", "--port", running.url.rpartition(":")[2], environ={"RECOLLECT_HOME": _other_home()})
+        other = called("serve", "--port", running.url.rpartition(":")[2], environ={"RECOLLECTUM_HOME": _other_home()})
     assert other.returncode == 1
     assert "cannot be listened on" in other.stderr
-    assert other.stderr.count("recollect: ") == 1
+    assert other.stderr.count("recollectum: ") == 1
 
 
 def _other_home() -> str:
     folder = home_folder().with_name("other")
-    home_with = {**os.environ, "RECOLLECT_HOME": str(folder)}
+    home_with = {**os.environ, "RECOLLECTUM_HOME": str(folder)}
     assert called("init", environ=home_with).returncode == 0
     return str(folder)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.home.daemon import Daemon, find_daemon
-from recollect.home.paths import Home
+from recollectum.home.daemon import Daemon, find_daemon
+from recollectum.home.paths import Home
 from tests.doors.cli.calls import refused
 from tests.doors.mcp.fronts import ENVELOPE, HELLO, request, talk
 from tests.doors.server.daemons import daemon, home, home_folder
@@ -33,7 +33,7 @@ def running() -> Iterator[Daemon]:
 
 
 def _ask(found: Daemon, path: str, body: object, user: str) -> tuple[int, str]:
-    headers = {"Authorization": f"Bearer {found.token}", "Recollect-User": user, "Content-Type": "application/json"}
+    headers = {"Authorization": f"Bearer {found.token}", "Recollectum-User": user, "Content-Type": "application/json"}
     asked = urllib.request.Request(found.url + path, json.dumps(body).encode(), headers)
     try:
         with urllib.request.urlopen(asked, timeout=30) as reply:
@@ -70,7 +70,7 @@ def test_the_console_signs_nobody_in() -> None:
 
 def test_the_usual_person_needs_no_vault_beforehand() -> None:
     home().close()
-    with daemon(environ={"RECOLLECT_DEFAULT_USER": "grace"}):
+    with daemon(environ={"RECOLLECTUM_DEFAULT_USER": "grace"}):
         found = find_daemon(Home(home_folder()))
         assert found is not None
         assert _ask(found, "/memory/add", {"content": "the first thing"}, "grace")[0] == 200

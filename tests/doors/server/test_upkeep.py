@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.upkeep.rounds_reading import rounds_now
+from recollectum.upkeep.rounds_reading import rounds_now
 from tests.doors.server.daemons import Running, daemon, home, until
 from tests.vault.transcript_files import append, lines, said
 
@@ -53,7 +53,7 @@ def threads(running: Running) -> int:
 def test_fifty_vaults_are_all_looked_after_by_as_many_threads_as_one() -> None:
     with home(settings={"encryption": "off"}) as opened:
         opened.vault(ALICE).memories.save("kept")
-    with daemon("--no-http", environ={"RECOLLECT_ENCRYPTION": "off"}) as running:
+    with daemon("--no-http", environ={"RECOLLECTUM_ENCRYPTION": "off"}) as running:
         until(lambda: _looked_after() == 1)
         few = threads(running)
         running.process.send_signal(signal.SIGTERM)
@@ -61,7 +61,7 @@ def test_fifty_vaults_are_all_looked_after_by_as_many_threads_as_one() -> None:
     with home(settings={"encryption": "off"}) as opened:
         for number in range(49):
             opened.vault(f"user:person{number}").memories.save("kept")
-    with daemon("--no-http", environ={"RECOLLECT_ENCRYPTION": "off"}) as running:
+    with daemon("--no-http", environ={"RECOLLECTUM_ENCRYPTION": "off"}) as running:
         until(lambda: _looked_after() == 50)
         assert threads(running) <= few
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.home.credentials.store import Credentials
-from recollect.home.paths import Home, prepare
-from recollect.storage.keystore import KeyStore
+from recollectum.home.credentials.store import Credentials
+from recollectum.home.paths import Home, prepare
+from recollectum.storage.keystore import KeyStore
 from tests.home.credentials.stores import open_store
 from tests.home.keys.conftest import use_keyring
 

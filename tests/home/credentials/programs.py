@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from recollect.domain.credential import ApiKey, OAuthToken
-from recollect.home.credentials.importing import import_tokens
-from recollect.home.paths import Home
+from recollectum.domain.credential import ApiKey, OAuthToken
+from recollectum.home.credentials.importing import import_tokens
+from recollectum.home.paths import Home
 from tests.home.credentials.stores import CANARY, open_store, token
 
 #: Everything by which our code changes a disk.

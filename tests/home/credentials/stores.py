@@ -4,10 +4,10 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect.domain.credential import OAuthToken
-from recollect.home.credentials.store import Credentials
-from recollect.home.paths import Home
-from recollect.storage.keystore import KeyStore
+from recollectum.domain.credential import OAuthToken
+from recollectum.home.credentials.store import Credentials
+from recollectum.home.paths import Home
+from recollectum.storage.keystore import KeyStore
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CANARY = "sk-canary-8f1d2c"

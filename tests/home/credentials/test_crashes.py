@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from recollect.domain.credential import ApiKey
-from recollect.domain.errors import RecollectError
-from recollect.home.paths import Home
+from recollectum.domain.credential import ApiKey
+from recollectum.domain.errors import RecollectumError
+from recollectum.home.paths import Home
 from tests.crashes.programs import hear, kill, start, tell
 from tests.home.credentials.stores import CANARY, files_with, open_store, token
 
@@ -73,14 +73,14 @@ def test_two_processes_that_write_do_not_undo_each_other(home: Home) -> None:
 
 def test_threads_that_write_and_read_do_not_undo_each_other(home: Home) -> None:
     store = open_store(home)
-    failed: list[RecollectError] = []
+    failed: list[RecollectumError] = []
 
     def work(mine: int) -> None:
         try:
             for number in range(5):
                 store.save(f"{mine}-{number}", ApiKey(f"{mine}-{number}"))
                 store.all()
-        except RecollectError as error:
+        except RecollectumError as error:
             failed.append(error)
 
     threads = [threading.Thread(target=work, args=(mine,)) for mine in range(4)]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.credential import ApiKey, Credential, CredentialKind, OAuthToken
-from recollect.domain.errors import Conflict, Damaged, InvalidInput, NotFound
-from recollect.home.credentials.importing import import_tokens
-from recollect.home.credentials.store import Credentials
-from recollect.home.paths import Home
+from recollectum.domain.credential import ApiKey, Credential, CredentialKind, OAuthToken
+from recollectum.domain.errors import Conflict, Damaged, InvalidInput, NotFound
+from recollectum.home.credentials.importing import import_tokens
+from recollectum.home.credentials.store import Credentials
+from recollectum.home.paths import Home
 from tests.home.credentials.stores import CANARY, files_with, open_store
 from tests.home.credentials.test_crashes import dies_at
 

@@ -7,10 +7,10 @@ from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as FailKeyring
 from keyring.backends.null import Keyring as NullKeyring
 
-from recollect.domain.credential import ApiKey, CredentialKind, Held
-from recollect.domain.errors import InvalidInput, KeyProblem, NotFound
-from recollect.home.credentials.store import Credentials
-from recollect.home.paths import Home
+from recollectum.domain.credential import ApiKey, CredentialKind, Held
+from recollectum.domain.errors import InvalidInput, KeyProblem, NotFound
+from recollectum.home.credentials.store import Credentials
+from recollectum.home.paths import Home
 from tests.home.credentials.stores import CANARY, files_with, open_store, token
 from tests.home.keys.keyrings import (
     BrokenKeyring,
@@ -25,7 +25,7 @@ from tests.home.keys.keyrings import (
 )
 
 Use = Callable[[KeyringBackend], None]
-FORCE = "RECOLLECT_FORCE_FILE_CREDENTIALS"
+FORCE = "RECOLLECTUM_FORCE_FILE_CREDENTIALS"
 
 
 @pytest.mark.feature("C6")
@@ -95,7 +95,7 @@ def test_an_entry_that_is_gone_or_changed_is_said(use_keyring: Use, store: Crede
     backend = DictKeyring()
     use_keyring(backend)
     store.save("X", ApiKey(CANARY))
-    (place,) = [place for place in backend.entries if place[0].startswith("recollect credentials ")]
+    (place,) = [place for place in backend.entries if place[0].startswith("recollectum credentials ")]
     backend.entries[place] = "hunter2"
     with pytest.raises(KeyProblem, match="something else in its place; set it again") as raised:
         store.find("X")

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.domain.credential import CredentialKind, OAuthToken
-from recollect.domain.errors import InvalidInput, NotFound
-from recollect.home.credentials.store import Credentials
+from recollectum.domain.credential import CredentialKind, OAuthToken
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.home.credentials.store import Credentials
 from tests.home.credentials.stores import NOW, clock, token
 
 OAUTH = CredentialKind.OAUTH

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.credential import ApiKey, CredentialKind, CredentialName, Held
-from recollect.domain.errors import (
+from recollectum.domain.credential import ApiKey, CredentialKind, CredentialName, Held
+from recollectum.domain.errors import (
     Conflict,
     Damaged,
     InvalidInput,
@@ -22,12 +22,12 @@ from recollect.domain.errors import (
     SchemaNewer,
     WrongKey,
 )
-from recollect.home.credentials.register import Kept, Register
-from recollect.home.credentials.sealing import label
-from recollect.home.credentials.store import Credentials
-from recollect.home.paths import Home, prepare
-from recollect.models.language_registry import open_language_model
-from recollect.settings.model import LanguageModelSettings
+from recollectum.home.credentials.register import Kept, Register
+from recollectum.home.credentials.sealing import label
+from recollectum.home.credentials.store import Credentials
+from recollectum.home.paths import Home, prepare
+from recollectum.models.language_registry import open_language_model
+from recollectum.settings.model import LanguageModelSettings
 from tests.home.credentials.stores import CANARY, NOW, files_with, open_store, token
 
 OAUTH = CredentialKind.OAUTH
@@ -142,7 +142,7 @@ def test_one_record_s_seal_does_not_open_another(home: Home, store: Credentials)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": "recollect-credentials", "version": 1}', "\x00\xff", "[" * 9999]
+    "text", ["", "[]", "{}", '{"format": "recollectum-credentials", "version": 1}', "\x00\xff", "[" * 9999]
 )
 def test_a_file_that_is_not_ours_is_refused_and_not_written_over(home: Home, store: Credentials, text: str) -> None:
     path = home.root / "credentials.json"
@@ -155,7 +155,7 @@ def test_a_file_that_is_not_ours_is_refused_and_not_written_over(home: Home, sto
 
 
 def test_a_file_of_a_newer_program_is_refused(home: Home, store: Credentials) -> None:
-    (home.root / "credentials.json").write_text('{"format": "recollect-credentials", "version": 2}')
+    (home.root / "credentials.json").write_text('{"format": "recollectum-credentials", "version": 2}')
     with pytest.raises(SchemaNewer, match="upgrade the program"):
         store.all()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from keyring.backend import KeyringBackend
 
-from recollect.domain.errors import InvalidInput, KeyProblem, WrongKey
-from recollect.home.keys import key_file
-from recollect.home.keys.holders import HolderKind, Means, choose, describe, drop, establish, fetch, keep, same_place
-from recollect.home.keys.wrapping import MasterKey
+from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
+from recollectum.home.keys import key_file
+from recollectum.home.keys.holders import HolderKind, Means, choose, describe, drop, establish, fetch, keep, same_place
+from recollectum.home.keys.wrapping import MasterKey
 from tests.home.keys.keyrings import DictKeyring, PlaintextKeyring
 
 Use = Callable[[KeyringBackend], None]
@@ -25,7 +25,7 @@ def means(tmp_path: Path) -> Means:
 
 @pytest.fixture
 def usual(means: Means) -> Path:
-    return Path(means.environ["XDG_CONFIG_HOME"]) / "recollect" / "keys" / "home_a.key"
+    return Path(means.environ["XDG_CONFIG_HOME"]) / "recollectum" / "keys" / "home_a.key"
 
 
 def test_a_passphrase_that_was_given_is_meant(means: Means, use_keyring: Use) -> None:
@@ -106,7 +106,7 @@ def test_a_moved_key_file_is_found_by_the_setting_and_a_wrong_setting_does_no_ha
 def test_the_key_of_another_home_is_refused(means: Means, usual: Path) -> None:
     record, _ = establish(means)
     key_file.keep(key_file.KeyFile(usual, named_for_home=True), MasterKey.new(), means.home)
-    with pytest.raises(WrongKey, match=rf"{usual} belongs to another home.*recollect encryption recover"):
+    with pytest.raises(WrongKey, match=rf"{usual} belongs to another home.*recollectum encryption recover"):
         fetch(record, means)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import InvalidInput, KeyProblem, WrongKey
-from recollect.home.keys.key_file import KeyFile, check_outside, drop, fetch, find, keep, place
-from recollect.home.keys.wrapping import MasterKey
+from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
+from recollectum.home.keys.key_file import KeyFile, check_outside, drop, fetch, find, keep, place
+from recollectum.home.keys.wrapping import MasterKey
 
 _MASTER = MasterKey.new()
 
@@ -27,12 +27,12 @@ def file(tmp_path: Path) -> KeyFile:
 
 def test_the_usual_place_is_the_configuration_folder_of_the_given_environment(tmp_path: Path) -> None:
     found = place("", "home_a", {"XDG_CONFIG_HOME": str(tmp_path)})
-    assert found == KeyFile(tmp_path / "recollect" / "keys" / "home_a.key", named_for_home=True)
+    assert found == KeyFile(tmp_path / "recollectum" / "keys" / "home_a.key", named_for_home=True)
 
 
 def test_without_one_it_is_the_platforms() -> None:
     found = place("", "home_a", {"XDG_CONFIG_HOME": "relative"}).path
-    assert found.parts[-3:] == ("recollect", "keys", "home_a.key")
+    assert found.parts[-3:] == ("recollectum", "keys", "home_a.key")
     assert found.is_absolute()
 
 
@@ -87,12 +87,12 @@ def test_a_file_that_others_can_touch_is_refused_with_the_cure(file: KeyFile, ho
 
 
 def test_a_missing_file_is_named_with_the_cure(file: KeyFile) -> None:
-    with pytest.raises(KeyProblem, match=rf"{file.path}.*not there; restore the file, or run: recollect encryption"):
+    with pytest.raises(KeyProblem, match=rf"{file.path}.*not there; restore the file, or run: recollectum encryption"):
         fetch(file.path)
     assert find(file.path) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"hello\n", b"\xff\xfe\x00", b"recollect-key-1:AAAA\n", b"x" * 5000])
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"\xff\xfe\x00", b"recollectum-key-1:AAAA\n", b"x" * 5000])
 def test_a_file_that_is_no_key_is_refused_and_not_overwritten(tmp_path: Path, home: Path, content: bytes) -> None:
     path = tmp_path / "mine.txt"
     path.write_bytes(content)

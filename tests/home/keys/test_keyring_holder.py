@@ -10,9 +10,9 @@ from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as FailKeyring
 from keyring.backends.null import Keyring as NullKeyring
 
-from recollect.domain.errors import KeyProblem
-from recollect.home.keys.keyring_holder import available, drop, fetch, keep
-from recollect.home.keys.wrapping import MasterKey
+from recollectum.domain.errors import KeyProblem
+from recollectum.home.keys.keyring_holder import available, drop, fetch, keep
+from recollectum.home.keys.wrapping import MasterKey
 from tests.home.keys.keyrings import (
     BrokenKeyring,
     Chain,
@@ -38,7 +38,7 @@ def test_a_keyring_that_keeps_is_used_and_the_probe_leaves_nothing(use_keyring: 
     assert backend.entries == {}
     detail = keep(_HOME, _MASTER)
     assert fetch(_HOME, detail) == _MASTER
-    assert list(backend.entries) == [("recollect", _HOME)]
+    assert list(backend.entries) == [("recollectum", _HOME)]
     drop(_HOME, detail)
     drop(_HOME, detail)
     assert backend.entries == {}
@@ -83,7 +83,7 @@ def test_another_keyring_than_the_recorded_one_is_named(use_keyring: Use) -> Non
     detail = keep(_HOME, _MASTER)
     use_keyring(FailKeyring())
     with pytest.raises(
-        KeyProblem, match=r"DictKeyring, which is not here \(found: none\).*recollect encryption recover"
+        KeyProblem, match=r"DictKeyring, which is not here \(found: none\).*recollectum encryption recover"
     ):
         fetch(_HOME, detail)
 
@@ -93,7 +93,7 @@ def test_an_entry_that_is_gone_is_named(use_keyring: Use) -> None:
     use_keyring(backend)
     detail = keep(_HOME, _MASTER)
     backend.entries.clear()
-    with pytest.raises(KeyProblem, match="has no entry recollect/home_a"):
+    with pytest.raises(KeyProblem, match="has no entry recollectum/home_a"):
         fetch(_HOME, detail)
 
 
@@ -101,8 +101,8 @@ def test_an_entry_that_is_no_key_is_refused_without_quoting_it(use_keyring: Use)
     backend = DictKeyring()
     use_keyring(backend)
     detail = keep(_HOME, _MASTER)
-    backend.entries["recollect", _HOME] = "hunter2"
-    with pytest.raises(KeyProblem, match="not a key of Recollect") as raised:
+    backend.entries["recollectum", _HOME] = "hunter2"
+    with pytest.raises(KeyProblem, match="not a key of Recollectum") as raised:
         fetch(_HOME, detail)
     assert "hunter2" not in str(raised.value)
 
@@ -128,7 +128,7 @@ def test_a_keyring_that_fails_later_is_one_sentence_without_the_secret(use_keyri
 
 def test_keyring_settings_that_cannot_be_loaded_are_no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "no.such.Keyring")
-    program = "from recollect.home.keys.keyring_holder import available; print(available())"
+    program = "from recollectum.home.keys.keyring_holder import available; print(available())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -136,15 +136,15 @@ def test_keyring_settings_that_cannot_be_loaded_are_no_keyring(monkeypatch: pyte
 def test_without_the_package_there_is_no_keyring() -> None:
     program = (
         "import sys; sys.modules['keyring'] = None\n"
-        "from recollect.home.keys.keyring_holder import available; print(available())"
+        "from recollectum.home.keys.keyring_holder import available; print(available())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 
 _REAL = """
-from recollect.home.keys.keyring_holder import available, drop, fetch, keep
-from recollect.home.keys.wrapping import MasterKey
+from recollectum.home.keys.keyring_holder import available, drop, fetch, keep
+from recollectum.home.keys.wrapping import MasterKey
 assert available()
 master = MasterKey.new()
 detail = keep("home_a", master)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from recollect.domain.errors import InvalidInput, KeyProblem, WrongKey
-from recollect.domain.message import Json
-from recollect.home.keys.passphrase import DEFAULT_COST, Cost, fetch, keep
-from recollect.home.keys.wrapping import MasterKey
+from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
+from recollectum.domain.message import Json
+from recollectum.home.keys.passphrase import DEFAULT_COST, Cost, fetch, keep
+from recollectum.home.keys.wrapping import MasterKey
 
 _HOME = "home_a"
 _CHEAP = Cost(memory_kib=64, passes=1, lanes=2)
@@ -41,14 +41,14 @@ def test_bytes_of_the_environment_that_are_no_text_are_allowed() -> None:
 
 @pytest.mark.parametrize("wrong", ["correct horsf", "Correct horse", "correct horse ", " "])
 def test_another_passphrase_is_wrong_and_not_repeated(detail: Mapping[str, Json], wrong: str) -> None:
-    with pytest.raises(WrongKey, match="RECOLLECT_PASSPHRASE") as raised:
+    with pytest.raises(WrongKey, match="RECOLLECTUM_PASSPHRASE") as raised:
         fetch(_HOME, detail, wrong)
     assert wrong == " " or wrong not in str(raised.value)
 
 
 @pytest.mark.parametrize("missing", [None, ""])
 def test_a_missing_passphrase_is_asked_for(detail: Mapping[str, Json], missing: str | None) -> None:
-    with pytest.raises(KeyProblem, match=r"none was given; set RECOLLECT_PASSPHRASE") as raised:
+    with pytest.raises(KeyProblem, match=r"none was given; set RECOLLECTUM_PASSPHRASE") as raised:
         fetch(_HOME, detail, missing)
     assert not isinstance(raised.value, WrongKey)
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import InvalidInput, WrongKey
-from recollect.home.keys.recovery import new_code, read_code, unwrap_master, wrap_master
-from recollect.home.keys.wrapping import MasterKey
+from recollectum.domain.errors import InvalidInput, WrongKey
+from recollectum.home.keys.recovery import new_code, read_code, unwrap_master, wrap_master
+from recollectum.home.keys.wrapping import MasterKey
 
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _CODE = new_code()

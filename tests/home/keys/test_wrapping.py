@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import WrongKey
-from recollect.home.keys.wrapping import KEY_BYTES, MasterKey, derive, new_key, unwrap, wrap
+from recollectum.domain.errors import WrongKey
+from recollectum.home.keys.wrapping import KEY_BYTES, MasterKey, derive, new_key, unwrap, wrap
 
 _SECRET = bytes(range(KEY_BYTES))
 
@@ -63,13 +63,13 @@ def test_a_master_key_survives_its_text_form() -> None:
     [
         "",
         ":",
-        "recollect-key-1:",
-        "recollect-key-1:AAAA",
-        "recollect-key-1:not base64!",
-        "recollect-key-2:" + base64.b64encode(_SECRET).decode(),
+        "recollectum-key-1:",
+        "recollectum-key-1:AAAA",
+        "recollectum-key-1:not base64!",
+        "recollectum-key-2:" + base64.b64encode(_SECRET).decode(),
         base64.b64encode(_SECRET).decode(),
-        "recollect-key-1:" + base64.b64encode(_SECRET + b"x").decode(),
-        "recollect-key-1:é",
+        "recollectum-key-1:" + base64.b64encode(_SECRET + b"x").decode(),
+        "recollectum-key-1:é",
     ],
 )
 def test_a_text_that_is_no_key_is_none(text: str) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.doors.cli.benchmarking.moments import to_moment
+from recollectum.doors.cli.benchmarking.moments import to_moment
 
 
 @pytest.mark.parametrize(

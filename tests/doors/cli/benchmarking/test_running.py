@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.doors.cli.benchmarking.running import Row, run_set
-from recollect.doors.cli.benchmarking.sets import load_set
+from recollectum.doors.cli.benchmarking.running import Row, run_set
+from recollectum.doors.cli.benchmarking.sets import load_set
 from tests.doors.cli.labelled_sets import Line, write_set
 
 WORDS: Mapping[str, object] = {"embedding.provider": "none"}

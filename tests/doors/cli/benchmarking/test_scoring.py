@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from recollect.doors.cli.benchmarking.scoring import means, percentile, score
-from recollect.doors.cli.benchmarking.sets import Query
+from recollectum.doors.cli.benchmarking.scoring import means, percentile, score
+from recollectum.doors.cli.benchmarking.sets import Query
 
 SESSIONS = {"a": "s1", "b": "s1", "c": "s2", "d": "s3", "e": "s4", "f": "s5", "g": "s6"}
 

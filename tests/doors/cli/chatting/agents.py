@@ -4,12 +4,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from recollect import Recollect
-from recollect.domain.message import Message
-from recollect.domain.session import SessionKey
-from recollect.doors.cli.chatting.agent import Agent
-from recollect.models.language import LanguageModel
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.domain.message import Message
+from recollectum.domain.session import SessionKey
+from recollectum.doors.cli.chatting.agent import Agent
+from recollectum.models.language import LanguageModel
+from recollectum.vault.vault import Vault
 
 PLAIN = {"encryption": "off", "storage.reserve_mib": 0}
 
@@ -34,8 +34,8 @@ class Shown:
 @contextmanager
 def own_vault() -> Generator[Vault]:
     """Ada's vault in the home of this test."""
-    with Recollect(settings=PLAIN) as recollect:
-        yield recollect.vault("user:ada")
+    with Recollectum(settings=PLAIN) as recollectum:
+        yield recollectum.vault("user:ada")
 
 
 def agent_with(

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.domain.errors import BudgetSpent, ModelUnavailable
-from recollect.domain.language_model import Finish, ModelIdentity, Piece, Prompt, Reply, Usage
-from recollect.domain.message import Json, ToolCall, ToolStatus
-from recollect.domain.trust import Trust
-from recollect.doors.cli.chatting.agent import INTERRUPTED, ROUNDS
-from recollect.testing import ScriptedModel
+from recollectum.domain.errors import BudgetSpent, ModelUnavailable
+from recollectum.domain.language_model import Finish, ModelIdentity, Piece, Prompt, Reply, Usage
+from recollectum.domain.message import Json, ToolCall, ToolStatus
+from recollectum.domain.trust import Trust
+from recollectum.doors.cli.chatting.agent import INTERRUPTED, ROUNDS
+from recollectum.testing import ScriptedModel
 from tests.doors.cli.chatting.agents import Shown, agent_with, own_vault, recorded, words
 
 

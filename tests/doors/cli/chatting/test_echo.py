@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.domain.language_model import Prompt
-from recollect.domain.message import ToolCall
-from recollect.testing import ScriptedModel
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.message import ToolCall
+from recollectum.testing import ScriptedModel
 from tests.doors.cli.chatting.agents import agent_with, own_vault
 
 FACTS = ["Grace lives in Lyon", "I am allergic to peanuts", "My sister is called Hedy"]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.language_model import Prompt
-from recollect.domain.message import Json
-from recollect.doors.cli.chatting.opening import open_place
-from recollect.doors.cli.flags import Run
-from recollect.models import language_registry
-from recollect.testing import ScriptedModel
+from recollectum.domain.language_model import Prompt
+from recollectum.domain.message import Json
+from recollectum.doors.cli.chatting.opening import open_place
+from recollectum.doors.cli.flags import Run
+from recollectum.models import language_registry
+from recollectum.testing import ScriptedModel
 
-SCRIPTED = {"RECOLLECT_LANGUAGE_MODEL__PROVIDER": "scripted"}
+SCRIPTED = {"RECOLLECTUM_LANGUAGE_MODEL__PROVIDER": "scripted"}
 
 
 def answer(prompt: Prompt) -> str | Mapping[str, Json]:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect import Recollect
-from recollect.doors.cli.chatting.upkeep import Upkeep
-from recollect.vault.vault import Vault
+from recollectum import Recollectum
+from recollectum.doors.cli.chatting.upkeep import Upkeep
+from recollectum.vault.vault import Vault
 from tests.doors.cli.chatting.agents import PLAIN
 
 _PATIENCE_S = 30
@@ -38,8 +38,8 @@ def wait_until(done: Callable[[], bool]) -> None:
 @pytest.mark.feature("A18")
 def test_the_start_up_sweep_reads_what_fell_silent_while_nobody_looked() -> None:
     clock = Hands()
-    with Recollect(settings=PLAIN, clock=clock) as recollect:
-        vault = recollect.vault("user:ada")
+    with Recollectum(settings=PLAIN, clock=clock) as recollectum:
+        vault = recollectum.vault("user:ada")
         session_id = tell(vault, "signal")
         clock.now += timedelta(minutes=31)
         tell(vault, "matrix", "I live in Lisbon.")
@@ -55,8 +55,8 @@ def test_the_start_up_sweep_reads_what_fell_silent_while_nobody_looked() -> None
 @pytest.mark.feature("P5")
 def test_a_conversation_that_grew_long_is_summarised_beside_the_talk() -> None:
     clock = Hands()
-    with Recollect(settings=PLAIN, clock=clock) as recollect:
-        vault = recollect.vault("user:ada")
+    with Recollectum(settings=PLAIN, clock=clock) as recollectum:
+        vault = recollectum.vault("user:ada")
         chat = vault.sessions.open()
         for number in range(40):
             chat.add("user", f"I decided on plan {number}. " + "It was discussed at length and for a good while. " * 25)
@@ -73,8 +73,8 @@ def test_a_conversation_that_grew_long_is_summarised_beside_the_talk() -> None:
 @pytest.mark.feature("A18")
 def test_a_turn_arms_the_timer_and_silence_has_the_conversation_read() -> None:
     clock = Hands()
-    with Recollect(settings=PLAIN, clock=clock) as recollect:
-        vault = recollect.vault("user:ada")
+    with Recollectum(settings=PLAIN, clock=clock) as recollectum:
+        vault = recollectum.vault("user:ada")
         upkeep = Upkeep(vault, 30, clock)
         upkeep.start()
         first = tell(vault, "signal")
@@ -93,8 +93,8 @@ def test_a_turn_arms_the_timer_and_silence_has_the_conversation_read() -> None:
 
 def test_where_the_settings_want_no_reading_there_is_none() -> None:
     clock = Hands()
-    with Recollect(settings={**PLAIN, "consolidation.idle_minutes": 0}, clock=clock) as recollect:
-        vault = recollect.vault("user:ada")
+    with Recollectum(settings={**PLAIN, "consolidation.idle_minutes": 0}, clock=clock) as recollectum:
+        vault = recollectum.vault("user:ada")
         session_id = tell(vault, "signal")
         clock.now += timedelta(days=1)
         upkeep = Upkeep(vault, 0, clock)
@@ -108,8 +108,8 @@ def test_where_the_settings_want_no_reading_there_is_none() -> None:
 def test_a_sweep_is_bounded_and_says_why_something_waits() -> None:
     clock = Hands()
     settings = {**PLAIN, "language_model.provider": "scripted", "language_model.tokens_per_day": 1}
-    with Recollect(settings=settings, clock=clock) as recollect:
-        vault = recollect.vault("user:ada")
+    with Recollectum(settings=settings, clock=clock) as recollectum:
+        vault = recollectum.vault("user:ada")
         for channel in ("signal", "matrix", "telegram"):
             tell(vault, channel)
         clock.now += timedelta(minutes=31)

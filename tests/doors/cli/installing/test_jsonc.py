@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.errors import InvalidInput
-from recollect.doors.cli.installing import jsonc
+from recollectum.domain.errors import InvalidInput
+from recollectum.doors.cli.installing import jsonc
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 _VALUES = st.recursive(

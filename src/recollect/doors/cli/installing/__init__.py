@@ -1,1 +1,0 @@
-"""Writing Recollect into the configuration of agents, and out of it again."""

@@ -1,8 +1,0 @@
-"""`python -m recollect.doors.hook`: what the agents' configurations call, because it loads next to nothing."""
-
-import sys
-
-from recollect.doors.hook.front import main
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,0 +1,8 @@
+"""`python -m recollectum`: the command line."""
+
+import sys
+
+from recollectum.doors.cli.starting import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Filling: one part of a context takes what fits into its room, piece by piece, and remembers what it could not."""
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field
+
+from recollectum.domain.context import LeftOut, PartKind
+
+NO_ROOM = "there was no room left in its share of the token budget"
+
+#: No text of the ordinary kind has so many characters in a token; what is longer than this is not counted at all.
+LONGEST_TOKEN = 32
+#: After so many in a row that did not fit, the rest is not counted.
+PASSED_OVER = 8
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Something that goes in whole or not at all."""
+
+    id: str
+    #: Made when it is first looked at: of thousands only the first few are.
+    render: Callable[[], str]
+    #: The words themselves, as they were before they were set out.
+    words: str
+    untrusted: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Filling:
+    """A part in the making."""
+
+    kind: PartKind
+    frame: tuple[str, str]
+    pieces: Sequence[Piece]
+    most: int
+    #: The ids of what comes after the pieces and is not even looked at.
+    others: Sequence[str] = ()
+    most_untrusted: int = 0
+    #: Whether a piece that does not fit ends the part, as a line of a text does, or may be passed over.
+    in_order: bool = True
+    taken: dict[int, str] = field(default_factory=dict[int, str])
+    spent: int = 0
+    #: What is not to go in, because it stands elsewhere in the context; by id, with the reason.
+    withheld: dict[str, str] = field(default_factory=dict[str, str])
+    _costs: dict[int, tuple[str, int]] = field(default_factory=dict[int, tuple[str, int]])
+
+    def fill(self, room: int, count: Count) -> None:
+        """Take more pieces, as long as the whole part costs no more than `room`."""
+        misses = 0
+        for place, piece in enumerate(self.pieces):
+            if len(self.taken) >= self.most or self.spent >= room:
+                return
+            if place in self.taken or piece.id in self.withheld or not self._admits(piece):
+                continue
+            extra = 0 if self.taken else count(self._whole([])) + 2
+            text, cost = self._cost(place, room, count)
+            if self.spent + extra + cost <= room:
+                self.taken[place] = text
+                self.spent += extra + cost
+                misses = 0
+            else:
+                misses += 1
+            if misses > (0 if self.in_order else PASSED_OVER):
+                return
+
+    def drop(self, count: Count) -> None:
+        """Give up the last piece."""
+        place = max(self.taken)
+        del self.taken[place]
+        self.spent = count(self.text) if self.taken else 0
+
+    def withhold(self, ids: Container[str], why: str, count: Count) -> None:
+        """Keep those out from now on, and give up the ones that are in."""
+        said = {place: piece.id for place, piece in enumerate(self.pieces) if piece.id in ids}
+        self.withheld.update(dict.fromkeys(said.values(), why))
+        if said.keys() & self.taken.keys():
+            self.taken = {place: text for place, text in self.taken.items() if place not in said}
+            self.spent = count(self.text) if self.taken else 0
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of what went in."""
+        return tuple(self.pieces[place].words for place in sorted(self.taken))
+
+    @property
+    def text(self) -> str:
+        """The part as it reads; nothing when nothing is in it."""
+        return self._whole([self.taken[place] for place in sorted(self.taken)]) if self.taken else ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What went in."""
+        return tuple(self.pieces[place].id for place in sorted(self.taken))
+
+    def left_out(self) -> list[LeftOut]:
+        """What did not go in, by reason."""
+        reasons: dict[str, list[str]] = {}
+        for place, piece in enumerate(self.pieces):
+            if place not in self.taken:
+                reasons.setdefault(self._why(piece), []).append(piece.id)
+        if self.others:
+            reasons.setdefault(self._too_many(), []).extend(self.others)
+        return [LeftOut(kind=self.kind, count=len(ids), ids=tuple(ids), why=why) for why, ids in reasons.items()]
+
+    def _whole(self, texts: Sequence[str]) -> str:
+        before, after = self.frame
+        return before + "\n".join(texts) + after
+
+    def _cost(self, place: int, room: int, count: Count) -> tuple[str, int]:
+        if place not in self._costs:
+            text = self.pieces[place].render()
+            if len(text) > LONGEST_TOKEN * room:
+                return text, room + 1
+            # The line end after it is one token more.
+            self._costs[place] = (text, count(text) + 1)
+        return self._costs[place]
+
+    def _admits(self, piece: Piece) -> bool:
+        return not piece.untrusted or sum(self.pieces[at].untrusted for at in self.taken) < self.most_untrusted
+
+    def _why(self, piece: Piece) -> str:
+        if piece.id in self.withheld:
+            return self.withheld[piece.id]
+        if not self._admits(piece):
+            return f"at most {self.most_untrusted} untrusted texts are let in unless more are asked for"
+        return self._too_many() if len(self.taken) >= self.most else NO_ROOM
+
+    def _too_many(self) -> str:
+        return f"a context holds at most {self.most} of its kind"

@@ -1,0 +1,140 @@
+"""The forms in which people tell lasting things about themselves, in English; each with its kind and importance."""
+
+import re
+from functools import cache
+
+from recollectum.domain.memory import Kind
+
+
+def _any(words: str) -> str:
+    return "(?:" + "|".join(word.strip() for word in words.split(",")) + ")"
+
+
+_AM = "(?:I'm|I am)"
+_ARE = "(?:I'm|I am|we're|we are)"
+_HAVE = "(?:I have|I've got)"
+_NOW = "(?:now |currently |still |also |mostly |mainly |exclusively )?"
+_OFTEN = "(?:(?:really|absolutely|also|still|always|usually|mostly|generally|strongly|personally|much) )*"
+
+#: What points at something said before: the sentence alone tells nothing.
+_POINTING = _any("it, that, this, these, those, them, him, her, you, your, yours, one, what, how, when") + r"\b"
+_PICKING = (
+    "(?:the|your) "
+    + _any(
+        "first, second, third, last, latest, new, other, idea, way, sound, look, answer, version, option, approach, one"
+    )
+    + r"\b"
+)
+#: Praise of what was offered: "the second one", "the green idea", "any of those".
+_PRAISING = (
+    r"(?:any|all|some|both|each|none) of|the\b[^.,;!]*?\b"
+    + _any(
+        "idea, ideas, approach, direction, suggestions?, template, recipe, version, options?, trend, plan, tips?, list"
+    )
+    + r"\b"
+)
+_DOING = "to " + _any(
+    "cook, read, travel, swim, run, sing, dance, paint, hike, garden, write, draw, bake, be, move, build, buy, start,"
+    "open, learn, marry, sell, visit, launch, study"
+)
+_OBJECT = rf"(?!{_POINTING}|{_PICKING}|{_PRAISING})(?={_DOING}\b|(?!to\b)\w)"
+
+_KIN = _any(
+    "wife, husband, partner, girlfriend, boyfriend, fianc[eé]e?, mother, mum, mom, father, dad, parents, sister,"
+    "brother, son, daughter, kids?, children, twins, baby, grandmother, grandma, grandfather, grandpa, aunt, uncle,"
+    "niece, nephew, cousin, family, dogs?, cats?, horse, parrot, rabbit"
+)
+_OWN = _any(
+    rf"(?:\w+ )?{_KIN}(?:'s name|'s birthday)?, nickname, birthday, date of birth, age, e-?mail(?: address)?,"
+    "phone(?: number)?, address, home ?town, job, occupation, employer, boss, manager, team, company, car, bike,"
+    "time ?zone, pronouns, height, blood type, (?:native|first|second) language, nationality, doctor, dentist,"
+    "allergies, hobby, hobbies, diet, school, university, goal, dream"
+)
+#: After "is" these tell of a moment, not of the person.
+_PASSING = (
+    r"(?:\w+ing\b(?! (?:at|in|as|for) )|"
+    + _any(
+        "here, there, late, ill, sick, tired, angry, asleep, awake, back, away, out, down, broken, fine, ok, okay,"
+        "great, good, bad, so, too, really, very, not, over, at the, in the, on the, being, been, just"
+    )
+    + r"\b)"
+)
+_HAVING = _any(
+    rf"{_KIN}s?, siblings, sisters, brothers, sons, daughters, grandchildren, intolerance, asthma, diabetes, adhd,"
+    "dyslexia, migraines?, coeliac, celiac, epilepsy, arthritis, insomnia, phd, degree, master's, bachelor's,"
+    "licen[cs]e, car, motorbike, bike, house, flat, apartment, garden, boat, company, startup, business, blog,"
+    "podcast, pacemaker, tattoos?, citizenship, passport, laptop"
+)
+_BEING = _any(
+    "(?:an? )?(?:vegetarian|vegan|pescatarian), lactose[- ]intolerant, gluten[- ]intolerant, asthmatic, left-handed,"
+    "right-handed, colou?r-?blind, deaf, blind, dyslexic, autistic, married, single, divorced, widowed, engaged,"
+    "pregnant, retired, unemployed, self-employed, bilingual, an? (?:early bird|night owl|morning person|only child),"
+    "intolerant to, afraid of, scared of, from, originally from, based in, fluent in, called"
+)
+_NO_TRADE = (
+    _any("bit, little, lot, few, big, huge, fan, fool, idiot, mess, wreck, member, part, user, customer") + r"\b"
+)
+_TRADE = (
+    r"(?:\w{2,}(?:er|or|ist|ian|ant|yst)|"
+    + _any("student, nurse, chef, cook, pilot, coach, judge, priest, vet, nanny, midwife, guide, architect, salesman")
+    + ")"
+)
+_DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_WHEN = rf"(?:by|before|until|on|next) .*?(?:\d|tomorrow|{_DAY}|week|month|year|{_MONTH}|christmas|easter|summer)"
+_LIKING = _any(
+    "like, love, adore, enjoy, hate, dislike, prefer, detest, can't stand, cannot stand, can't eat, cannot eat, avoid,"
+    "(?:don't|do not) (?:really )?(?:like|eat|drink|enjoy), never (?:eat|drink)"
+)
+_HABIT = _any(
+    "drink, eat, use, work, wake, get up, go to bed, take the, start, travel, fly, pay, order, cook, wear, buy, sleep,"
+    "shop, listen"
+)
+_PROJECT = _any(
+    "working on, building, writing, learning, training for, planning, preparing for, renovating, organi[sz]ing,"
+    "developing, saving for, studying"
+)
+_DATE_OF_MINE = _any("deadline, appointment, exam, flight, interview, surgery, wedding, due date")
+
+_NAME = (
+    r"(?:my (?:full |first |last |middle )?name is|(?:please |you can |everyone |people )?calls? me|I go by)"
+    r" (?-i:[A-Z])"
+)
+_FORMS = (
+    (Kind.FACT, 0.9, _NAME),
+    (Kind.FACT, 0.9, rf"(?:{_AM}|{_HAVE} an?) (?:\w+ ){{0,2}}(?:allergic|allergy|diabetic|coeliac|celiac)\b"),
+    (Kind.FACT, 0.8, rf"I {_NOW}(?:live|reside) (?:in|at|near|with|on|alone)\b"),
+    (Kind.FACT, 0.8, r"(?:I|we|I have|I've|we've) (?:just |recently )?moved (?:back )?to \w"),
+    (Kind.FACT, 0.8, r"I (?:grew up in|was born (?:in|on)|come from) \w"),
+    (Kind.FACT, 0.8, rf"{_AM} (?:currently |now )?living (?:in|at|with)\b"),
+    (
+        Kind.FACT,
+        0.7,
+        rf"I {_NOW}work (?:as|at|for|from|in|part-time|full-time|nights|remotely)\b(?! (?:it|that|this|me)\b)",
+    ),
+    (Kind.FACT, 0.7, rf"I {_NOW}(?:study|teach|coach|own|manage|speak|play|drive|ride) (?!{_POINTING}|\w*\d)\w"),
+    (Kind.FACT, 0.7, rf"I {_NOW}run (?:an?|my own) \w"),
+    (Kind.FACT, 0.7, rf"{_AM} {_BEING}\b"),
+    (Kind.FACT, 0.7, rf"{_AM} \d{{1,3}}(?: years old)?(?=[.,!]|\Z| and\b)"),
+    (Kind.FACT, 0.7, rf"{_AM} an? (?!{_NO_TRADE})(?:[\w-]+ ){{0,2}}?{_TRADE}\b"),
+    (
+        Kind.FACT,
+        0.7,
+        rf"{_HAVE} (?:(?:an?|one|two|three|four|five|\d+|no|my own|type \d) )?(?:[\w-]+ ){{0,2}}?{_HAVING}\b",
+    ),
+    (Kind.PREFERENCE, 0.6, rf"my (?:\w+ )?favou?rite [\w ]{{2,30}}? (?:is|are) (?!{_POINTING})"),
+    (Kind.PREFERENCE, 0.6, rf"I {_OFTEN}{_LIKING} {_OBJECT}\w"),
+    (Kind.PREFERENCE, 0.6, rf"{_AM} (?:(?:not )?a (?:big |huge )?fan of|into|fond of) (?!{_POINTING})\w"),
+    (Kind.PREFERENCE, 0.5, rf"I (?:always|usually|never|only) {_HABIT}\b(?! {_POINTING})"),
+    (Kind.FACT, 0.5, rf"I {_NOW}use (?!{_POINTING}|{_PICKING})\w"),
+    (Kind.PROJECT, 0.6, rf"{_ARE} {_NOW}{_PROJECT} {_OBJECT}(?!a lot\b|something\b)\w"),
+    (Kind.TASK, 0.6, rf"(?:I|we) (?:need to|have to|must) (?!know\b|understand\b|ask\b|go\b)\w+.*? {_WHEN}"),
+    (Kind.TASK, 0.6, rf"my (?:\w+ )?{_DATE_OF_MINE} is (?:on|at|in|by|next|the|tomorrow|\d|{_DAY}|{_MONTH})"),
+    (Kind.FACT, 0.6, rf"my {_OWN} (?:is|are|has|have|lives?|works?|studies|was born|speaks?) (?!{_PASSING})"),
+)
+
+
+@cache
+def forms() -> tuple[tuple[Kind, float, re.Pattern[str]], ...]:
+    """The forms in the order in which they are tried; made when they are first needed, which takes a moment."""
+    return tuple((kind, importance, re.compile(form, re.IGNORECASE)) for kind, importance, form in _FORMS)

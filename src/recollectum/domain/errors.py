@@ -1,0 +1,144 @@
+"""Every error Recollectum raises on purpose, drawn as a tree.
+
+RecollectumError
+├── InvalidInput            a value that was given cannot be used
+│   └── SettingsError       a settings file or variable cannot be used
+├── NotFound                there is no such thing, or not for this caller
+├── Denied                  the caller may see the thing but not do this to it
+├── Conflict                it changed since it was read, or the name is taken
+├── StepRefused             the life cycle has no such step from this state
+├── HomeError               the state directory cannot be used
+│   └── LockHeld            another process holds the lock, and says who
+├── KeyProblem              the encryption key cannot be had
+│   ├── WrongKey            the key does not open this file
+│   └── KeyStoreMissing     the wrapped keys are gone
+├── ModelError              a model did not do its work
+│   ├── ModelMissing        its package or its files are not installed
+│   ├── ModelTimeout        it did not answer in time
+│   ├── ModelUnavailable    it cannot be reached, or is too busy
+│   ├── ModelRefused        it will not serve this request, however often it is asked
+│   ├── ModelGarbled        its answer does not have the form that was asked for
+│   └── BudgetSpent         a limit on calls, tokens or money is reached for today
+└── StorageError            the database said no
+    ├── Busy                others wrote for longer than the timeout
+    ├── DiskFull            no room; nothing was written
+    ├── ReadOnly            the file or folder may not be written
+    ├── Damaged             the file is not what was written to it
+    ├── SchemaNewer         a newer Recollectum wrote it
+    └── SchemaEdited        an applied migration is not the one shipped
+
+A message says what happened, to which value, and what to do. It never holds
+the content of a memory or message, and never a secret.
+"""
+
+
+class RecollectumError(Exception):
+    """Any error Recollectum raises on purpose."""
+
+
+class InvalidInput(RecollectumError):
+    """A value that was given cannot be used."""
+
+
+class SettingsError(InvalidInput):
+    """A settings file or variable cannot be used."""
+
+
+class NotFound(RecollectumError):
+    """There is no such thing, or not for this caller."""
+
+
+class Denied(RecollectumError):
+    """The caller may see the thing but not do this to it."""
+
+
+class Conflict(RecollectumError):
+    """It changed since it was read, or the name is taken."""
+
+
+class StepRefused(RecollectumError):
+    """The life cycle has no such step from this state."""
+
+
+class HomeError(RecollectumError):
+    """The state directory cannot be used."""
+
+
+class LockHeld(HomeError):
+    """Another process holds the lock."""
+
+
+class KeyProblem(RecollectumError):
+    """The encryption key cannot be had."""
+
+
+class WrongKey(KeyProblem):
+    """The key does not open this file."""
+
+
+class KeyStoreMissing(KeyProblem):
+    """The wrapped keys are gone."""
+
+
+class ModelError(RecollectumError):
+    """A model did not do its work."""
+
+
+class ModelMissing(ModelError):
+    """Its package or its files are not installed."""
+
+
+class ModelTimeout(ModelError):
+    """It did not answer in time."""
+
+
+class ModelUnavailable(ModelError):
+    """It cannot be reached, or is too busy; it may have said when to ask again."""
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ModelRefused(ModelError):
+    """It will not serve this request, however often it is asked; a server's refusal has its HTTP status."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ModelGarbled(ModelError):
+    """Its answer does not have the form that was asked for."""
+
+
+class BudgetSpent(ModelError):
+    """A limit on calls, tokens or money is reached for today."""
+
+
+class StorageError(RecollectumError):
+    """The database said no."""
+
+
+class Busy(StorageError):
+    """Others wrote for longer than the timeout."""
+
+
+class DiskFull(StorageError):
+    """No room; nothing was written."""
+
+
+class ReadOnly(StorageError):
+    """The file or folder may not be written."""
+
+
+class Damaged(StorageError):
+    """The file is not what was written to it."""
+
+
+class SchemaNewer(StorageError):
+    """A newer Recollectum wrote it."""
+
+
+class SchemaEdited(StorageError):
+    """An applied migration is not the one shipped."""

@@ -1,0 +1,46 @@
+"""Event: one line of the audit trail. It names things by id and never repeats what they say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from recollectum.domain.memory import State
+from recollectum.domain.message import Json
+
+
+class EventType(StrEnum):
+    """What happened."""
+
+    CREATED = "created"
+    DEDUPLICATED = "deduplicated"
+    EDITED = "edited"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    RESTORED = "restored"
+    DELETED = "deleted"
+    DELETE_DUE = "delete_due"
+    PURGED = "purged"
+    OPENED = "opened"
+    ENDED = "ended"
+    IMPORTED = "imported"
+    PRUNED = "pruned"
+    CLOCK_ACCEPTED = "clock_accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened to one memory or session."""
+
+    #: Counts up within the vault; its id, and its place in the order.
+    number: int
+    at: datetime
+    type: EventType
+    #: `memory`, `session` or `vault`.
+    subject: str
+    subject_id: str
+    #: Who did it: a process, a key, or `lifecycle`.
+    actor: str
+    #: The memory's state after the event.
+    state: State | None = None
+    payload: Mapping[str, Json]

@@ -1,0 +1,105 @@
+"""Message: one event in a session, with everything its agent knew about it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from recollectum.domain.trust import Trust
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+#: One piece of a message that is not plain text, as its agent wrote it.
+Part = Mapping[str, Json]
+Content = str | tuple[Part, ...]
+
+
+class Role(StrEnum):
+    """Who or what speaks."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class ToolStatus(StrEnum):
+    """How far a tool call got."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    DENIED = "denied"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One use of a tool: what was asked, what came back, how far it got."""
+
+    id: str
+    name: str
+    args: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    result: Json = None
+    status: ToolStatus = ToolStatus.PENDING
+    at: datetime | None = None
+    #: What the agent recorded that has no field here, kept for a faithful export.
+    extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCount:
+    """Tokens as the provider counted them."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    thoughts: int | None = None
+    tool: int | None = None
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One event of a conversation."""
+
+    id: str
+    session_id: str
+    #: Counts from 1 without gaps, in the order in which messages were added.
+    position: int
+    role: Role
+    content: Content
+    created_at: datetime
+    tool_calls: tuple[ToolCall, ...] = ()
+    thoughts: tuple[Part, ...] = ()
+    tokens: TokenCount | None = None
+    token_estimate: int = 0
+    model: str | None = None
+    #: The id its own agent gave it; adding the same one twice changes nothing.
+    native_id: str | None = None
+    #: Who spoke, when the role does not say it: a member of a group.
+    speaker: str | None = None
+    trust: Trust = Trust.UNKNOWN
+    extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def text(self) -> str:
+        """The words of the message, whatever form its content has."""
+        return text_of(self.content)
+
+
+def text_of(content: Content) -> str:
+    """The words in a content: itself, or the text of its parts, one a line."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(text for part in content if isinstance(text := part.get("text"), str))
+
+
+_TRUST_OF_ROLE = {Role.USER: Trust.OWNER, Role.ASSISTANT: Trust.ASSISTANT, Role.TOOL: Trust.TOOL}
+
+
+def trust_of_role(role: Role) -> Trust:
+    """How far a message is believed when nothing else is known of it."""
+    return _TRUST_OF_ROLE.get(role, Trust.UNKNOWN)

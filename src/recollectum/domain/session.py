@@ -1,0 +1,122 @@
+"""Session: one conversation, and the key under which it is resumed."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.message import Json
+
+MAIN = "main"
+_ESCAPED = re.compile("%(25|3A|3a)")
+_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class SessionKind(StrEnum):
+    """Who takes part in a session."""
+
+    DIRECT = "direct"
+    GROUP = "group"
+    HOOK = "hook"
+    CRON = "cron"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """Where a conversation takes place.
+
+    agent:<agent>:main                              the one direct chat with an agent
+    agent:<agent>:<channel>:direct                  a direct chat kept apart by channel
+    agent:<agent>:<channel>:group:<id>              a group
+    …:topic:<id>                                    a thread inside one of these
+    hook:<id>, cron:<id>                            started by a program
+
+    A colon or per cent sign inside a part is written %3A or %25, so that no two keys meet in one text.
+    """
+
+    kind: SessionKind = SessionKind.DIRECT
+    agent: str = MAIN
+    channel: str = MAIN
+    #: The group's id, or the hook's, or the job's.
+    name: str | None = None
+    topic: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a key that has no text form."""
+        named = self.kind is not SessionKind.DIRECT
+        if named != (self.name is not None):
+            raise InvalidInput(f"a {self.kind} session key {'needs' if named else 'takes no'} name")
+        if self.kind in (SessionKind.HOOK, SessionKind.CRON) and (
+            self.topic is not None or (self.agent, self.channel) != (MAIN, MAIN)
+        ):
+            raise InvalidInput(f"a {self.kind} session key takes no agent, channel or topic")
+        for part in (self.agent, self.channel, self.name, self.topic):
+            if part is not None and (not part or _CONTROL.search(part)):
+                raise InvalidInput(f"session key part {part!r} is empty or holds a control character")
+
+    @classmethod
+    def parse(cls, text: str) -> "SessionKey":
+        """Read a key from its text form; a text that is not one is refused."""
+        head, *rest = text.split(":")
+        if head in (SessionKind.HOOK, SessionKind.CRON) and rest:
+            return cls(SessionKind(head), name=_unescape(":".join(rest)))
+        if head != "agent" or len(rest) < 2:
+            raise InvalidInput(f"{text!r} is not a session key; write agent:NAME:main, or see SessionKey")
+        agent, channel, *place = rest
+        place, topic = _split_topic(place)
+        place_of = partial(cls, agent=_unescape(agent), channel=_unescape(channel), topic=topic)
+        if place == ["direct"] or (not place and channel == MAIN):
+            return place_of(SessionKind.DIRECT)
+        if len(place) > 1 and place[0] == "group":
+            return place_of(SessionKind.GROUP, name=_unescape(":".join(place[1:])))
+        raise InvalidInput(f"{text!r} is not a session key; after the channel write direct or group:ID")
+
+    def __str__(self) -> str:
+        """The key's one text form."""
+        if self.kind in (SessionKind.HOOK, SessionKind.CRON):
+            return f"{self.kind}:{_escape(self.name or '')}"
+        key = f"agent:{_escape(self.agent)}:{_escape(self.channel)}"
+        if self.kind is SessionKind.GROUP:
+            key += f":group:{_escape(self.name or '')}"
+        elif self.channel != MAIN:
+            key += ":direct"
+        return key if self.topic is None else f"{key}:topic:{_escape(self.topic)}"
+
+
+def _split_topic(place: list[str]) -> tuple[list[str], str | None]:
+    """Take the trailing `topic:<id>` off the place, when there is one."""
+    if len(place) >= 2 and place[-2] == "topic":
+        return place[:-2], _unescape(place[-1])
+    return place, None
+
+
+def _escape(part: str) -> str:
+    return part.replace("%", "%25").replace(":", "%3A")
+
+
+def _unescape(part: str) -> str:
+    return _ESCAPED.sub(lambda found: "%" if found[1] == "25" else ":", part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One conversation; its messages are kept beside it, in order."""
+
+    id: str
+    key: SessionKey
+    created_at: datetime
+    updated_at: datetime
+    #: Set when the session was closed; the next open under its key begins a new one.
+    ended_at: datetime | None = None
+    title: str | None = None
+    summary: str | None = None
+    #: SHA-256 of the project folder the conversation was about, when there was one.
+    project: str | None = None
+    #: True when the conversation was brought in from elsewhere: what it says is data, not the owner's word.
+    imported: bool = False
+    message_count: int = 0
+    token_estimate: int = 0
+    extra: Mapping[str, Json] = field(default_factory=dict[str, Json])

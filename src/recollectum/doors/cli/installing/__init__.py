@@ -1,0 +1,1 @@
+"""Writing Recollectum into the configuration of agents, and out of it again."""

@@ -1,0 +1,166 @@
+"""The command line: all commands in one app, behind one edge."""
+
+import io
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, cast
+
+import typer
+from typer.core import TyperGroup
+
+from recollectum.doors.cli import (
+    backup,
+    bench,
+    chat,
+    checkpoints,
+    console,
+    consolidate,
+    contacts,
+    context,
+    credentials,
+    daemon,
+    diff,
+    doctor,
+    encryption,
+    events,
+    following,
+    global_notes,
+    grants,
+    grow,
+    hook,
+    index,
+    init,
+    keys,
+    learnings,
+    lifecycle,
+    mcp,
+    memories,
+    notes,
+    policy,
+    profile,
+    purge,
+    quarantine,
+    recall,
+    receipts,
+    remember,
+    repair,
+    restore,
+    retention,
+    review,
+    serve,
+    sessions,
+    settings,
+    status,
+    tenants,
+    transcripts,
+    trash,
+    undo,
+    upgrade,
+    users,
+    verify,
+    versions,
+)
+from recollectum.doors.cli.edge import check_arguments, guarded
+from recollectum.doors.cli.flags import note_flags
+
+PROGRAM = "recollectum"
+
+
+@cache
+def program() -> TyperGroup:
+    """Every command, as the parser has them."""
+    return cast("TyperGroup", typer.main.get_command(_build()))
+
+
+def _build() -> typer.Typer:
+    # Plain help: rich would make it slower, and unreadable where there is no colour.
+    app = typer.Typer(name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.callback(invoke_without_command=True)(_root)
+    for one in (init, status, remember, recall, context, chat, profile, consolidate, grow):
+        one.add_to(app)
+    versions.add_to(memories.app)
+    transcripts.add_to(sessions.app)
+    notes.app.add_typer(global_notes.app, name="global")
+    for group in (
+        memories,
+        sessions,
+        checkpoints,
+        notes,
+        learnings,
+        index,
+        lifecycle,
+        retention,
+        trash,
+        quarantine,
+        purge,
+        receipts,
+        review,
+        contacts,
+        settings,
+        users,
+        tenants,
+        keys,
+        credentials,
+        grants,
+        encryption,
+        policy,
+        daemon,
+        bench,
+    ):
+        app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
+    # Its own name is taken by the transcripts that go out and come in by hand.
+    app.add_typer(following.app, name="transcripts")
+    serve.add_to(app)
+    console.add_to(app)
+    app.add_typer(mcp.app, name="mcp")
+    for one in (undo, diff, events, upgrade, hook):
+        one.add_to(app)
+    for one in (backup, restore, verify, doctor, repair):
+        one.add_to(app)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _prepare(sys.stdout)
+    _prepare(sys.stderr)
+
+    def work() -> int:
+        check_arguments(given)
+        code: object = program()(args=given, prog_name=PROGRAM, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+
+    return guarded(work, given)
+
+
+def _root(
+    ctx: typer.Context,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Answer as JSON.")] = False,
+    user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Whose vault.")] = None,
+    home: Annotated[str | None, typer.Option("--home", metavar="PATH", help="The state directory.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Let the log of the home tell all it may.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    """Memory for AI agents: record, remember, recall, and forget for certain.
+
+    Every command takes --json, --user and --home, before or after its name.
+    """
+    note_flags(ctx, json=json, user=user, home=home, verbose=verbose)
+    if version:
+        print(status.installed_version())
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())
+
+
+def _prepare(stream: object) -> None:
+    """A character that the terminal's encoding lacks is spelled out, not an error."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

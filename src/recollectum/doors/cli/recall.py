@@ -1,0 +1,99 @@
+"""`recollectum recall`: what the vault knows, each hit with the place it came from."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.domain.hit import Hit, Neighbour, Source
+from recollectum.doors.cli.asking import text_or_stdin
+from recollectum.doors.cli.explaining import explained
+from recollectum.doors.cli.flags import Run, command
+from recollectum.doors.cli.output import answer, moment, note, plural
+from recollectum.doors.cli.target import opened_vault
+from recollectum.doors.cli.times import parse_time
+from recollectum.doors.cli.visible import one_line, visible
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "recall")(recall)
+
+
+def recall(
+    run: Run,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Any text; `-` reads it from stdin.")],
+    *,
+    limit: Annotated[int | None, typer.Option(help="How many hits at most.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="About how many tokens the hits may be together.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only memories, sessions or notes.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only memories of this kind.")] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this speaker said.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this agent was told.")] = None,
+    channel: Annotated[str | None, typer.Option(metavar="NAME", help="Only what was said on this channel.")] = None,
+    trust: Annotated[
+        str | None, typer.Option(help="Only what is trusted so much: owner, assistant, tool, imported or unknown.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said from then on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before then.")] = None,
+    untrusted: Annotated[
+        bool | None,
+        typer.Option("--untrusted/--no-untrusted", help="All that tools and strangers wrote, or none of it."),
+    ] = None,
+    around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
+) -> None:
+    """Find what was remembered and said, best first, with its source, its author, its time and its trust."""
+    wanted = text_or_stdin(query)
+    begin = parse_time(since) if since is not None else None
+    end = parse_time(until) if until is not None else None
+    with opened_vault(run) as vault:
+        hits = vault.recall(
+            wanted,
+            limit=limit,
+            tokens=tokens,
+            source=source,
+            session_id=session,
+            kind=kind,
+            speaker=speaker,
+            agent=agent,
+            channel=channel,
+            trust=trust,
+            since=begin,
+            until=end,
+            untrusted=untrusted,
+        )
+    document = {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back}
+    shown = enumerate(hits, start=1)
+    answer(run, document, (line for place, hit in shown for line in _lines(place, hit, around=around, explain=explain)))
+    if hits.degraded is not None:
+        note(f"degraded: {hits.degraded}")
+    if hits.held_back:
+        note(f"{plural(hits.held_back, 'hit')} of untrusted origin held back; --untrusted shows all")
+    if not hits:
+        note("nothing was found; try other words, or fewer filters")
+
+
+def _lines(place: int, hit: Hit, *, around: bool, explain: bool) -> list[str]:
+    number = f"{place}. "
+    indent = " " * len(number)
+    first, *others = visible(hit.text).splitlines() or [""]
+    told = f"by {hit.author or 'unknown'} · {moment(hit.created_at)} · trust: {hit.trust} · score {hit.score:.3g}"
+    reasons = explained(hit.reasons) if explain else []
+    beside = [_beside(name, one) for name, one in (("before", hit.before), ("after", hit.after)) if around and one]
+    below = [*others, *beside, citation(hit.source), one_line(told), *reasons]
+    return [number + first, *(indent + line for line in below)]
+
+
+def _beside(name: str, neighbour: Neighbour) -> str:
+    return one_line(f"{name}, {neighbour.author}: {visible(neighbour.text)}")
+
+
+def citation(source: Source) -> str:
+    """The place of a text in words: the row, its characters, and the conversation behind it."""
+    cited = str(source)
+    if source.session_id is None:
+        return cited
+    message = f"message {source.position}" if source.position is not None else "a message"
+    begun = "from" if source.memory_id else "in"
+    return f"{cited} {begun} {source.session_id}, {message}"

@@ -1,0 +1,120 @@
+"""Conversations: which there are, and each of them to read, with tool calls folded and cited words marked."""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from recollectum.domain.message import Json, Message, Role, ToolCall
+from recollectum.doors.console.routing import new_router
+from recollectum.doors.console.visiting import ROOT, Visiting
+from recollectum.doors.console.words import clipped, shown, spanned
+
+if TYPE_CHECKING:
+    from recollectum.domain.session import Session
+    from recollectum.vault.chat import Chat
+    from recollectum.vault.vault import Vault
+
+router = new_router()
+PLACE = f"{ROOT}/conversations"
+_PAGE = 30
+_MESSAGES = 60
+#: How many messages stand before the one that was jumped to.
+_LEAD = 8
+_LONGEST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call as it is unfolded."""
+
+    call: ToolCall
+    args: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message with its text in pieces, those that were cited marked."""
+
+    message: Message
+    speaker: str
+    pieces: list[tuple[str, bool]]
+    calls: list[Call]
+    thoughts: list[str]
+    #: What a tool answered, a warning or a system text is folded away.
+    folded: bool
+
+
+@router.get(PLACE)
+def listed(visit: Visiting, before: str = "") -> Response:
+    """The newest conversations."""
+    found = visit.vault.sessions.page(before=before or None, limit=_PAGE + 1)
+    shown_ones = found[:_PAGE]
+    values = {
+        "sessions": [(one, _first_words(visit.vault, one)) for one in shown_ones],
+        "more": shown_ones[-1].id if len(found) > _PAGE else "",
+        "before": before,
+    }
+    return visit.page("conversations.html", values)
+
+
+@router.get(PLACE + "/{session_id}")
+def one(
+    visit: Visiting, session_id: str, at: int | None = None, after: int | None = None, before: int | None = None
+) -> Response:
+    """One conversation, from its end, from a place, or around the words that were jumped to."""
+    chat = visit.vault.sessions.get(session_id)
+    session = chat.info()
+    messages = _chosen(chat, at, after, before)
+    span = _span(visit.request.query_params.get("from"), visit.request.query_params.get("to"))
+    said = [_said(message, span if message.position == at else None) for message in messages]
+    values = {
+        "session": session,
+        "said": said,
+        "at": at,
+        "earlier": messages[0].position if messages and messages[0].position > 1 else 0,
+        "later": messages[-1].position if messages and messages[-1].position < session.message_count else 0,
+    }
+    return visit.page("conversation.html", values)
+
+
+def _chosen(chat: "Chat", at: int | None, after: int | None, before: int | None) -> list[Message]:
+    if at is not None:
+        return chat.after(max(0, min(at, 2**40) - _LEAD), limit=_MESSAGES)
+    if after is not None:
+        return chat.after(max(0, min(after, 2**40)), limit=_MESSAGES)
+    return chat.messages(before=before, limit=_MESSAGES)
+
+
+def _span(start: str | None, end: str | None) -> tuple[int, int] | None:
+    if start is None or end is None or not start.isdecimal() or not end.isdecimal():
+        return None
+    return int(start[:9]), int(end[:9])
+
+
+def _said(message: Message, span: tuple[int, int] | None) -> Said:
+    pieces = spanned(message.text, *span) if span else [(shown(message.text), False)]
+    return Said(
+        message=message,
+        speaker=shown(message.speaker or message.role.value),
+        pieces=pieces if message.text else [],
+        calls=[Call(call, _spelled(call.args), _spelled(call.result)) for call in message.tool_calls],
+        thoughts=[_spelled(thought) for thought in message.thoughts],
+        folded=span is None and message.role not in (Role.USER, Role.ASSISTANT),
+    )
+
+
+def _spelled(value: Json) -> str:
+    """JSON as it is read, cut where nobody would read on."""
+    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    cut = text if len(text) <= _LONGEST else text[:_LONGEST] + "\n…"
+    return shown(cut)
+
+
+def _first_words(vault: "Vault", session: "Session") -> str:
+    if session.summary:
+        return clipped(session.summary, 200)
+    first = vault.sessions.get(session.id).after(0, limit=1)
+    return clipped(first[0].text, 200) if first else ""

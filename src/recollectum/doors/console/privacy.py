@@ -1,0 +1,158 @@
+"""Privacy: what is stored and where, who could read it, what leaves this machine, and how to take or erase it."""
+
+import hmac
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response, StreamingResponse
+
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.doors.console.exporting import export_lines
+from recollectum.doors.console.rendering import render
+from recollectum.doors.console.routing import new_router
+from recollectum.doors.console.visiting import ROOT, Form, Sent, Visit, Visiting, theme_of
+from recollectum.doors.console.words import plural
+from recollectum.doors.shapes import to_json
+from recollectum.home.keys.holders import HolderKind
+from recollectum.vault.purge_request import IMPORTED, PurgeKind, PurgeRequest, Receipt
+
+if TYPE_CHECKING:
+    from recollectum.settings.model import Settings
+
+router = new_router()
+PLACE = f"{ROOT}/privacy"
+_HERE = frozenset({"none", "local", "auto", "scripted"})
+#: What one has to type before single things go; before everything goes, it is one's name.
+WORD = "erase"
+WHAT = {
+    PurgeKind.USER: "Everything about you: memories, conversations, keys, and your name itself.",
+    PurgeKind.SESSION: "Whole conversations, and what was learned from nothing else.",
+    PurgeKind.SOURCE: "Everything that came from one source, which is then followed no more.",
+    PurgeKind.OLDER_THAN: "What was last touched longer ago than a number of days.",
+    PurgeKind.MEMORY: "Single memories with all their versions.",
+    PurgeKind.RESTORED: "What had been erased and came back with an older copy.",
+}
+
+
+@router.get(PLACE)
+def privacy(visit: Visiting) -> Response:
+    """The facts, and what one can do about them."""
+    holder = visit.operator.encryption().holder()
+    file = visit.recollectum.file_of(visit.vault.owner)
+    settings, folders = visit.operator.loaded.settings, visit.vault.notes.folders()
+    values = {
+        "totals": visit.vault.totals(),
+        "folders": folders,
+        "notes": sum(one.notes for one in folders),
+        "places": visit.vault.transcripts.followed(),
+        "file": str(file) if file else None,
+        "bytes": _size(file) if file else 0,
+        "encrypted": holder.kind is not HolderKind.OFF,
+        "holder": holder,
+        "elsewhere": elsewhere(settings),
+        "lifecycle": settings.lifecycle,
+        "receipts": list(reversed(visit.vault.purge.receipts())),
+        "what": {kind.value: words for kind, words in WHAT.items()},
+    }
+    return visit.page("privacy.html", values)
+
+
+@router.get(PLACE + "/export")
+def export(visit: Visiting) -> Response:
+    """Everything, as a file."""
+    headers = {"content-disposition": f'attachment; filename="recollectum-{visit.signed.person.name}.jsonl"'}
+    return StreamingResponse(export_lines(visit.vault), media_type="application/x-ndjson", headers=headers)
+
+
+@router.post(PLACE + "/preview")
+def preview(visit: Visiting, sent: Sent) -> Response:
+    """What would go; nothing is changed."""
+    return _shown(visit, _request(sent))
+
+
+@router.post(PLACE + "/erase")
+def erase(visit: Visiting, sent: Sent) -> Response:
+    """Erase what the preview showed, for who typed the word; the answer is the receipt."""
+    request = _request(sent)
+    if not hmac.compare_digest(sent.text("typed").strip().encode(), _word(visit, request.kind).encode()):
+        return _shown(visit, request, "Nothing was erased: the word was not typed as it stands there.")
+    receipt = visit.vault.purge.run(sent.text("token"))
+    if receipt.kind is not PurgeKind.USER:
+        return visit.go(f"{PLACE}/receipts/{receipt.id}", "Erased, and every file was searched for what was left.")
+    # The person is gone, and with them every session; this page is the last one.
+    visit.desk.end_all(visit.signed.person)
+    return _farewell(visit, receipt)
+
+
+@router.get(PLACE + "/receipts/{receipt_id}")
+def receipt(visit: Visiting, receipt_id: str, form: str = "") -> Response:
+    """The receipt of one purge, to read or to keep."""
+    found = next((one for one in visit.vault.purge.receipts() if one.id == receipt_id), None)
+    if found is None:
+        raise NotFound(f"there is no receipt {receipt_id!r} of this vault")
+    if form == "json":
+        text = json.dumps({"receipt": to_json(found)}, indent=2)
+        headers = {"content-disposition": f'attachment; filename="{found.id}.json"'}
+        return Response(text, media_type="application/json", headers=headers)
+    return visit.page("receipt.html", {"receipt": found, "what": WHAT[found.kind]})
+
+
+def elsewhere(settings: "Settings") -> list[str]:
+    """What leaves this machine, and to whom; empty when nothing does."""
+    vectors, model = settings.embedding, settings.language_model
+    told: list[str] = []
+    if vectors.provider not in _HERE:
+        told.append(
+            f"Every text that is indexed goes to {vectors.provider} ({_address(vectors.base_url)}) for vectors."
+        )
+    if model.provider not in _HERE:
+        told.append(f"Conversations that are read go to {model.provider} ({_address(model.base_url)}).")
+    return told
+
+
+def _address(url: str) -> str:
+    return url or "its usual address"
+
+
+def _shown(visit: Visit, request: PurgeRequest, trouble: str = "") -> Response:
+    seen = visit.vault.purge.preview(request)
+    what = WHAT[request.kind]
+    if request.days:
+        what = f"Everything that was last touched more than {plural(request.days, 'day')} ago."
+    return visit.page(
+        "purge.html", {"seen": seen, "what": what, "word": _word(visit, request.kind), "trouble": trouble}
+    )
+
+
+def _request(sent: Form) -> PurgeRequest:
+    match sent.text("kind"):
+        case PurgeKind.USER:
+            return PurgeRequest.user()
+        case PurgeKind.SESSION:
+            return PurgeRequest.sessions(*sent.text("ids").split())
+        case PurgeKind.MEMORY:
+            return PurgeRequest.memories(*sent.text("ids").split())
+        case PurgeKind.SOURCE:
+            return PurgeRequest.of_source(sent.text("source").strip() or IMPORTED)
+        case PurgeKind.OLDER_THAN:
+            return PurgeRequest.older_than(sent.number("days"))
+        case _:
+            raise InvalidInput("choose what is to be erased")
+
+
+def _word(visit: Visit, kind: PurgeKind) -> str:
+    return visit.signed.person.name if kind is PurgeKind.USER else WORD
+
+
+def _farewell(visit: Visit, made: Receipt) -> Response:
+    text = json.dumps({"receipt": to_json(made)}, indent=2)
+    values = {"receipt": made, "text": text, "theme": theme_of(visit.request), "root": ROOT}
+    return render("farewell.html", values)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,88 @@
+"""Review: what was found in conversations and waits for a yes or a no, shown as what it would change."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from recollectum.domain.errors import NotFound
+from recollectum.domain.proposal import Act, Decision, Proposal
+from recollectum.doors.console.differing import Piece, differ
+from recollectum.doors.console.routing import new_router
+from recollectum.doors.console.visiting import ROOT, Sent, Visiting
+
+if TYPE_CHECKING:
+    from recollectum.vault.vault import Vault
+
+router = new_router()
+PLACE = f"{ROOT}/review"
+_PAGE = 20
+TABS = ((Decision.WAITING, "Waiting"), (Decision.APPROVED, "Approved"), (Decision.REJECTED, "Rejected"))
+ACTS = {
+    Act.ADD: "New",
+    Act.UPDATE: "Better words",
+    Act.SUPERSEDE: "No longer true",
+    Act.MERGE: "The same twice",
+    Act.FORGET: "To be forgotten",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A proposal and what it would change."""
+
+    proposal: Proposal
+    act: str
+    pieces: list[Piece]
+
+
+@router.get(PLACE)
+def listed(visit: Visiting, decision: str = Decision.WAITING, before: str = "") -> Response:
+    """The newest proposals of one decision."""
+    found = visit.vault.review.page(decision=decision, before=before or None, limit=_PAGE + 1)
+    values = {
+        "tabs": [(one.value, name) for one, name in TABS],
+        "decision": decision,
+        "asked": [_asked(visit.vault, one) for one in found[:_PAGE]],
+        "more": found[_PAGE - 1].id if len(found) > _PAGE else "",
+    }
+    return visit.page("review.html", values)
+
+
+@router.post(PLACE + "/grow")
+def grow(visit: Visiting, _: Sent) -> Response:
+    """Look at all memories for what says the same, and what cannot both hold."""
+    laid = visit.vault.review.grow()
+    told = f"{len(laid)} new to decide about." if laid else "Nothing new: no two memories seem to say the same."
+    return visit.go(PLACE, told)
+
+
+@router.post(PLACE + "/{proposal_id}/approve")
+def approve(visit: Visiting, proposal_id: str, sent: Sent) -> Response:
+    """Say yes, as it stands or in other words."""
+    words = sent.text("content").strip()
+    proposed = visit.vault.review.get(proposal_id).finding
+    edited = words if words and words != proposed.content and proposed.act is not Act.FORGET else None
+    visit.vault.review.approve(proposal_id, edited)
+    return visit.go(PLACE, "Approved, in your words." if edited else "Approved.")
+
+
+@router.post(PLACE + "/{proposal_id}/reject")
+def reject(visit: Visiting, proposal_id: str, _: Sent) -> Response:
+    """Say no for good."""
+    visit.vault.review.reject(proposal_id)
+    return visit.go(PLACE, "Rejected. The same is never proposed again.")
+
+
+def _asked(vault: "Vault", proposal: Proposal) -> Asked:
+    finding = proposal.finding
+    known = "\n".join(filter(None, (_content(vault, target) for target in finding.targets)))
+    proposed = "" if finding.act is Act.FORGET else finding.content
+    return Asked(proposal, ACTS[finding.act], differ(known, proposed))
+
+
+def _content(vault: "Vault", memory_id: str) -> str:
+    try:
+        return vault.memories.get(memory_id).content
+    except NotFound:
+        return ""

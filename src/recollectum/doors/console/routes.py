@@ -1,0 +1,49 @@
+"""The console as a part of the app: its pages, its files, and the desk where one signs in."""
+
+import hashlib
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from starlette.responses import Response
+
+from recollectum.domain.errors import NotFound
+from recollectum.domain.ids import Clock, system_clock
+from recollectum.doors.console import (
+    context,
+    conversations,
+    health,
+    memories,
+    privacy,
+    review,
+    search,
+    sign_in,
+    timeline,
+)
+from recollectum.doors.console.routing import new_router
+from recollectum.doors.console.signing import Desk
+from recollectum.doors.http.serving import Serving
+
+_FOLDER = Path(__file__).parent / "static"
+_FILES = {"console.css": "text/css", "console.js": "text/javascript", "mark.svg": "image/svg+xml"}
+
+
+def add_console(app: FastAPI, serving: Serving, *, clock: Clock = system_clock) -> None:
+    """Give the app the pages of the console: search at `/`, the others below `/console`."""
+    app.state.serving = serving
+    app.state.console_desk = Desk(clock)
+    for page in (sign_in, search, memories, conversations, review, timeline, context, privacy, health):
+        app.include_router(page.router)
+    files = new_router()
+    files.get("/static/{name}")(_file)
+    app.include_router(files)
+
+
+def _file(request: Request, name: str) -> Response:
+    """One of the three files that pages load."""
+    if name not in _FILES:
+        raise NotFound(f"there is no file {name!r} in the console")
+    data = (_FOLDER / name).read_bytes()
+    tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(data, media_type=_FILES[name], headers={"etag": tag})

@@ -1,0 +1,107 @@
+"""Signing in by a one-time link, signing out, and what a browser remembers of how one likes to look at it."""
+
+import hmac
+import json
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.owner import Owner, OwnerKind
+from recollectum.doors.console.routing import new_router, sign_in_page
+from recollectum.doors.console.signing import ABSOLUTE, LINK_LIFETIME, Desk
+from recollectum.doors.console.visiting import COOKIE, THEME, Form, Sent, Visiting, form, local
+from recollectum.doors.http.serving import serving_of
+
+router = new_router()
+_A_YEAR = 365 * 24 * 3600
+_LONGEST = 4096
+
+
+@router.post("/login/links")
+async def make_link(request: Request) -> Response:
+    """A one-time link for a person; only who has the daemon's own token is given one."""
+    desk, serving = _desk(request), serving_of(request)
+    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+    if scheme.casefold() != "bearer" or not hmac.compare_digest(shown.encode(), serving.local_token.encode()):
+        refused = {"type": "about:blank", "title": "Unauthorized", "status": 401}
+        return JSONResponse(refused, 401, {"www-authenticate": "Bearer"}, media_type="application/problem+json")
+    try:
+        person = _person(await request.body())
+        serving.recollectum.people.get(person)
+    except (InvalidInput, NotFound) as error:
+        status = 404 if isinstance(error, NotFound) else 400
+        told = {"type": "about:blank", "title": "No link was made", "status": status, "detail": str(error)}
+        return JSONResponse(told, status, media_type="application/problem+json")
+    secret = desk.make_link(person)
+    return JSONResponse({"path": f"/login?link={secret}", "expires_in": int(LINK_LIFETIME.total_seconds())}, 201)
+
+
+@router.get("/login")
+def show(request: Request, link: str = "") -> Response:
+    """The page that a link opens. To look at it uses nothing up: programs that preview links must not sign in."""
+    return sign_in_page(request, link=link[:_LONGEST], status=200)
+
+
+@router.post("/login")
+def enter(request: Request, given: Annotated[Form, Depends(form)]) -> Response:
+    """Exchange a link for a session."""
+    cookie = _desk(request).redeem(given.text("link"))
+    if cookie is None:
+        used = "This link was used already, or is older than five minutes. Ask for a new one."
+        return sign_in_page(request, trouble=used, status=403)
+    response = RedirectResponse("/", status_code=303)
+    _set(request, response, COOKIE, cookie, int(ABSOLUTE.total_seconds()))
+    return response
+
+
+@router.post("/console/logout")
+def leave(visit: Visiting, _: Sent) -> Response:
+    """End the session."""
+    visit.desk.end(visit.cookie)
+    response = RedirectResponse("/login", status_code=303)
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
+@router.post("/console/theme")
+def choose_theme(request: Request, visit: Visiting, sent: Sent) -> Response:
+    """Light, dark, or as the machine prefers."""
+    response = visit.go(local(sent.text("back", "/")))
+    chosen = sent.text("theme")
+    _set(request, response, THEME, chosen if chosen in ("light", "dark") else "auto", _A_YEAR)
+    return response
+
+
+@router.post("/console/vault")
+def choose_vault(visit: Visiting, sent: Sent) -> Response:
+    """Look at another vault that this person may see."""
+    owner = Owner.parse(sent.text("owner"))
+    # Opened once, so that the gate refuses here and not on every page after this.
+    visit.recollectum.vault(owner, create=False).totals()
+    visit.desk.choose(visit.cookie, owner)
+    return visit.go("/", f"You look at {owner} now.")
+
+
+def _person(body: bytes) -> Owner:
+    try:
+        given: object = json.loads(body)
+    except ValueError:
+        given = None
+    name = cast("dict[str, object]", given).get("user") if isinstance(given, dict) else None
+    if not isinstance(name, str) or not name:
+        raise InvalidInput('say for whom: {"user": "NAME"}')
+    owner = Owner.parse(name if ":" in name else f"{OwnerKind.USER}:{name}").person
+    if owner.kind is not OwnerKind.USER:
+        raise InvalidInput("only a person signs in to the console; name a user")
+    return owner
+
+
+def _set(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
+    secure = request.url.scheme == "https"
+    response.set_cookie(name, value, max_age=seconds, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def _desk(request: Request) -> Desk:
+    return request.app.state.console_desk

@@ -1,0 +1,8 @@
+"""`python -m recollectum.doors.hook`: what the agents' configurations call, because it loads next to nothing."""
+
+import sys
+
+from recollectum.doors.hook.front import main
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,105 @@
+"""Events: what an agent says when it calls its hook, in the words of any agent that has hooks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import cast
+
+from recollectum.domain.errors import InvalidInput
+
+#: Past this an event is a mistake, or a flood.
+MAX_EVENT = 8 * 2**20
+
+
+class Moment(StrEnum):
+    """The moments at which something is to be done, whatever an agent calls them."""
+
+    STARTED = "started"
+    ASKED = "asked"
+    ANSWERED = "answered"
+    COMPACTING = "compacting"
+    ENDED = "ended"
+
+
+#: By the agents' own names, without regard to case.
+_MOMENTS = {
+    "sessionstart": Moment.STARTED,
+    "userpromptsubmit": Moment.ASKED,
+    "beforeagent": Moment.ASKED,
+    "beforesubmitprompt": Moment.ASKED,
+    "stop": Moment.ANSWERED,
+    "afteragent": Moment.ANSWERED,
+    "afteragentresponse": Moment.ANSWERED,
+    "precompact": Moment.COMPACTING,
+    "precompress": Moment.COMPACTING,
+    "sessionend": Moment.ENDED,
+}
+#: The names under which importers keep the sessions of these agents.
+_KEPT_AS = {"claude-code": "claude", "gemini-cli": "gemini"}
+#: After these the model has lost what it was told.
+_FORGETFUL = frozenset({"clear", "compact"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookEvent:
+    """One call of a hook."""
+
+    #: The agent as its sessions are kept.
+    agent: str
+    moment: Moment
+    #: What the agent calls the moment; its answer has to say the same.
+    name: str
+    #: The agent's own id of the conversation.
+    conversation: str
+    transcript: Path | None = None
+    prompt: str = ""
+    answer: str = ""
+    #: Whether the model has lost what it was told before.
+    forgot: bool = False
+    #: Agents of the Cursor family take their answers in another form.
+    flat: bool = False
+
+
+def read_event(agent: str, fields: Mapping[str, object]) -> HookEvent | None:
+    """The event that an agent sent; None for a moment at which there is nothing to do."""
+    name = _text(fields, "hook_event_name")
+    moment = _MOMENTS.get(name.casefold())
+    if moment is None:
+        return None
+    conversation = _text(fields, "session_id") or _text(fields, "conversation_id")
+    if not conversation:
+        raise InvalidInput("the event names no conversation; it needs a session_id")
+    path = _text(fields, "transcript_path")
+    return HookEvent(
+        agent=_KEPT_AS.get(agent, agent),
+        moment=moment,
+        name=name,
+        conversation=conversation,
+        transcript=Path(path) if path and Path(path).is_absolute() else None,
+        prompt=_text(fields, "prompt"),
+        answer=_text(fields, "last_assistant_message") or _text(fields, "prompt_response") or _text(fields, "text"),
+        forgot=moment is Moment.COMPACTING or _text(fields, "source") in _FORGETFUL,
+        flat=agent == "cursor",
+    )
+
+
+def output(event: HookEvent, context: str) -> dict[str, object]:
+    """What the agent is answered: the context in its form, or nothing in particular."""
+    if not context:
+        return {}
+    if event.flat:
+        return {"additional_context": context}
+    return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": context}}
+
+
+def _text(fields: Mapping[str, object], name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def as_fields(value: object) -> Mapping[str, object]:
+    """The fields of a JSON object."""
+    if not isinstance(value, dict):
+        raise InvalidInput("the event is not a JSON object")
+    return cast("Mapping[str, object]", value)

@@ -1,0 +1,145 @@
+"""Recording: what an agent's transcript says, brought into the vault turn by turn, each message once."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollectum.domain.message import Message, Role
+from recollectum.domain.session import Session, SessionKey
+from recollectum.doors.hook.events import HookEvent
+from recollectum.transfer.following import LineReader
+from recollectum.vault.transcript import Said
+from recollectum.vault.vault import Vault
+
+_CHANNEL = "cli"
+#: A transcript that is larger is left to `recollectum transcripts follow`, which reads it piece by piece.
+MAX_TRANSCRIPT = 256 * 2**20
+#: How many sessions under one key, and messages of each, are looked through for what is known.
+_MOST_SESSIONS = 20
+_MOST_KNOWN = 500
+#: Agents call the hook a moment before the last words are in the file.
+_TRIES = 8
+_PAUSE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A conversation as far as the vault has it: a long one may be several sessions."""
+
+    sessions: tuple[Session, ...]
+    native_ids: frozenset[str]
+    #: The agent's own id of the newest message, by which the place in its file is found again.
+    newest: str | None
+
+
+def key_of(event: HookEvent) -> SessionKey:
+    """Under which key a conversation is kept: the one that importers give it too."""
+    return SessionKey(agent=event.agent, channel=_CHANNEL, topic=event.conversation)
+
+
+def sessions_of(vault: Vault, event: HookEvent) -> tuple[Session, ...]:
+    """The sessions of a conversation, newest first."""
+    key = key_of(event)
+    return tuple(one for one in vault.sessions.page(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
+
+
+def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float], None] = time.sleep) -> str | None:
+    """Bring in what was said since the last time; the session's id, or None where nothing is kept here.
+
+    A transcript that the vault follows anyway is only read on: recorded here as well, every word would be there twice.
+    """
+    if event.transcript is not None:
+        if _is_followed(vault, event.transcript):
+            vault.transcripts.sync()
+            return None
+        for _ in range(_TRIES):
+            said = _unheard(vault, event)
+            if said is None:
+                break
+            if _has_answer(said, event.answer):
+                return _keep(vault, event, [_as_said(one) for one in said])
+            pause(_PAUSE)
+        else:
+            # The file never had the last words; what it has is kept, and the rest comes with the next event.
+            return _keep(vault, event, [_as_said(one) for one in _unheard(vault, event) or []])
+    # Without a transcript, or with one that cannot be read, what the event itself says.
+    spoken = [Said(role="user", content=prompt)] if prompt else []
+    spoken += [Said(role="assistant", content=event.answer)] if event.answer else []
+    return _keep(vault, event, spoken)
+
+
+def _is_followed(vault: Vault, path: Path) -> bool:
+    real = path.resolve()
+    return any(real.is_relative_to(one.path) for one in vault.transcripts.followed())
+
+
+def _standing(vault: Vault, event: HookEvent) -> Standing:
+    sessions = sessions_of(vault, event)
+    said = [one for session in sessions for one in reversed(vault.sessions.get(session.id).messages(limit=_MOST_KNOWN))]
+    named = [one.native_id for one in said if one.native_id]
+    return Standing(sessions, frozenset(named), named[0] if named else None)
+
+
+def _unheard(vault: Vault, event: HookEvent) -> list[Message] | None:
+    """The messages of the transcript that the vault has not; None when it cannot be read as one."""
+    data = _read(event.transcript) if event.transcript else None
+    if data is None:
+        return None
+    reader, standing = LineReader(), _standing(vault, event)
+    lines = data.split(b"\n")
+    form = reader.recognise(lines)
+    if form is None:
+        return None
+    whole = reader.is_whole(form)
+    start = 0 if whole or standing.newest is None else _line_of(lines, standing.newest)
+    head = [] if start == 0 else [line for line in lines[:50] if line]
+    known = reader.read(form, head, None).session if head else None
+    found = reader.read(form, [line for line in lines[start:] if line], known).messages
+    return [one for one in found if one.native_id not in standing.native_ids]
+
+
+def _line_of(lines: Sequence[bytes], native_id: str) -> int:
+    """The first line that names an id, which is the message's own: others refer back to it. 0 when there is none."""
+    wanted = native_id.encode()
+    return next((at for at, line in enumerate(lines) if wanted in line), 0)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_TRANSCRIPT:
+            return None
+        data = path.read_bytes()
+    except OSError:
+        return None
+    # A line that is still being written is for the next time.
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _has_answer(said: Sequence[Message], answer: str) -> bool:
+    """Whether the file has got as far as the words that the agent says it ended with."""
+    wanted = answer.strip()
+    last = next((one.text.strip() for one in reversed(said) if one.role is Role.ASSISTANT and one.text.strip()), "")
+    return not wanted or (bool(last) and (wanted in last or last in wanted))
+
+
+def _as_said(message: Message) -> Said:
+    # Without the transcript's doubtful trust: the hook is the person's own, and so are the words.
+    return Said(
+        role=message.role.value,
+        content=message.content,
+        native_id=message.native_id,
+        tool_calls=tuple(message.tool_calls),
+        thoughts=tuple(message.thoughts),
+        model=message.model,
+        at=message.created_at,
+    )
+
+
+def _keep(vault: Vault, event: HookEvent, said: Sequence[Said]) -> str | None:
+    if not said:
+        known = sessions_of(vault, event)
+        return known[0].id if known else None
+    chat = vault.sessions.open_key(key_of(event))
+    chat.add_many(said)
+    return chat.id

@@ -1,0 +1,192 @@
+"""Guard: what every request passes before anything else looks at it, whichever address the server listens on.
+
+Web pages reach servers on one's own machine: by their own address, by a name that is made to point to it, by a form.
+So the Host must be ours, the Origin absent or the same, and a body JSON. It comes first, and is no middleware of the
+framework's, because those cost a task and a queue for each request.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollectum.doors.http.limits import Limits
+from recollectum.doors.http.problems import MEDIA_TYPE, to_bytes
+from recollectum.doors.http.rates import Rates
+
+Headers = Mapping[bytes, bytes]
+_JSON = b"application/json"
+_FORM = b"application/x-www-form-urlencoded"
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_WEBSOCKET_CLOSED = 1008
+#: Digits of a length; more than these are no number that Python would read.
+_LONGEST_LENGTH = 20
+#: On every answer, unless it brings its own.
+_SECURITY: tuple[tuple[bytes, bytes], ...] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+)
+
+
+class Refused(Exception):
+    """A request that does not pass, with the status and the words of the answer."""
+
+    def __init__(self, status: int, title: str, wait: float = 0.0) -> None:
+        super().__init__(title)
+        self.status = status
+        self.title = title
+        self.wait = wait
+
+
+class Guard:
+    """The outermost layer of the app."""
+
+    def __init__(
+        self, app: ASGIApp, limits: Limits, clock: Callable[[], float], form_paths: Iterable[str] = ()
+    ) -> None:
+        self._app = app
+        self._limits = limits
+        #: Where a page's form is posted to: a path, or all below one that ends with a slash.
+        self._form_paths = tuple(form_paths)
+        self._keys = Rates(limits.per_key, clock)
+        self._addresses = Rates(limits.per_address, clock)
+        self._failures = Rates(limits.failures, clock)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it here."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": _WEBSOCKET_CLOSED})
+            return
+        address = _address(scope)
+        guarded = self._with_headers(send, address)
+        try:
+            self._check(scope, address)
+            whole = await self._bounded(scope, receive)
+        except Refused as refused:
+            await _answer(guarded, refused)
+            return
+        await self._app(scope, whole, guarded)
+
+    def _check(self, scope: Scope, address: str) -> None:
+        headers = _headers(scope)
+        host = headers.get(b"host", b"").decode("latin-1").casefold()
+        if host not in self._limits.hosts:
+            raise Refused(421, "this server is not called by that name")
+        origin = headers.get(b"origin")
+        if origin is not None and origin.decode("latin-1").casefold() not in (f"http://{host}", f"https://{host}"):
+            raise Refused(403, "another site may not ask here")
+        self._check_type(scope, headers)
+        self._check_rate(headers, address)
+
+    def _check_type(self, scope: Scope, headers: Headers) -> None:
+        """A body has a type that no page of another site can send without asking first."""
+        kind = headers.get(b"content-type")
+        if scope["method"] not in _WITH_BODY or (kind is None and not _has_body(headers)):
+            return
+        bare = (kind or b"").partition(b";")[0].strip().lower()
+        if bare == _JSON or (bare == _FORM and self._takes_forms(scope["path"])):
+            return
+        raise Refused(415, "a body must be application/json")
+
+    def _takes_forms(self, path: str) -> bool:
+        return any(path.startswith(one) if one.endswith("/") else path == one for one in self._form_paths)
+
+    def _check_rate(self, headers: Headers, address: str) -> None:
+        # Looked at before the key is: who guesses keys is stopped by their address.
+        wait = self._failures.wait(address) or self._addresses.take(address)
+        credential = headers.get(b"authorization")
+        if not wait and credential is not None:
+            wait = self._keys.take(hashlib.blake2b(credential, digest_size=16).digest())
+        if wait:
+            raise Refused(429, "too many requests", wait)
+
+    async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        """The body, when it is not too long; one of unknown length is read as far as it may go."""
+        headers = _headers(scope)
+        most = self._limits.max_body
+        length = headers.get(b"content-length")
+        if length is not None:
+            if not length.isdigit() or len(length) > _LONGEST_LENGTH or int(length) > most:
+                raise Refused(413, "the body is too long")
+            return receive
+        if b"transfer-encoding" not in headers:
+            return receive
+        return _again(await _read(receive, most), receive)
+
+    def _with_headers(self, send: Send, address: str) -> Send:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if message["status"] == 401:
+                    self._failures.take(address)
+                _add_missing(message)
+            await send(message)
+
+        return guarded
+
+
+def _headers(scope: Scope) -> Headers:
+    """The headers by name; of a name that is there twice, nothing that could be right."""
+    found: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        found[name] = value if name not in found else found[name] + b"," + value
+    return found
+
+
+def _has_body(headers: Headers) -> bool:
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+async def _read(receive: Receive, most: int) -> bytes:
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > most:
+            raise Refused(413, "the body is too long")
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    handed = False
+
+    async def replay() -> Message:
+        nonlocal handed
+        if handed:
+            return await receive()
+        handed = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+def _add_missing(message: MutableMapping[str, Any]) -> None:
+    headers = list(message.get("headers", ()))
+    there = {name.lower() for name, _ in headers}
+    message["headers"] = [*headers, *(one for one in _SECURITY if one[0] not in there)]
+
+
+async def _answer(send: Send, refused: Refused) -> None:
+    body = to_bytes(refused.status, refused.title)
+    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    if refused.wait:
+        headers.append((b"retry-after", str(math.ceil(refused.wait)).encode()))
+    if refused.status == 413:
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,87 @@
+"""Metrics: how many requests there were and how long they took, by route; never of what they were about."""
+
+import time
+from collections.abc import Callable
+from typing import cast
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.exposition import generate_latest
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_ELSEWHERE = "other"
+
+
+class Metrics:
+    """The numbers of one server, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "recollectum_requests",
+            "Requests by route and status.",
+            ("route", "method", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "recollectum_request_seconds",
+            "How long requests took.",
+            ("route",),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+
+    def count(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Note one request."""
+        self._requests.labels(route, method, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def rendered(self) -> bytes:
+        """The numbers as Prometheus reads them."""
+        return generate_latest(self._registry)
+
+
+class Measured:
+    """The layer that counts, around the app."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count a request when its answer is out."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = self._clock()
+        status = 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            self._metrics.count(_route(scope), _method(scope), status, self._clock() - began)
+
+
+def metrics_of(request: HTTPConnection) -> Metrics:
+    """The numbers of the server that serves a request."""
+    return cast("Metrics", request.app.state.metrics)
+
+
+def _route(scope: Scope) -> str:
+    """The template and never the path, which holds ids."""
+    path: object = getattr(scope.get("route"), "path", None)
+    return path if isinstance(path, str) and path else _ELSEWHERE
+
+
+def _method(scope: Scope) -> str:
+    # Anybody can make up a method, and each would be a row of its own.
+    known = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+    return scope["method"] if scope["method"] in known else _ELSEWHERE

@@ -1,0 +1,153 @@
+"""Problems: every error as RFC 9457 problem+json, which names the rule and never repeats what was sent."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+
+from recollectum.domain.errors import (
+    BudgetSpent,
+    Busy,
+    Conflict,
+    Denied,
+    DiskFull,
+    HomeError,
+    InvalidInput,
+    KeyProblem,
+    LockHeld,
+    ModelError,
+    ModelUnavailable,
+    NotFound,
+    ReadOnly,
+    RecollectumError,
+    StepRefused,
+    StorageError,
+)
+from recollectum.doors.http.visitor import Unauthenticated
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Stale(Conflict):
+    """What is to be changed is not as it was read."""
+
+
+RETRY_SECONDS = 1
+_REALM = 'Bearer realm="recollectum"'
+
+#: The first class that fits says the status and the title.
+_STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
+    (InvalidInput, 422, "a value cannot be used"),
+    (NotFound, 404, "there is no such thing for this caller"),
+    (Denied, 403, "this caller may not do that"),
+    (Stale, 412, "it changed since it was read"),
+    (Conflict, 409, "it changed, or the name is taken"),
+    (StepRefused, 409, "there is no such step from this state"),
+    (Busy, 503, "others wrote for too long"),
+    (LockHeld, 503, "another process holds the lock"),
+    (DiskFull, 507, "there is no room; nothing was written"),
+    (ReadOnly, 507, "the disk takes no writes"),
+    (BudgetSpent, 429, "a limit on the model is reached for today"),
+    (ModelUnavailable, 503, "a model cannot be reached"),
+    (ModelError, 502, "a model did not do its work"),
+    (KeyProblem, 500, "the key of the home cannot be had"),
+    (StorageError, 500, "the database said no"),
+    (HomeError, 500, "the home cannot be used"),
+)
+#: Only these say more: the others name files and hosts that are nobody's business outside.
+_TOLD = (InvalidInput, NotFound, Denied, Conflict, StepRefused)
+#: A value in a message, as `repr` writes it; an apostrophe inside a word is none.
+_VALUE = re.compile(r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")""")
+_HTTP_TITLES: Mapping[int, str] = {404: "there is no such path", 405: "that path does not take this method"}
+
+
+def problem(
+    status: int,
+    title: str,
+    detail: str | None = None,
+    *,
+    errors: Sequence[Mapping[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """One problem document."""
+    return Response(
+        to_bytes(status, title, detail, errors), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {})
+    )
+
+
+def to_bytes(status: int, title: str, detail: str | None = None, errors: Sequence[Mapping[str, str]] = ()) -> bytes:
+    """The document as bytes, for who answers before there is a framework."""
+    document: dict[str, object] = {"type": "about:blank", "status": status, "title": title}
+    if detail:
+        document["detail"] = detail
+    if errors:
+        document["errors"] = list(errors)
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def of_error(error: RecollectumError) -> Response:
+    """The problem that one of our errors is."""
+    for kind, status, title in _STATUS:
+        if isinstance(error, kind):
+            detail = without_values(str(error)) if isinstance(error, _TOLD) else None
+            headers = {"Retry-After": str(RETRY_SECONDS)} if status in (429, 503) else None
+            return problem(status, title, detail, headers=headers)
+    return problem(500, "something went wrong")
+
+
+def without_values(message: str) -> str:
+    """A message of ours without the values that it names."""
+    return _VALUE.sub("…", message)
+
+
+def add_problems(app: FastAPI) -> None:
+    """Answer every error of the app as a problem."""
+    for kind in (RecollectumError, Unauthenticated, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _answered)
+
+
+async def _answered(request: Request, error: Exception) -> Response:
+    match error:
+        case RecollectumError():
+            return of_error(error)
+        case Unauthenticated():
+            detail = "send an API key as `Authorization: Bearer …`; `recollectum keys create` makes one"
+            return problem(401, "a key is needed", detail, headers={"WWW-Authenticate": _REALM})
+        case RequestValidationError():
+            found = [_place(cast("Mapping[str, Any]", one)) for one in error.errors()]
+            return problem(422, "the request does not have the form that is asked for", errors=found)
+        case HTTPException():
+            title = _HTTP_TITLES.get(error.status_code, "the request cannot be served")
+            allowed = {"Allow": _methods(request)} if error.status_code == 405 else {}
+            return problem(error.status_code, title, headers={**(error.headers or {}), **allowed})
+        case _:
+            # The server's log has the rest.
+            return problem(500, "something went wrong")
+
+
+def _methods(request: Request) -> str:
+    """Every method of the path: the framework names those of the first route alone."""
+    there = (one.original_route for one in iter_route_contexts(request.app.routes))
+    routes = [one for one in there if isinstance(one, Route)]
+    path = next((one.path for one in routes if one.matches(request.scope)[0] is not Match.NONE), None)
+    return ", ".join(sorted({method for one in routes if one.path == path for method in one.methods or ()}))
+
+
+def _place(error: Mapping[str, Any]) -> Mapping[str, str]:
+    """Where it is wrong and what is wanted; an unknown field's name is the caller's own word, and left out."""
+    kind = str(error.get("type", ""))
+    where = [str(part) for part in cast("Sequence[object]", error.get("loc", ()))]
+    if kind == "json_invalid":
+        return {"in": "body", "detail": "this is not JSON"}
+    if kind == "extra_forbidden":
+        return {"in": "/".join(where[:-1]), "detail": "there is no such field"}
+    detail = "this value is not allowed" if kind == "value_error" else without_values(str(error.get("msg", "")))
+    return {"in": "/".join(where), "detail": detail}

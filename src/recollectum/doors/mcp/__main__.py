@@ -1,0 +1,13 @@
+"""`python -m recollectum.doors.mcp`: the stdio server, for whoever starts it without the command line's own program."""
+
+import sys
+
+from recollectum.doors.mcp.fronting import read_line, serve_stdio
+
+if __name__ == "__main__":
+    line = read_line(["mcp", *sys.argv[1:]])
+    if line is None:
+        sys.exit(
+            "recollectum: usage: python -m recollectum.doors.mcp [--user NAME] [--home PATH] [--profile default|graph]"
+        )
+    sys.exit(serve_stdio(line))

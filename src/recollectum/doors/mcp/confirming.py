@@ -1,0 +1,43 @@
+"""Confirmations: leave to forget one memory as it stands, for one caller, for ten minutes; nobody can make one up."""
+
+import hmac
+from dataclasses import dataclass, field
+from datetime import timedelta
+from secrets import token_bytes
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import Clock, system_clock
+
+if TYPE_CHECKING:
+    from recollectum.domain.memory import Memory
+    from recollectum.vault.vault import Vault
+
+LIFETIME = timedelta(minutes=10)
+_STALE = "that confirmation is not valid, or not any more; call forget without it to get a new one"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmations:
+    """Gives leave and checks it, by a secret that lives as long as this process."""
+
+    secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
+    clock: Clock = system_clock
+
+    def give(self, vault: "Vault", memory: "Memory") -> str:
+        """A token for this memory at this version."""
+        until = int((self.clock() + LIFETIME).timestamp())
+        return f"{until}.{self._mac(vault, memory, until)}"
+
+    def check(self, vault: "Vault", memory: "Memory", token: str) -> None:
+        """Refuse a token that is not for this caller, this memory and this moment."""
+        until, _, mac = token.partition(".")
+        fits = until.isascii() and until.isdigit() and len(until) <= 12 and mac.isascii()
+        if not fits or not hmac.compare_digest(mac, self._mac(vault, memory, int(until))):
+            raise InvalidInput(_STALE)
+        if self.clock().timestamp() >= int(until):
+            raise InvalidInput(_STALE)
+
+    def _mac(self, vault: "Vault", memory: "Memory", until: int) -> str:
+        said = "\0".join((vault.gate.caller.name, str(vault.owner), memory.id, str(memory.version), str(until)))
+        return hmac.digest(self.secret, said.encode(), "sha256").hex()

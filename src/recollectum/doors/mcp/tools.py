@@ -1,0 +1,163 @@
+"""The tools of the usual profile: each takes checked arguments and one guest, and answers."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from recollectum.domain.context import RecalledText
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.memory import State
+from recollectum.doors.mcp.answering import (
+    Answer,
+    Question,
+    fenced,
+    hit_json,
+    hit_text,
+    memory_json,
+    memory_text,
+    message_json,
+    message_text,
+    session_json,
+)
+from recollectum.doors.mcp.guest import Guest
+from recollectum.vault.draft import Draft
+
+Arguments = Mapping[str, Any]
+Said = Answer | Question
+Work = Callable[[Guest, Arguments], Said]
+
+_HITS = 10
+_LISTED = 20
+_SHOWN = 300
+
+
+def remember(guest: Guest, given: Arguments) -> Answer:
+    """Keep one sentence for good."""
+    minutes = given.get("ttl_minutes")
+    # Checked before anything is written: a refusal leaves no trace in the agent's session.
+    draft = Draft(
+        content=given["content"],
+        key=given.get("key"),
+        kind=given.get("kind", "fact"),
+        importance=given.get("importance", 0.5),
+        ttl=None if minutes is None else timedelta(minutes=minutes),
+        agent=guest.agent,
+    ).checked()
+    (memory,) = guest.vault.memories.save_many([replace(draft, message_id=guest.spoken("remember"))])
+    return Answer(f"Remembered as {memory.id}.", {"memory": memory_json(memory)})
+
+
+def recall(guest: Guest, given: Arguments) -> Answer:
+    """What the vault knows about a query."""
+    hits = guest.vault.recall(
+        given["query"],
+        limit=given.get("limit", _HITS),
+        tokens=given.get("tokens"),
+        source=given.get("source"),
+        session_id=given.get("session_id"),
+        kind=given.get("kind"),
+        agent=given.get("agent"),
+        since=_time(given, "since"),
+        until=_time(given, "until"),
+    )
+    shown = fenced([hit_text(hit) for hit in hits], "Nothing is known about that.")
+    return Answer(shown, {"hits": [hit_json(hit) for hit in hits], "degraded": hits.degraded})
+
+
+def context(guest: Guest, given: Arguments) -> Answer:
+    """What a model should see before it answers."""
+    made = guest.vault.context(given.get("query", ""), session_id=given.get("session_id"), tokens=given.get("tokens"))
+    return Answer(made.whole or "Nothing is known yet.", {"text": made.whole, "tokens": made.tokens})
+
+
+def list_memories(guest: Guest, given: Arguments) -> Answer:
+    """The newest memories in one state."""
+    limit = given.get("limit", _LISTED)
+    state = given.get("state", State.ACTIVE.value)
+    found = guest.vault.memories.page(state=state, kind=given.get("kind"), before=given.get("before"), limit=limit)
+    following = found[-1].id if len(found) == limit else None
+    shown = fenced([memory_text(one) for one in found], f"No memories are {state}.")
+    return Answer(shown, {"memories": [memory_json(one) for one in found], "next": following})
+
+
+def forget(guest: Guest, given: Arguments) -> Said:
+    """Stop serving a memory, once the person has agreed."""
+    vault, memory_id = guest.vault, given["id"]
+    memory = vault.memories.get(memory_id)
+    token = given.get("confirm")
+    if token is None:
+        return _ask(guest, memory_id, memory.content, guest.confirmations.give(vault, memory))
+    guest.confirmations.check(vault, memory, token)
+    gone = vault.memories.forget(memory_id)
+    until = None if gone.hard_delete_at is None else gone.hard_delete_at.isoformat()
+    said = f"Forgotten: {memory_id}. The person can restore it until {until}."
+    return Answer(said, {"status": "forgotten", "id": memory_id, "restorable_until": until})
+
+
+def kept(memory_id: str) -> Answer:
+    """The answer when the person did not agree."""
+    return Answer(f"The person did not agree; {memory_id} is kept.", {"status": "kept", "id": memory_id})
+
+
+def sessions(guest: Guest, given: Arguments) -> Answer:
+    """The newest conversations, or the last messages of one."""
+    limit = given.get("limit", _LISTED)
+    if "session_id" in given:
+        chat = guest.vault.sessions.get(given["session_id"])
+        said = chat.messages(limit=limit)
+        shown = fenced([message_text(one) for one in said], "Nothing has been said there.")
+        return Answer(shown, {"sessions": [session_json(chat.info())], "messages": [message_json(one) for one in said]})
+    found = guest.vault.sessions.page(before=given.get("before"), limit=limit)
+    lines = [f"{one.id} · {one.updated_at.date()} · {one.message_count} messages" for one in found]
+    shown = "\n".join(lines) or "There are no conversations."
+    return Answer(shown, {"sessions": [session_json(one) for one in found], "messages": []})
+
+
+TOOLS: Mapping[str, Work] = {
+    "remember": remember,
+    "recall": recall,
+    "context": context,
+    "list": list_memories,
+    "forget": forget,
+    "sessions": sessions,
+}
+
+
+def read_profile(guest: Guest) -> str:
+    """Who the person is, as a fenced text."""
+    profile = guest.vault.profile.get()
+    if profile is None:
+        return "Nothing is known about the person yet."
+    texts = [text for bullet in profile.bullets for text in _bullet_texts(guest, bullet.memory_ids)]
+    return fenced(texts, "Nothing is known about the person yet.")
+
+
+def _bullet_texts(guest: Guest, ids: tuple[str, ...]) -> list[RecalledText]:
+    texts: list[RecalledText] = []
+    for one in ids:
+        with suppress(NotFound):
+            texts.append(memory_text(guest.vault.memories.get(one)))
+    return texts
+
+
+def _ask(guest: Guest, memory_id: str, content: str, token: str) -> Question:
+    begun = " ".join(content[:_SHOWN].split())
+    needed = Answer(
+        f"Nothing was forgotten yet. Ask the person whether {memory_id} shall be forgotten; if they agree, call forget "
+        f"again with confirm={token}. It is valid for ten minutes.",
+        {"status": "confirmation_needed", "id": memory_id, "token": token},
+    )
+    return Question(f"{guest.agent} wants to forget this memory: {begun!r}. Forget it?", token, needed)
+
+
+def _time(given: Arguments, name: str) -> datetime | None:
+    text = given.get(name)
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InvalidInput(f"{name!r} is not a time; write 2026-11-15 or 2026-11-15T10:30Z") from None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

@@ -1,0 +1,63 @@
+"""`/export`: everything out again, a line of JSON for each thing, sent as it is read."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+
+from recollectum.domain.memory import State
+from recollectum.doors.http.keyed import KeyedRoute, visitor_of
+from recollectum.doors.rest.answers import Responses, described
+from recollectum.doors.rest.fields import IdPath, OwnerQuery
+from recollectum.doors.shapes import to_json
+from recollectum.transfer.sessions import export_session
+from recollectum.vault.vault import Vault
+
+router = APIRouter(route_class=KeyedRoute, tags=["export"])
+_LINES = "application/x-ndjson"
+_BATCH = 500
+_STREAM: Responses = {200: {"description": "One JSON object a line.", "content": {_LINES: {}}}}
+
+
+@router.get("/export/memories", responses=described(None, more=_STREAM), response_class=StreamingResponse)
+def export_memories(request: Request, owner: OwnerQuery = None) -> Response:
+    """Every memory that is active or archived, newest first."""
+    return _sent(_memories(visitor_of(request).vault(owner)))
+
+
+@router.get("/export/sessions", responses=described(None, more=_STREAM), response_class=StreamingResponse)
+def export_sessions(request: Request, owner: OwnerQuery = None) -> Response:
+    """Every conversation as its transcript, one after the other."""
+    return _sent(_sessions(visitor_of(request).vault(owner)))
+
+
+@router.get("/export/sessions/{session_id}", responses=described(None, more=_STREAM), response_class=StreamingResponse)
+def export_one_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
+    """One conversation as its transcript, which `recollectum sessions import` takes back."""
+    return _sent(export_session(visitor_of(request).vault(owner), session_id))
+
+
+def _sent(lines: Iterable[bytes]) -> Response:
+    # The first line is read before the answer begins, so that a refusal still has its own status.
+    reading = iter(lines)
+    first = next(reading, None)
+    return StreamingResponse(reading if first is None else chain([first], reading), media_type=_LINES)
+
+
+def _memories(vault: Vault) -> Iterator[bytes]:
+    for state in (State.ACTIVE, State.ARCHIVED):
+        before = None
+        while found := vault.memories.page(state=state, before=before, limit=_BATCH):
+            for memory in found:
+                yield json.dumps(to_json(memory), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+            before = found[-1].id
+
+
+def _sessions(vault: Vault) -> Iterator[bytes]:
+    before = None
+    while found := vault.sessions.page(before=before, limit=_BATCH):
+        for session in found:
+            yield from export_session(vault, session.id)
+        before = found[-1].id

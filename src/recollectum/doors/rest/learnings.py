@@ -1,0 +1,62 @@
+"""`/learnings`: what agents found out about working with the person."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from recollectum.domain.errors import NotFound
+from recollectum.doors.http.keyed import KeyedRoute, visitor_of
+from recollectum.doors.rest.answers import described, document
+from recollectum.doors.rest.bodies import AddLearning
+from recollectum.doors.rest.documents import LearningPage, OneLearning
+from recollectum.doors.rest.fields import AGENT, Category, IdempotencyKey, IdPath, OwnerQuery
+from recollectum.doors.rest.once import Done, once, request_of
+from recollectum.doors.rest.paging import CursorQuery, Limit, from_cursor, to_cursor
+
+router = APIRouter(route_class=KeyedRoute, tags=["learnings"])
+_LIST = "learnings"
+
+
+@router.get("/learnings", responses=described(LearningPage))
+def list_learnings(
+    request: Request,
+    agent: Annotated[str | None, Query(**AGENT)] = None,
+    category: Annotated[Category | None, Query()] = None,
+    limit: Limit = 50,
+    cursor: CursorQuery = None,
+    owner: OwnerQuery = None,
+) -> Response:
+    """The newest learnings of an agent and those that all agents share."""
+    before = from_cursor(_LIST, cursor)
+    vault = visitor_of(request).vault(owner)
+    found = vault.learnings.page(agent=agent, category=category, before=before, limit=limit)
+    following = to_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    return document({"learnings": found, "next": following})
+
+
+@router.post("/learnings", responses=described(OneLearning))
+def add_learning(
+    request: Request, body: AddLearning, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Keep a learning; one that is known already gets the day of today. Shared ones take no agent."""
+    visitor = visitor_of(request)
+    learnings = visitor.vault(owner).learnings
+    agent = None if body.shared else body.agent
+
+    def work() -> Done:
+        return {"id": learnings.add(body.text, body.category, agent=agent, shared=body.shared).id}
+
+    def show(done: Done) -> Response:
+        found = learnings.page(agent=agent, shared=body.shared, before=f"{done['id']}~", limit=1)
+        if not found or found[0].id != done["id"]:
+            raise NotFound("that learning is there no more")
+        return document({"learning": found[0]})
+
+    return once(visitor, idempotency_key, request_of("learn", body.model_dump_json(), owner), work, show)
+
+
+@router.delete("/learnings/{memory_id}", responses=described(OneLearning))
+def remove_learning(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
+    """Forget a learning; it can be restored while its grace window lasts."""
+    return document({"learning": visitor_of(request).vault(owner).learnings.remove(memory_id)})

@@ -1,0 +1,75 @@
+"""`/memory/user/purge` and `/receipts`: erasing the caller's own data in two steps, and the proof of it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
+from recollectum.doors.http.keyed import KeyedRoute, visitor_of
+from recollectum.doors.http.serving import serving_of
+from recollectum.doors.rest.answers import described, document
+from recollectum.doors.rest.bodies import Confirm
+from recollectum.doors.rest.documents import PurgeDone, PurgePreview, ReceiptChecked, ReceiptList
+from recollectum.doors.rest.fields import IdPath
+from recollectum.vault.purge_request import Preview, PurgeRequest, Receipt
+
+router = APIRouter(route_class=KeyedRoute, tags=["privacy"])
+_PREVIEW = {202: {"model": PurgePreview, "description": "What would go, and the token to do it; nothing is changed."}}
+
+
+@router.delete("/memory/user/purge", responses=described(PurgeDone, more={**_PREVIEW}))
+def purge_user(
+    request: Request,
+    body: Confirm | None = None,
+    confirm: Annotated[str | None, Query(min_length=1, max_length=4000)] = None,
+) -> Response:
+    """Erase everything of the key's own person: first a preview with a token, then, with the token, for good."""
+    purge = visitor_of(request).vault().purge
+    token = body.confirm if body else confirm
+    if token is None:
+        made = purge.preview(PurgeRequest.user())
+        return document({"confirm": made.token, "preview": _shown(made)}, status=202)
+    try:
+        receipt = purge.run(token)
+    except InvalidInput:
+        raise Conflict("that is not the token of a preview of yours; make one, and use its token") from None
+    return document({"receipt": receipt})
+
+
+@router.get("/receipts", responses=described(ReceiptList))
+def list_receipts(request: Request) -> Response:
+    """The receipts of what was erased from the key's own vault, oldest first."""
+    return document({"receipts": visitor_of(request).vault().purge.receipts()})
+
+
+@router.get("/receipts/{receipt_id}", responses=described(PurgeDone))
+def get_receipt(request: Request, receipt_id: IdPath) -> Response:
+    """One receipt."""
+    return document({"receipt": _own(request, receipt_id)})
+
+
+@router.get("/receipts/{receipt_id}/verify", responses=described(ReceiptChecked))
+def verify_receipt(request: Request, receipt_id: IdPath) -> Response:
+    """Whether this home signed a receipt and not a field of it was changed."""
+    receipt = _own(request, receipt_id)
+    # The home's key says whether a signature is its own, which anybody may know.
+    home = serving_of(request).recollectum.receipts
+    return document({"id": receipt.id, "genuine": home.verify(receipt), "public_key": home.key()})
+
+
+def _own(request: Request, receipt_id: str) -> Receipt:
+    for receipt in visitor_of(request).vault().purge.receipts():
+        if receipt.id == receipt_id:
+            return receipt
+    raise NotFound(f"there is no receipt {receipt_id!r} of this caller's")
+
+
+def _shown(made: Preview) -> dict[str, object]:
+    return {
+        "counts": made.counts,
+        "memories_derived": made.memories_derived,
+        "memories_kept": made.memories_kept,
+        "backups": made.backups,
+        "expires_at": made.expires_at,
+    }

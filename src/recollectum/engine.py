@@ -1,0 +1,257 @@
+"""Recollectum: opens a home and hands out vaults. Wiring only; what one may do is in the vault's services."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from recollectum.domain.caller import OPERATOR, Caller, Permission, Scope
+from recollectum.domain.errors import Denied, NotFound
+from recollectum.domain.ids import Clock, system_clock
+from recollectum.domain.owner import Owner, OwnerKind
+from recollectum.home.paths import Home, home_root
+from recollectum.policy.access import decide, may_see
+from recollectum.policy.operations import check_client
+from recollectum.settings.load import Loaded, load
+from recollectum.storage.keystore import KeyStore
+from recollectum.storage.tables import vaults
+from recollectum.vault.chat import Chat
+from recollectum.vault.keys import Keys, caller_for, caller_of
+from recollectum.vault.people import People
+from recollectum.vault.vault import Vault
+from recollectum.wiring import Means, Wiring, missing
+
+if TYPE_CHECKING:
+    from recollectum.models.language import LanguageModel
+    from recollectum.upkeep.backup_grounds import Grounds
+    from recollectum.vault.receipts import Receipts
+    from recollectum.vault.repeats import Repeats
+
+API_KEY_VARIABLE = "RECOLLECTUM_API_KEY"
+
+
+class Recollectum:
+    """An open home, as one caller sees it: the process owner, unless an API key says otherwise."""
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        api_key: str | None = None,
+        passphrase: str | None = None,
+        settings: Mapping[str, object] | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        variables = os.environ if environ is None else environ
+        self._wiring = Wiring(
+            Means(
+                root=home_root(Path(home) if home is not None else None, variables),
+                cwd=Path.cwd(),
+                environ=variables,
+                overrides=settings or {},
+                passphrase=passphrase,
+                clock=clock,
+            )
+        )
+        self._closes: Callable[[], None] = self._wiring.close
+        try:
+            # An empty key is a wrong key: a variable that was not filled must not make an operator.
+            secret = variables.get(API_KEY_VARIABLE) if api_key is None else api_key
+            self._wiring.settle()
+            self._become(OPERATOR if secret is None else self._caller_of(secret), self._look_up(secret))
+        except BaseException:
+            self.close()
+            raise
+
+    def _caller_of(self, secret: str) -> Caller:
+        return caller_of(self._wiring.known, secret, self._wiring.clock())
+
+    def _look_up(self, secret: str | None) -> Callable[[], Caller] | None:
+        return None if secret is None else partial(self._caller_of, secret)
+
+    def _become(self, caller: Caller, look_up: Callable[[], Caller] | None, clients: tuple[str, ...] = ()) -> None:
+        self.caller = caller
+        self._now: Callable[[], Caller] | None = look_up
+        self._clients = clients
+        gate = self._wiring.gate(caller, None, look_up, clients)
+        self.people = People(self._wiring.catalog, gate, self._wiring.clock)
+        self.keys = Keys(self._wiring.catalog, gate, self._wiring.clock, self._wiring.ids)
+
+    def _as(self, caller: Caller, look_up: Callable[[], Caller] | None, clients: tuple[str, ...]) -> "Recollectum":
+        """The same open home for another caller; closing it closes nothing."""
+        other = object.__new__(Recollectum)
+        other._wiring = self._wiring
+        other._closes = lambda: None
+        other._become(caller, look_up, clients)
+        return other
+
+    def login(self, api_key: str, *, briefly: bool = False) -> "Recollectum":
+        """The home as the person sees it to whom a key belongs.
+
+        Each operation looks the key up again, for it may have been revoked; `briefly`, for one request, none does.
+        """
+        look_up = partial(self._caller_of, api_key)
+        return self._as(look_up(), None if briefly else look_up, self._clients)
+
+    def through(self, client: str) -> "Recollectum":
+        """The home for a program that asks for the caller, such as `mcp:desktop`; rules know it by that name."""
+        return self._as(self.caller, self._now, (*self._clients, check_client(client)))
+
+    def acting_for(self, person: str) -> "Recollectum":
+        """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
+        self._operator_only("act for somebody")
+        owner = Owner.parse(person).person
+        look_up = partial(caller_for, self._wiring.known, owner)
+        return self._as(look_up(), look_up, self._clients)
+
+    def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
+        """The vault of an owner; made when it is first asked for, unless `create` is false."""
+        wanted = self._isolated(owner if isinstance(owner, Owner) else Owner.parse(owner), agent)
+        caller = self._caller_now()
+        if not may_see(caller, wanted):
+            raise missing(wanted)
+        entry, days = self._wiring.entry(wanted)
+        if entry is None:
+            if not create or not decide(caller, wanted, Permission.WRITE, Scope.USER).allowed:
+                raise missing(wanted)
+            entry = self._wiring.make_vault(wanted)
+            _, days = self._wiring.entry(wanted)
+        clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
+        gate = self._wiring.gate(caller, entry.owner, self._now, clients)
+        return Vault(wanted, self._wiring.footing(entry, gate, days), self._wiring.ground(entry.id))
+
+    def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
+        """The conversation with whoever a channel address belongs to: person and session in one step."""
+        person = self.people.find(identity)
+        if person is None:
+            channel = identity.partition(":")[0]
+            raise NotFound(f"that {channel} identity belongs to nobody here; link it to a person first")
+        vault = self.acting_for(str(person)).vault(person, agent=agent)
+        channel = identity.partition(":")[0].casefold()
+        return vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic)
+
+    def owners(self) -> list[Owner]:
+        """Whose vaults this caller may open, by name."""
+        caller = self._caller_now()
+        entries = self._wiring.catalog.read(vaults.everything)
+        return [entry.owner for entry in entries if may_see(caller, entry.owner)]
+
+    def file_of(self, owner: str | Owner) -> Path | None:
+        """The database file of an owner's vault, or None when there is none for this caller."""
+        wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
+        entry = self._wiring.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None
+        return self._wiring.home.vault_file(entry.id) if entry else None
+
+    def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
+        """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
+
+        A vault is also brought there when it is first opened.
+        """
+        self._operator_only("upgrade vaults")
+        due = {path: steps for path, steps in self._wiring.pending_steps().items() if steps}
+        if not dry_run:
+            for owner in self.owners():
+                self.vault(owner).totals()
+        return due
+
+    @property
+    def home(self) -> Home:
+        """The state directory."""
+        return self._wiring.home
+
+    @property
+    def loaded(self) -> Loaded:
+        """The settings in force, and where each came from."""
+        return self._wiring.loaded
+
+    @property
+    def receipts(self) -> "Receipts":
+        """What was erased in this home, signed."""
+        # Only now: few programs look at receipts.
+        from recollectum.vault.receipts import Receipts  # noqa: PLC0415
+
+        gate = self._wiring.gate(self.caller, None, self._now, self._clients)
+        return Receipts(self._wiring.catalog, gate, self._wiring.ground(""))
+
+    @property
+    def repeats(self) -> "Repeats":
+        """What this caller asks once, however often it is sent."""
+        # Only now: it is of use to servers alone.
+        from recollectum.vault.repeats import Repeats  # noqa: PLC0415
+
+        gate = self._wiring.gate(self.caller, self.caller.person, self._now, self._clients)
+        return Repeats(self._wiring.catalog, gate, self._wiring.clock, self._wiring.running)
+
+    def encryption(self) -> KeyStore:
+        """The key store: who holds the key, and the recovery code."""
+        self._operator_only("manage keys")
+        return self._wiring.keys
+
+    @property
+    def language_model(self) -> "LanguageModel | None":
+        """The language model that chat, consolidation, summaries and profile share; None where there is to be none.
+
+        It is closed with the home.
+        """
+        return self._wiring.language_model()
+
+    def grounds(self) -> "Grounds":
+        """What backup, restore, verification and repair of the whole home stand on."""
+        self._operator_only("take care of the whole home")
+        wiring = self._wiring
+        # Only now: few programs take care of a whole home.
+        from recollectum.upkeep.backup_grounds import Grounds  # noqa: PLC0415
+
+        return Grounds(
+            home=wiring.home,
+            settings=wiring.settings,
+            keys=wiring.keys,
+            catalog=wiring.catalog,
+            clock=wiring.clock,
+            ids=wiring.ids,
+            log=wiring.log,
+            embedder=wiring.embedder,
+            settle=lambda entry: wiring.settle_vault(entry, self.caller),
+            release=wiring.release,
+        )
+
+    def close(self) -> None:
+        """Close every file; calling it again does nothing."""
+        self._closes()
+
+    def __enter__(self) -> "Recollectum":
+        """The open home itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the home."""
+        self.close()
+
+    def _caller_now(self) -> Caller:
+        """The caller with the rights of this moment: a key may have been revoked, or a grant withdrawn."""
+        return self._now() if self._now else self.caller
+
+    def _isolated(self, owner: Owner, agent: str | None) -> Owner:
+        apart = self._wiring.settings.isolation == "agent"
+        if apart and owner.kind is OwnerKind.USER and owner.agent is None:
+            return Owner.parse(f"{owner}/agent:{agent or 'main'}")
+        return owner
+
+    def _operator_only(self, what: str) -> None:
+        if not self.caller.operator:
+            raise Denied(f"{self.caller.name} may not {what}; only the process owner may")
+
+
+def open_keys(
+    home: str | Path | None = None, *, passphrase: str | None = None, environ: Mapping[str, str] | None = None
+) -> KeyStore:
+    """The key store of a home by itself: what is left to ask when its key is lost, and where it is recovered."""
+    variables = os.environ if environ is None else environ
+    place = Home(home_root(Path(home) if home is not None else None, variables))
+    settings = load(place, cwd=Path.cwd(), environ=variables).settings
+    return KeyStore.open(place, encryption="off", key_file=settings.key_file, passphrase=passphrase, environ=variables)

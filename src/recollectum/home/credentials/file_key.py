@@ -1,0 +1,113 @@
+"""The key that seals the file of credentials: one of the home's own where it is encrypted, else a key file's."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from recollectum.domain.errors import KeyProblem, WrongKey
+from recollectum.home.credentials.register import KeySource, Register
+from recollectum.home.keys import key_file
+from recollectum.home.keys.holders import Holder
+from recollectum.home.keys.wrapping import MasterKey, unwrap, wrap
+
+#: The name of our key beside those of the vaults.
+KEY_NAME = "credentials"
+_PROOF = b"recollectum"
+
+
+class Keys(Protocol):
+    """What is used of the home's key store."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the home is encrypted."""
+        ...
+
+    def holder(self) -> Holder:
+        """Who holds the master key."""
+        ...
+
+    def has_key(self, vault_id: str) -> bool:
+        """Whether there is a key of that name."""
+        ...
+
+    def key(self, vault_id: str) -> bytes:
+        """The key of that name."""
+        ...
+
+    def make_key(self, vault_id: str) -> bytes:
+        """A new random key of that name."""
+        ...
+
+
+class FileKey:
+    """Finds the key of one register, or makes it; asked under the lock of the credentials."""
+
+    def __init__(self, home: Path, keys: Keys, environ: Mapping[str, str]) -> None:
+        self._home = home
+        self._keys = keys
+        self._environ = environ
+
+    def ensure(self, register: Register) -> tuple[Register, bytes]:
+        """The key, made where there is none yet, and the register that records where it is."""
+        if register.source is not None:
+            return register, self.fetch(register)
+        source = KeySource.HOME if self._keys.enabled else KeySource.KEY_FILE
+        if source is KeySource.HOME:
+            known = self._keys.has_key(KEY_NAME)
+            key = self._keys.key(KEY_NAME) if known else self._keys.make_key(KEY_NAME)
+        else:
+            place = key_file.place("", _name(register), self._environ)
+            # A key that is there already is of a creation that was cut short.
+            master = key_file.find(place.path) or MasterKey.new()
+            key_file.keep(place, master, self._home)
+            key = master.derive(KEY_NAME)
+        return replace(register, source=source, proof=wrap(key, _PROOF, _label(register))), key
+
+    def fetch(self, register: Register) -> bytes:
+        """The key that sealed the records, or one sentence about who should have had it."""
+        key = self._home_key() if register.source is KeySource.HOME else self._own_key(register)
+        if unwrap(key, register.proof, _label(register)) != _PROOF:
+            raise WrongKey(
+                "the key that was found is not the one that sealed the credentials; "
+                "restore credentials.json and its key from one backup, or set the credentials again"
+            )
+        return key
+
+    def words(self, register: Register) -> str:
+        """Who can open the file, claiming no more than is true."""
+        source = register.source or (KeySource.HOME if self._keys.enabled else KeySource.KEY_FILE)
+        if source is KeySource.HOME:
+            held = self._keys.holder().words if self._keys.enabled else "gone with keys.db"
+            return f"its key is wrapped by the key of this home, {held}"
+        # Before the first credential the file has no name yet.
+        path = key_file.place("", _name(register), self._environ).path
+        where = path if register.source else path.parent
+        return f"its key is in a file at {where}: protects stolen or synced data folders and backups, not this account"
+
+    def _home_key(self) -> bytes:
+        if not self._keys.enabled or not self._keys.has_key(KEY_NAME):
+            raise KeyProblem(
+                "the credentials are sealed by a key in keys.db, which does not have it; "
+                "restore keys.db from a backup, or move credentials.json away and set the credentials again"
+            )
+        return self._keys.key(KEY_NAME)
+
+    def _own_key(self, register: Register) -> bytes:
+        path = key_file.place("", _name(register), self._environ).path
+        master = key_file.find(path)
+        if master is None:
+            raise KeyProblem(
+                f"the key of the credentials is held in the file {path}, which is not there; "
+                "restore it, or move credentials.json away and set the credentials again"
+            )
+        return master.derive(KEY_NAME)
+
+
+def _name(register: Register) -> str:
+    return f"credentials-{register.id}"
+
+
+def _label(register: Register) -> str:
+    return f"credentials proof v1 {register.id}"

@@ -1,0 +1,63 @@
+"""Credentials in the operating system's keyring, and only in one that passed the probe of the master key's holder."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from recollectum.domain.credential import CredentialName
+from recollectum.domain.errors import KeyProblem
+
+# Which keyrings may be trusted is decided in one place.
+from recollectum.home.keys.keyring_holder import Keyring, acceptable, name_of, spoken, usable
+
+FORCE_VARIABLE = "RECOLLECTUM_FORCE_FILE_CREDENTIALS"
+
+
+def find_backend() -> str | None:
+    """The name of a keyring that keeps what it is given, asked by writing, reading and deleting; None without one."""
+    found = usable()
+    return None if found is None else name_of(found)
+
+
+def put(backend: str, register_id: str, name: CredentialName, text: str) -> None:
+    """Store the secret and read it back."""
+    with _said(backend, name) as keyring:
+        keyring.set_password(_service(register_id), name.text_key(), text)
+        kept = keyring.get_password(_service(register_id), name.text_key()) == text
+    if not kept:
+        raise KeyProblem(f"the keyring {backend} did not keep the {name}; set {FORCE_VARIABLE}=1 to use a sealed file")
+
+
+def get(backend: str, register_id: str, name: CredentialName) -> str | None:
+    """The secret from the keyring in which it was stored, or None when it has no such entry."""
+    with _said(backend, name) as keyring:
+        return keyring.get_password(_service(register_id), name.text_key())
+
+
+def drop(backend: str, register_id: str, name: CredentialName) -> bool:
+    """Remove the entry; False when there was none."""
+    with _said(backend, name) as keyring:
+        found = keyring.get_password(_service(register_id), name.text_key()) is not None
+        if found:
+            keyring.delete_password(_service(register_id), name.text_key())
+    return found
+
+
+@contextmanager
+def _said(backend: str, name: CredentialName) -> Generator[Keyring]:
+    """The keyring of that name; what goes wrong with it is a sentence with our cure and without its words."""
+    found = next((one for one in acceptable() if name_of(one) == backend), None)
+    if found is None:
+        raise KeyProblem(
+            f"the {name} is held by the keyring {backend}, which is not here; unlock or reinstall it, or set it again"
+        )
+    try:
+        with spoken(found):
+            yield found
+    except KeyProblem as error:
+        said = str(error).partition(";")[0]
+        raise KeyProblem(f"{said}; unlock it, or set {FORCE_VARIABLE}=1 to use a sealed file") from None
+
+
+def _service(register_id: str) -> str:
+    # Two homes of one account must not write over each other.
+    return f"recollectum credentials {register_id}"

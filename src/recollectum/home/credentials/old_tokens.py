@@ -1,0 +1,119 @@
+"""The older form of a token file: plain JSON, as command-line agents wrote it before they sealed theirs."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
+
+from recollectum.domain.credential import (
+    DEFAULT_ACCOUNT,
+    ApiKey,
+    Credential,
+    CredentialKind,
+    CredentialName,
+    OAuthToken,
+)
+from recollectum.domain.errors import Damaged, InvalidInput
+
+Old = tuple[CredentialName, Credential, datetime]
+
+_MOST_BYTES = 16 * 1024 * 1024
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST_MS = 253_402_300_799_000
+_FACTS = ("refreshToken", "expiresAt", "scope")
+_PLACES = ("clientId", "tokenUrl", "mcpServerUrl")
+
+
+def read_old(path: Path) -> list[Old]:
+    """Every credential of the file, with all that it says of each; one that cannot be read whole is refused whole."""
+    try:
+        found: object = json.loads(_read(path))
+    except (ValueError, RecursionError):
+        found = None
+    # A list of credentials, or the same by the names of their servers.
+    if isinstance(found, dict):
+        found = list(cast("Mapping[str, object]", found).values())
+    if not isinstance(found, list):
+        raise Damaged(f"{path} is not a token file in JSON; nothing of it was imported, and it is as it was")
+    read = list(_each(cast("list[object]", found), path))
+    if len({name for name, _, _ in read}) != len(read):
+        raise Damaged(f"{path} has two credentials of one server; nothing of it was imported, leave one of them out")
+    return read
+
+
+def _each(found: list[object], path: Path) -> Iterator[Old]:
+    for place, one in enumerate(found, start=1):
+        try:
+            yield _credential(cast("Mapping[str, object]", one))
+        except (KeyError, TypeError, ValueError, AttributeError, InvalidInput):
+            # Not chained: what could not be read may be the secret.
+            problem = Damaged(
+                f"credential {place} of {path} cannot be read; nothing was imported, correct or remove it"
+            )
+            raise problem from None
+
+
+def _credential(fields: Mapping[str, object]) -> Old:
+    token = cast("Mapping[str, object]", fields["token"])
+    access, kind = _text(token["accessToken"]), _text(token.get("tokenType", "Bearer"))
+    updated = _moment(fields.get("updatedAt", 0))
+    plain = kind == "ApiKey" and not any(token.get(name) for name in _FACTS)
+    if plain and not any(fields.get(name) for name in _PLACES):
+        return _named(fields, CredentialKind.API_KEY), ApiKey(access), updated
+    # A key with an end or an address is kept as a token, so that no fact about it is lost.
+    expires = token.get("expiresAt")
+    client, token_url, server = (_optional(fields, name) for name in _PLACES)
+    credential = OAuthToken(
+        access_token=access,
+        refresh_token=_optional(token, "refreshToken"),
+        expires_at=None if expires is None else _moment(expires),
+        scope=_optional(token, "scope") or "",
+        token_type=kind,
+        client_id=client,
+        token_url=token_url,
+        server_url=server,
+    )
+    return _named(fields, CredentialKind.OAUTH), credential, updated
+
+
+def _named(fields: Mapping[str, object], kind: CredentialKind) -> CredentialName:
+    return CredentialName(_text(fields["serverName"]), DEFAULT_ACCOUNT, kind)
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise TypeError("not a text")
+    return found
+
+
+def _optional(fields: Mapping[str, object], name: str) -> str | None:
+    found = fields.get(name)
+    return None if found is None or found == "" else _text(found)
+
+
+def _moment(millis: object) -> datetime:
+    if isinstance(millis, bool) or not isinstance(millis, int | float) or not 0 <= millis <= _LATEST_MS:
+        raise TypeError("not a time")
+    return _EPOCH + timedelta(milliseconds=millis)
+
+
+def _read(path: Path) -> bytes:
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        file = os.open(path, flags)
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}); name a plain file of your own") from None
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            raise InvalidInput(f"{path} is not a file, or has a second name; name a plain file of one name")
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            data = opened.read(_MOST_BYTES + 1)
+    finally:
+        os.close(file)
+    if len(data) > _MOST_BYTES:
+        raise InvalidInput(f"{path} has more than {_MOST_BYTES // 2**20} MiB; that is no token file")
+    return data

@@ -1,0 +1,163 @@
+"""Who holds the master key: the choice when a home is made, and the same four questions to whoever was chosen."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
+from recollectum.domain.message import Json
+from recollectum.home.keys import key_file, keyring_holder, passphrase
+from recollectum.home.keys.wrapping import MasterKey
+
+PASSPHRASE_VARIABLE = "RECOLLECTUM_PASSPHRASE"
+
+
+class HolderKind(StrEnum):
+    """What sort of thing keeps the master key."""
+
+    KEYRING = "keyring"
+    PASSPHRASE = "passphrase"
+    KEY_FILE = "key_file"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """Who holds the key, in words that claim no more than is true."""
+
+    kind: HolderKind
+    words: str
+    #: The key file, when there is one.
+    path: str | None = None
+    recovery_code_made_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the key store remembers of the choice; nothing in it is the key."""
+
+    kind: HolderKind
+    detail: Mapping[str, Json]
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What this call and this machine offer for holding a key."""
+
+    home: Path
+    home_id: str
+    environ: Mapping[str, str] = field(repr=False)
+    #: The setting; empty for the usual place.
+    key_file: str = ""
+    passphrase: str | None = field(default=None, repr=False)
+
+
+OFF = Holder(kind=HolderKind.OFF, words="not encrypted")
+
+
+def establish(means: Means) -> tuple[Record, MasterKey]:
+    """A master key for a new home, proven to be kept by the first holder that works."""
+    # A passphrase that was given is meant: a home that then opened without it would surprise.
+    chosen = choose(means)
+    if chosen is not HolderKind.KEY_FILE:
+        master = MasterKey.new()
+        return keep(chosen, master, means), master
+    # A key that is there already was put there by the person, or by a creation that was cut short.
+    file = key_file.place(means.key_file, means.home_id, means.environ)
+    key_file.check_outside(file.path, means.home)
+    master = key_file.find(file.path) or MasterKey.new()
+    return keep(HolderKind.KEY_FILE, master, means), master
+
+
+def choose(means: Means) -> HolderKind:
+    """Whom to give a key to: the passphrase that was given, else the keyring where one works, else a file."""
+    if means.passphrase:
+        return HolderKind.PASSPHRASE
+    return HolderKind.KEYRING if keyring_holder.available() else HolderKind.KEY_FILE
+
+
+def keep(kind: HolderKind, master: MasterKey, means: Means) -> Record:
+    """Give the key to a holder; it is durable there and was read back when this returns."""
+    detail: Mapping[str, Json]
+    match kind:
+        case HolderKind.KEYRING:
+            detail = keyring_holder.keep(means.home_id, master)
+        case HolderKind.PASSPHRASE:
+            if not means.passphrase:
+                raise InvalidInput(f"no passphrase was given; set {PASSPHRASE_VARIABLE} or type one")
+            detail = passphrase.keep(means.home_id, master, means.passphrase)
+        case HolderKind.KEY_FILE:
+            file = key_file.place(means.key_file, means.home_id, means.environ)
+            written = key_file.keep(file, master, means.home)
+            detail = {"path": str(file.path), "ours": written or file.named_for_home}
+        case HolderKind.OFF:
+            raise InvalidInput("a key cannot be held by nobody; encryption is turned off by the setting, for new homes")
+    record = Record(kind=kind, detail=detail, fingerprint=master.fingerprint())
+    if fetch(record, means) != master:
+        raise KeyProblem(f"the {kind} did not give the key back; choose another holder")
+    return record
+
+
+def fetch(record: Record, means: Means) -> MasterKey:
+    """The master key from its holder, or one sentence that says who it was, what was found, and the cure."""
+    match record.kind:
+        case HolderKind.KEYRING:
+            master, where = keyring_holder.fetch(means.home_id, record.detail), "the operating system's keyring"
+        case HolderKind.PASSPHRASE:
+            master = passphrase.fetch(means.home_id, record.detail, means.passphrase)
+            where = "the passphrase's record"
+        case HolderKind.KEY_FILE:
+            path = _path(record, means)
+            master, where = key_file.fetch(path), f"the key file {path}"
+        case HolderKind.OFF:
+            raise KeyProblem("this home is not encrypted, so it has no key")
+    if not hmac.compare_digest(master.fingerprint(), record.fingerprint):
+        raise WrongKey(
+            f"the key in {where} belongs to another home; restore the right one, or run: recollectum encryption recover"
+        )
+    return master
+
+
+def drop(record: Record, means: Means) -> None:
+    """Make the holder forget the key; a key file that somebody else made is left to them."""
+    match record.kind:
+        case HolderKind.KEYRING:
+            keyring_holder.drop(means.home_id, record.detail)
+        case HolderKind.KEY_FILE if record.detail.get("ours") is True:
+            key_file.drop(Path(str(record.detail.get("path", ""))))
+        case _:
+            pass
+
+
+def same_place(old: Record, new: Record) -> bool:
+    """Whether the new record took the place of the old one, so that there is nothing left to drop."""
+    return old.kind is new.kind and old.detail.get("path") == new.detail.get("path")
+
+
+def describe(record: Record, means: Means, recovery_code_made_at: datetime | None) -> Holder:
+    """The holder in plain words."""
+    path: str | None = None
+    match record.kind:
+        case HolderKind.KEYRING:
+            words = "held by the operating system's keyring; other programs of your account can ask for it"
+        case HolderKind.PASSPHRASE:
+            words = "held by a passphrase, which is kept nowhere; without it or the recovery code nothing can be read"
+        case HolderKind.KEY_FILE:
+            path = str(_path(record, means))
+            words = f"held in a file at {path}: protects stolen or synced data folders and backups, not this account"
+        case HolderKind.OFF:
+            words = OFF.words
+    return Holder(kind=record.kind, words=words, path=path, recovery_code_made_at=recovery_code_made_at)
+
+
+def _path(record: Record, means: Means) -> Path:
+    """Where the key file is: the setting wins where it names a file, for it may have been moved since."""
+    recorded = Path(str(record.detail.get("path", "")))
+    if not means.key_file:
+        return recorded
+    named = key_file.place(means.key_file, means.home_id, means.environ).path
+    return named if named.exists() else recorded

@@ -1,0 +1,131 @@
+"""Hold the master key in a file of its own, private to this account and outside the data folder."""
+
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollectum.domain.errors import HomeError, InvalidInput, KeyProblem, ReadOnly, WrongKey
+from recollectum.home.files import PRIVATE_FOLDER, sync_folder, write_atomic
+from recollectum.home.keys.wrapping import MasterKey
+
+_MOST_BYTES = 1024
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_CURE = "restore the file, or run: recollectum encryption recover"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFile:
+    """Where the key is, or would be, kept."""
+
+    path: Path
+    #: True for a file that bears this home's id: nobody else's key can be in it.
+    named_for_home: bool
+
+
+def place(setting: str, home_id: str, environ: Mapping[str, str]) -> KeyFile:
+    """The file that the setting names, or the one in this account's configuration folder."""
+    if not setting:
+        return KeyFile(_config_folder(environ) / "keys" / f"{home_id}.key", named_for_home=True)
+    path = Path(setting).expanduser()
+    if not path.is_absolute():
+        raise InvalidInput(f"key_file is {setting!r}, which means another file in each folder; write an absolute path")
+    return KeyFile(path, named_for_home=False)
+
+
+def _config_folder(environ: Mapping[str, str]) -> Path:
+    # The environment that was given is asked first, because platformdirs only knows that of the process.
+    named, account = Path(environ.get("XDG_CONFIG_HOME", "")), environ.get("HOME", "")
+    if named.is_absolute():
+        return named / "recollectum"
+    if account and sys.platform == "linux":
+        return Path(account) / ".config" / "recollectum"
+    # Only macOS and Windows come here, and only for a home held by a key file.
+    from platformdirs import user_config_path  # noqa: PLC0415
+
+    return user_config_path("recollectum", appauthor=False)
+
+
+def find(path: Path) -> MasterKey | None:
+    """The key in the file, or None when there is no file."""
+    try:
+        text = _read_private(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise KeyProblem(f"the key file {path} cannot be read ({error.strerror}); {_CURE}") from None
+    master = MasterKey.from_text(text)
+    if master is None:
+        raise WrongKey(f"{path} is not a key file of Recollectum; name another with key_file, or {_CURE}")
+    return master
+
+
+def fetch(path: Path) -> MasterKey:
+    """The key from the file in which it was stored."""
+    master = find(path)
+    if master is None:
+        raise KeyProblem(f"the key of this home is held in the file {path}, which is not there; {_CURE}")
+    return master
+
+
+def keep(file: KeyFile, master: MasterKey, home: Path) -> bool:
+    """Store the key and read it back; False when this very key was there already."""
+    check_outside(file.path, home)
+    if not file.named_for_home:
+        there = find(file.path)
+        if there is not None and there != master:
+            raise KeyProblem(f"{file.path} holds the key of something else; name another file with key_file")
+        if there is not None:
+            return False
+    try:
+        _make_folders(file.path.parent)
+        write_atomic(file.path, f"{master.to_text()}\n".encode())
+    except (ReadOnly, HomeError, OSError) as error:
+        raise KeyProblem(
+            f"the key file {file.path} cannot be written; name another place with key_file, "
+            "give a passphrase by RECOLLECTUM_PASSPHRASE, or set encryption to off"
+        ) from error
+    if find(file.path) != master:
+        raise KeyProblem(f"the key file {file.path} did not keep the key; name another place with key_file")
+    return True
+
+
+def drop(path: Path) -> None:
+    """Remove the file; one that is gone already is no failure."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise KeyProblem(f"the old key file {path} cannot be removed ({error.strerror}); remove it yourself") from None
+
+
+def check_outside(path: Path, home: Path) -> None:
+    """Refuse a key that would travel with the data it locks."""
+    if path.resolve().is_relative_to(home.resolve()):
+        raise InvalidInput(
+            f"key_file {path} is inside the data folder {home}: whoever copies the folder would have the key; "
+            "name a file outside it"
+        )
+
+
+def _make_folders(folder: Path) -> None:
+    """Make what is missing of the path, private, and durable from the top down."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(PRIVATE_FOLDER, exist_ok=True)
+        sync_folder(path.parent)
+
+
+def _read_private(path: Path) -> str:
+    # O_NONBLOCK: a pipe at this path must be refused, not waited for.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise KeyProblem(f"{path} is not a file; name the key file with key_file")
+        if os.name == "posix" and found.st_mode & _OTHERS:
+            raise KeyProblem(f"the key file {path} can be read by others; make it private: chmod 600 {path}")
+        return os.read(handle, _MOST_BYTES).decode("ascii", "replace")
+    finally:
+        os.close(handle)

@@ -1,0 +1,208 @@
+"""A lock between processes that the kernel holds: a dead holder frees it at once, a hung one is named."""
+
+import contextlib
+import errno
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from recollectum.domain.errors import HomeError, LockHeld
+from recollectum.domain.ids import Clock, system_clock
+from recollectum.home.files import PRIVATE_FILE, explain, write_all
+from recollectum.home.lock_holder import Holder, decode, this_process
+
+TIMEOUT = timedelta(seconds=10)
+#: From this age on a holder is said to look hung. It is never overrun for it.
+HUNG = timedelta(seconds=30)
+GRACE = timedelta(seconds=2)
+
+_FIRST_PAUSE = 0.001
+_LONGEST_PAUSE = 0.05
+_HELD_BY_OTHER = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+_NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
+
+
+class Lock:
+    """Exclusive between processes and between threads. It is not re-entrant."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout: timedelta = TIMEOUT,
+        clock: Clock = system_clock,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.path = path
+        self.timeout = timeout
+        self._clock = clock
+        self._sleep = sleep
+        self._file: int | None = None
+
+    def acquire(self) -> None:
+        """Wait for the lock, at most for the timeout, then say who holds it."""
+        if not self.wait(self.timeout):
+            raise LockHeld(self._sentence())
+
+    def wait(self, longest: timedelta) -> bool:
+        """Try until the lock is had or the time is up."""
+        give_up = time.monotonic() + longest.total_seconds()
+        pause = _FIRST_PAUSE
+        while not self._try():
+            left = give_up - time.monotonic()
+            if left <= 0:
+                return False
+            self._sleep(min(pause, left))
+            pause = min(pause * 2, _LONGEST_PAUSE)
+        return True
+
+    def release(self) -> None:
+        """Give the lock back; nothing happens when it is not held."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        with contextlib.suppress(OSError):
+            os.ftruncate(file, 0)
+        _unlock(file)
+        os.close(file)
+
+    def holder(self) -> Holder | None:
+        """The process that holds the lock, as far as it is known to live."""
+        try:
+            found = decode(self.path.read_bytes())
+        except OSError:
+            return None
+        return found if found and (found.lives() or found.started is None) else None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def _try(self) -> bool:
+        file = self._open()
+        try:
+            had = _try_lock(file, self.path) and self._same_file(file)
+        except BaseException:
+            os.close(file)
+            raise
+        if not had:
+            os.close(file)
+            return False
+        self._file = file
+        # The note is for people. On a full disk it cannot be written, and then too the lock must be had.
+        with contextlib.suppress(OSError):
+            os.ftruncate(file, 0)
+            write_all(file, this_process(self._clock()).encode())
+        return True
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            return os.open(self.path, flags, PRIVATE_FILE)
+        except OSError as error:
+            raise explain(error, self.path) from error
+
+    def _same_file(self, file: int) -> bool:
+        """Whether the path still names what was locked: somebody may have deleted it, against the rule."""
+        try:
+            return os.path.samestat(os.fstat(file), self.path.stat())
+        except FileNotFoundError:
+            return False
+
+    def _sentence(self) -> str:
+        holder = self.holder()
+        if holder is None:
+            return f"{self.path} is held by another process; wait for it to finish and try again"
+        age = max(timedelta(), self._clock() - holder.acquired)
+        who = f"process {holder.pid} ({holder.command})"
+        held = f"{self.path} has been held by {who} for {age.total_seconds():.0f} s"
+        if age > HUNG:
+            return f"{held} and looks hung; ending process {holder.pid} frees it at once"
+        return f"{held}; wait for it to finish and try again"
+
+
+def take_over(lock: Lock, *, grace: timedelta = GRACE) -> None:
+    """Take the lock, ending its holder first: there are never two holders, because only the kernel hands it on."""
+    if lock.wait(timedelta()):
+        return
+    holder = lock.holder()
+    if holder is None or not holder.lives():
+        raise LockHeld(f"{lock.path} is held by a process that cannot be told for certain; end it yourself")
+    if holder.pid == os.getpid():
+        raise LockHeld(f"{lock.path} is held by this very process; it cannot be taken over from itself")
+    _end(holder, signal.SIGTERM)
+    if lock.wait(grace):
+        return
+    # It may have let go and somebody else come in: that one was not named, and is not ended.
+    if lock.holder() == holder:
+        _end(holder, getattr(signal, "SIGKILL", signal.SIGTERM))
+    lock.acquire()
+
+
+def _end(holder: Holder, how: signal.Signals) -> None:
+    """Signal the very process that took the lock, and no later one with its number."""
+    try:
+        if sys.platform == "linux":
+            process = os.pidfd_open(holder.pid)
+            try:
+                if holder.lives():
+                    signal.pidfd_send_signal(process, how)
+            finally:
+                os.close(process)
+        elif holder.lives():
+            os.kill(holder.pid, how)
+    except ProcessLookupError:
+        # It ended by itself, which frees the lock as well.
+        return
+    except PermissionError as error:
+        raise LockHeld(f"process {holder.pid} belongs to another account; ask its owner to end it") from error
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Bytes that are locked cannot be read there, so the locked one lies past all that is written.
+    _LOCKED_BYTE = 1 << 20
+
+    def _try_lock(file: int, path: Path) -> bool:
+        os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in _HELD_BY_OTHER:
+                return False
+            raise explain(error, path) from error
+        os.lseek(file, 0, os.SEEK_SET)
+        return True
+
+    def _unlock(file: int) -> None:
+        os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _try_lock(file: int, path: Path) -> bool:
+        try:
+            # Not lockf: that one is dropped when any code here opens and closes the same file.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in _HELD_BY_OTHER:
+                return False
+            if error.errno in _NO_LOCKS_HERE:
+                raise HomeError(f"the file system of {path} has no locks; put the home on a local disk") from error
+            raise explain(error, path) from error
+        return True
+
+    def _unlock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

@@ -1,0 +1,133 @@
+"""The policy files of all tiers off the disk: what is shipped, the project's, the person's own, and the operator's."""
+
+import stat
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.home.paths import Home
+from recollectum.home.project import Project
+from recollectum.policy.rules import Place, Problem, RuleFile, Tier
+from recollectum.policy.rules_parsing import parse_rules
+from recollectum.policy.tiers import Ruleset, ruleset
+
+FOLDER = "policies"
+MAX_BYTES = 256 * 1024
+
+_MISSING = "args_pattern needs the package google-re2; install it with: pip install 'recollectum[policies]'"
+_LONGEST_PATTERN = 2000
+
+
+def load_policies(home: Home, project: Project | None, system: Path | None) -> Ruleset:
+    """The rules in force; a file that cannot be used is among the problems, and the others hold."""
+    files = [*shipped_policies()]
+    if project is not None:
+        files += _project_files(project)
+    files += _folder(home.folder(FOLDER), Tier.USER)
+    if system is not None:
+        files += _folder(system / FOLDER, Tier.ADMIN)
+    return ruleset(files)
+
+
+def load_files(paths: Iterable[Path], tier: Tier = Tier.USER) -> Ruleset:
+    """The rules of just these files and of the files in these folders."""
+    each = (file for path in paths for file in (_files_of(path) if path.is_dir() else [path]))
+    return ruleset(read_policy(path, tier) for path in each)
+
+
+def read_policy(path: Path, tier: Tier) -> RuleFile:
+    """What one file says, or the problem that it cannot be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return _unreadable(path, tier, "it is not a file; move what is there out of the way")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return _unreadable(path, tier, f"it cannot be read ({error.strerror}); correct its name, owner or mode")
+    return parse_policy(data, str(path), tier)
+
+
+def parse_policy(data: bytes, file: str, tier: Tier) -> RuleFile:
+    """What the bytes of a file say, whatever they are."""
+    if len(data) > MAX_BYTES:
+        return _unreadable(file, tier, f"it is larger than {MAX_BYTES // 1024} KiB; split it")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return _unreadable(file, tier, "it is not UTF-8; save the file in that encoding", line)
+    return parse_rules(text, file, tier, compile_pattern)
+
+
+def shipped_policies() -> tuple[RuleFile, ...]:
+    """The rule sets that come with Recollectum."""
+    folder = resources.files("recollectum.policy").joinpath("rulesets")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    return tuple(parse_policy(folder.joinpath(name).read_bytes(), f"shipped/{name}", Tier.DEFAULT) for name in names)
+
+
+def compile_pattern(pattern: str) -> Callable[[str], bool]:
+    """The test whether a pattern is somewhere in a text, by an engine whose time grows with the text and no faster."""
+    engine = _engine()
+    if engine is None:
+        raise InvalidInput(_MISSING)
+    if len(pattern) > _LONGEST_PATTERN:
+        raise InvalidInput(f"args_pattern is longer than {_LONGEST_PATTERN} characters; shorten it")
+    options: Any = engine.Options()
+    options.log_errors = False
+    # Nobody asks what a group held, and to tell it takes RE2 many times as long.
+    options.never_capture = True
+    try:
+        made: Any = engine.compile(pattern, options=options)
+    except (engine.error, ValueError) as error:
+        raise InvalidInput(
+            "args_pattern is not a pattern that RE2 knows; it has no look-around or references"
+        ) from error
+    return lambda text: made.search(text) is not None
+
+
+@cache
+def _engine() -> Any:  # noqa: ANN401 - the package has no types
+    """RE2, when it is installed. Python's own engine is no substitute: some patterns take it longer than a life."""
+    try:
+        return import_module("re2")
+    except ImportError:
+        return None
+
+
+def _folder(folder: Path, tier: Tier) -> list[RuleFile]:
+    """The files of a folder; one that cannot be looked into may forbid anything."""
+    try:
+        return [read_policy(path, tier) for path in _files_of(folder)]
+    except OSError as error:
+        return [_unreadable(folder, tier, f"it cannot be looked into ({error.strerror}); correct its owner or mode")]
+
+
+def _project_files(project: Project) -> list[RuleFile]:
+    found: list[RuleFile] = []
+    try:
+        paths = _files_of(project.folder(FOLDER))
+    except OSError as error:
+        return [_unreadable(project.folder(FOLDER), Tier.PROJECT, f"it cannot be looked into ({error.strerror})")]
+    for path in paths:
+        try:
+            project.check_inside(path)
+        except InvalidInput as error:
+            found.append(_unreadable(path, Tier.PROJECT, str(error)))
+        else:
+            found.append(read_policy(path, Tier.PROJECT))
+    return found
+
+
+def _files_of(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".toml" and not path.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _unreadable(path: Path | str, tier: Tier, what: str, line: int = 1) -> RuleFile:
+    return RuleFile(problems=(Problem(Place(str(path), line, tier), what),))

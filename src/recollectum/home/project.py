@@ -1,0 +1,107 @@
+"""The project one works in: the nearest folder above with a `.recollectum` folder, and what it puts over the home's."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.home.paths import Home, check_folder
+
+FOLDER = ".recollectum"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder of work with settings and additions of its own. Anybody may have written what is in it."""
+
+    root: Path
+
+    @property
+    def settings_file(self) -> Path:
+        """The few settings that a project may make."""
+        return self.root / FOLDER / "settings.toml"
+
+    def folder(self, name: str) -> Path:
+        """The folder of one of the `OVERRIDABLE` names."""
+        return self.root / FOLDER / check_folder(name)
+
+    @property
+    def key(self) -> str:
+        """The name of the project in a vault: it says nothing about where the folder is."""
+        return hashlib.sha256(os.fsencode(self.root.resolve())).hexdigest()
+
+    def check_inside(self, path: Path) -> Path:
+        """The path, unless a link in it leads out of the project."""
+        if not path.resolve().is_relative_to(self.root.resolve()):
+            raise InvalidInput(f"{path} leads out of the project {self.root}; replace the link with what it points to")
+        return path
+
+
+def find_project(start: Path, home: Home, *, account: int | None = None) -> Project | None:
+    """The project that `start` lies in, or None; `account` is the user id at work, when it is not this process's."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if _is_project_folder(folder / FOLDER, home, account):
+            return Project(folder)
+    return None
+
+
+def _is_project_folder(path: Path, home: Home, account: int | None) -> bool:
+    try:
+        found = path.stat()
+        return stat.S_ISDIR(found.st_mode) and _is_ours(found, account) and not _is_home(path, home)
+    except OSError:
+        return False
+
+
+def _is_ours(found: os.stat_result, account: int | None) -> bool:
+    """Whether this account or root made it: on a shared machine, a stranger's /tmp/.recollectum is not our project."""
+    if os.name == "nt":
+        return True
+    account = os.geteuid() if account is None else account
+    return account == 0 or found.st_uid in (0, account)
+
+
+def _is_home(path: Path, home: Home) -> bool:
+    """Whether it is the home in use, or one that RECOLLECTUM_HOME has put out of use for now."""
+    if path.resolve() == home.root.resolve():
+        return True
+    other = Home(path)
+    return any(mark.exists() for mark in (other.catalog_file, other.keys_file, other.vaults))
+
+
+def overrides(home: Home, project: Project | None, folder: str) -> dict[str, Path]:
+    """Each entry of the folder by name, the project's in place of the home's."""
+    found = {entry.name: entry for entry in _entries(home.folder(folder))}
+    if project is None:
+        return found
+    for entry in _entries(project.check_inside(project.folder(folder))):
+        _check_entry(project, entry)
+        found[entry.name] = entry
+    return found
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        # Hidden files are what editors and desktops leave behind.
+        yield from sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+
+
+def _check_entry(project: Project, entry: Path) -> None:
+    """Refuse what a hostile repository could put there: links that lead out, and things that are not files."""
+    for path in (entry, *_below(entry)):
+        project.check_inside(path)
+        if path != entry and path.is_symlink() and path.is_dir():
+            # What lies behind it was not looked at, and could lead out.
+            raise InvalidInput(f"{path} is a link to a folder; replace it with the folder itself")
+        if not (path.is_file() or path.is_dir()):
+            raise InvalidInput(f"{path} is neither a file nor a folder; take it out of the project")
+
+
+def _below(entry: Path) -> Iterator[Path]:
+    if entry.is_dir():
+        for parent, folders, files in os.walk(entry):
+            yield from (Path(parent, name) for name in (*folders, *files))

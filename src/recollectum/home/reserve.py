@@ -1,0 +1,85 @@
+"""Room kept back on the disk, so that a full one still lets a person delete."""
+
+import contextlib
+import errno
+import os
+import sys
+from pathlib import Path
+
+from recollectum.home.files import PRIVATE_FILE, explain, write_all
+
+#: Enough for a delete in batches: the log it has to write, and the file beside it that SQLite needs.
+SIZE = 8 * 1024 * 1024
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_NO_SUCH_CALL = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+_STEP = 1024 * 1024
+_BLOCK = 512
+
+
+class Reserve:
+    """A file of nothing that is given up when there is no other room."""
+
+    def __init__(self, path: Path, size: int = SIZE) -> None:
+        self.path = path
+        self.size = size
+
+    def ensure(self) -> bool:
+        """Hold the room back; False, and no file, when there is not enough of it."""
+        if self.size <= 0 or self._whole():
+            return True
+        try:
+            # No O_EXCL: two processes may fill the same file at once, and both end with a whole one.
+            file = os.open(self.path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE)
+            try:
+                self._fill(file)
+            finally:
+                os.close(file)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+            if error.errno in _NO_ROOM:
+                return False
+            raise explain(error, self.path) from error
+        return True
+
+    def release(self) -> bool:
+        """Give the room up; False when it was not held."""
+        try:
+            self.path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise explain(error, self.path) from error
+        return True
+
+    def _whole(self) -> bool:
+        try:
+            return _allocated(self.path.stat()) >= self.size
+        except FileNotFoundError:
+            return False
+
+    def _fill(self, file: int) -> None:
+        _allocate(file, self.size)
+        if _allocated(os.fstat(file)) >= self.size:
+            return
+        # No such call here, or a file system that does not count it. Random bytes, because zeros compress to nothing.
+        os.lseek(file, 0, os.SEEK_SET)
+        for start in range(0, self.size, _STEP):
+            write_all(file, os.urandom(min(_STEP, self.size - start)))
+        os.fsync(file)
+
+
+def _allocate(file: int, size: int) -> None:
+    if sys.platform == "linux":
+        try:
+            os.posix_fallocate(file, 0, size)
+        except OSError as error:
+            if error.errno not in _NO_SUCH_CALL:
+                raise
+
+
+def _allocated(found: os.stat_result) -> int:
+    """Bytes on the disk, which for a file with holes are fewer than its length."""
+    blocks: int | None = getattr(found, "st_blocks", None)
+    return found.st_size if blocks is None else blocks * _BLOCK

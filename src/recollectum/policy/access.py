@@ -1,0 +1,71 @@
+"""May this caller do this to this owner's vault? The decision names the rule that made it."""
+
+from dataclasses import dataclass
+
+from recollectum.domain.caller import ApiKey, Caller, Grant, Permission, Scope
+from recollectum.domain.owner import Owner, OwnerKind
+
+_DEED = {Permission.READ: "reading", Permission.WRITE: "writing", Permission.ADMIN: "managing the home"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Yes or no, and why."""
+
+    allowed: bool
+    rule: str
+
+
+def decide(
+    caller: Caller, owner: Owner | None, permission: Permission, scope: Scope, session_id: str | None = None
+) -> Decision:
+    """Own data is granted; everything else needs a grant; the home itself needs its operator, and keys an admin."""
+    if permission not in caller.permissions:
+        return Decision(False, f"its key does not allow {_DEED[permission]}")
+    if caller.operator:
+        return Decision(True, "the operator of the home")
+    if permission is Permission.ADMIN and owner is None and scope is Scope.USER:
+        # Which keys those are is for `reaches` and `gives` to say.
+        return Decision(True, "a key with admin, for the keys of its owners")
+    if permission is Permission.ADMIN or owner is None:
+        return Decision(False, "that is for the operator of the home")
+    if owner.person == caller.person:
+        return Decision(True, "own data")
+    wanted = Scope.GLOBAL if owner.kind is OwnerKind.GLOBAL else scope
+    for grant in caller.grants:
+        if _covers(grant, owner, permission, wanted, session_id):
+            return Decision(True, f"grant {grant.id}")
+    return Decision(False, f"no grant to {permission} at {wanted} scope")
+
+
+def may_see(caller: Caller, owner: Owner) -> bool:
+    """Whether the owner's vault exists at all, as far as this caller can tell."""
+    if caller.operator or owner.person == caller.person:
+        return True
+    return any(grant.owner == owner.person for grant in caller.grants)
+
+
+def reaches(caller: Caller, key: ApiKey) -> bool:
+    """Whether a key is of this caller's owners alone: its own person, and those that the operator named for it."""
+    if caller.operator:
+        return True
+    # What others granted to the person is not theirs to hand on.
+    named = {grant.owner for grant in caller.grants if caller.name == f"key:{grant.id}"}
+    return {key.person, *key.owners} <= {caller.person, *named}
+
+
+def gives(caller: Caller, key: ApiKey) -> bool:
+    """Whether a key may do no more than this caller may."""
+    return key.permissions <= caller.permissions
+
+
+def _covers(grant: Grant, owner: Owner, permission: Permission, scope: Scope, session_id: str | None) -> bool:
+    if grant.owner != owner.person or grant.permission is not permission:
+        return False
+    match grant.scope:
+        case Scope.SESSION:
+            return scope is Scope.SESSION and session_id is not None and grant.session_id == session_id
+        case Scope.USER:
+            return scope in (Scope.SESSION, Scope.USER)
+        case Scope.GLOBAL:
+            return scope is Scope.GLOBAL

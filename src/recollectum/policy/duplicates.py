@@ -1,0 +1,28 @@
+"""Is a new memory one that is known already? Nothing that adds a word, a number or a time is."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from recollectum.domain.memory import Memory
+
+
+def known(
+    candidates: Iterable[Memory], *, key: str | None, valid_from: datetime | None, valid_to: datetime | None
+) -> Memory | None:
+    """The candidate that says the same thing about the same time, under the same key or under none."""
+    for memory in candidates:
+        if is_same_time(memory, valid_from, valid_to) and (key is None or memory.key in (None, key)):
+            return memory
+    return None
+
+
+def is_same_time(memory: Memory, valid_from: datetime | None, valid_to: datetime | None) -> bool:
+    """Whether a statement is about the time of a memory: one without times is about now."""
+    if valid_from is None and valid_to is None:
+        return memory.valid_to is None
+    return (memory.valid_from, memory.valid_to) == (valid_from, valid_to)
+
+
+def later(one: datetime | None, other: datetime | None) -> datetime | None:
+    """The later of two deadlines, where None is never: saying a thing again does not shorten its life."""
+    return None if one is None or other is None else max(one, other)

@@ -1,0 +1,136 @@
+"""What a search leaves out: what may not be served at all, and what was not asked for."""
+
+import json
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import lru_cache
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.memory import Kind
+from recollectum.domain.session import SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import Reading
+from recollectum.storage.port import Params, Tx
+from recollectum.storage.times import micros_or_none
+
+# What may be served is decided here and in policy.lifecycle.state_at; a law holds the two together.
+_SERVED = """
+       (memories.state = 'active' AND memories.superseded_by IS NULL
+        AND (memories.expires_at IS NULL OR memories.expires_at > :now)
+        AND (memories.archive_at IS NULL OR memories.archive_at > :policy_now)
+        AND (memories.retention_expires_at IS NULL OR memories.retention_expires_at > :policy_now)
+        AND (memories.valid_to IS NULL OR memories.valid_to > :now)
+        AND (:kind IS NULL OR memories.kind = :kind)
+        AND :session_id IS NULL AND :speaker IS NULL
+        AND (:sessions IS NULL OR (:channel IS NULL AND memories.agent = :agent) OR EXISTS (
+             SELECT 1 FROM messages AS origin WHERE origin.id = memories.message_id
+                AND origin.session_id IN (SELECT value FROM json_each(:sessions)))))
+    OR (messages.id IS NOT NULL AND :kind IS NULL
+        AND (:session_id IS NULL OR messages.session_id = :session_id)
+        AND (:speaker IS NULL OR coalesce(messages.speaker, messages.role) = :speaker COLLATE NOCASE)
+        AND (:sessions IS NULL OR messages.session_id IN (SELECT value FROM json_each(:sessions))))
+    OR (notes.number IS NOT NULL AND :kind IS NULL AND :session_id IS NULL AND :speaker IS NULL AND :sessions IS NULL)
+"""
+ROWS = """
+     CROSS JOIN chunks ON chunks.number = {numbers}
+      LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
+      LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
+      LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
+      LEFT JOIN sessions ON sessions.id = messages.session_id
+"""
+#: The person named the folder of a note, and what lies in it is the person's own.
+TRUST = """
+     CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported'
+          ELSE coalesce(memories.trust, messages.trust, 'owner') END
+"""
+FILTERED = f"""
+     (:sources IS NULL OR chunks.source IN (SELECT value FROM json_each(:sources)))
+     AND (:since IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) >= :since)
+     AND (:until IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) < :until)
+     AND ({_SERVED})
+     AND (:trusts IS NULL OR {TRUST} IN (SELECT value FROM json_each(:trusts)))
+"""  # noqa: S608  (constants of this file)
+_KEYS = "SELECT id, key FROM sessions"
+#: Keys that stay known.
+_PLACES = 16_384
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What to search in."""
+
+    #: None for all.
+    sources: tuple[SourceKind, ...] | None = None
+    session_id: str | None = None
+    kind: Kind | None = None
+    speaker: str | None = None
+    #: Only what was said to this agent, or is remembered for it.
+    agent: str | None = None
+    #: Only what was said there, or was learned from it.
+    channel: str | None = None
+    #: The least that a text must be trusted.
+    trust: Trust | None = None
+    #: Only texts that are trusted in one of these ways.
+    trusts: tuple[Trust, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is left out."""
+        return any(getattr(self, one.name) is not None for one in fields(self))
+
+    def params(self, tx: Tx, reading: Reading) -> Params:
+        """The filters as parameters of a statement."""
+        by_place = self.agent is not None or self.channel is not None
+        return {
+            "now": micros_or_none(reading.now),
+            "policy_now": micros_or_none(reading.policy_now),
+            "sources": None if self.sources is None else json.dumps(self.sources),
+            "session_id": self.session_id,
+            "kind": self.kind,
+            "speaker": self.speaker,
+            "agent": self.agent,
+            "channel": self.channel,
+            "sessions": json.dumps(_sessions(tx, self.agent, self.channel)) if by_place else None,
+            "trusts": None if (trusts := self._trusts()) is None else json.dumps(trusts),
+            "since": micros_or_none(self.since),
+            "until": micros_or_none(self.until),
+        }
+
+    def _trusts(self) -> list[Trust] | None:
+        """The ways in which a text may be trusted; None for any."""
+        if self.trust is None:
+            return None if self.trusts is None else list(self.trusts)
+        enough = list(Trust)[: list(Trust).index(self.trust) + 1]
+        return enough if self.trusts is None else [one for one in enough if one in self.trusts]
+
+
+def to_source(text: str) -> SourceKind:
+    """The source of that name; any other is refused."""
+    try:
+        return SourceKind(text)
+    except ValueError:
+        raise InvalidInput(f"source {text!r} is unknown; use one of {', '.join(SourceKind)}") from None
+
+
+def to_trust(text: str) -> Trust:
+    """The trust of that name; any other is refused."""
+    try:
+        return Trust(text)
+    except ValueError:
+        raise InvalidInput(f"trust {text!r} is unknown; use one of {', '.join(Trust)}") from None
+
+
+def _sessions(tx: Tx, agent: str | None, channel: str | None) -> list[str]:
+    """The conversations with an agent, on a channel."""
+    found = ((row[0], *_place(row[1])) for row in tx.rows(_KEYS, {}))
+    return [one for one, of, at in found if agent in (None, of) and channel in (None, at)]
+
+
+@lru_cache(maxsize=_PLACES)
+def _place(key: str) -> tuple[str, str]:
+    """The agent and the channel of a conversation; to take a key apart takes longer than all else of it."""
+    parsed = SessionKey.parse(key)
+    return parsed.agent, parsed.channel

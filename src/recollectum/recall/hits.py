@@ -1,0 +1,152 @@
+"""Chosen candidates as hits: their words, the exact place of these, and what was said beside them."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from recollectum.domain.hit import Hit, Neighbour, Reasons, Source, SourceKind
+from recollectum.domain.trust import Trust
+from recollectum.recall.evidence import Evidence, to_list
+from recollectum.recall.filters import FILTERED, ROWS
+from recollectum.recall.within import Within
+from recollectum.storage.port import Tx
+from recollectum.storage.times import moment
+
+#: Of a neighbour, in characters: enough to see what a hit answers.
+_NEIGHBOUR = 600
+_TURNS = """
+    SELECT chunks.number, substr(messages.text, chunks.start + 1, chunks.stop - chunks.start), chunks.start,
+           chunks.stop, NULL, messages.id, messages.session_id, messages.position, NULL, NULL, NULL, NULL
+      FROM json_each(:numbers) AS wanted
+     CROSS JOIN chunks ON chunks.number = wanted.value
+     CROSS JOIN messages ON messages.number = chunks.source_number
+"""
+_WRITTEN = """
+    SELECT chunks.number,
+           substr(coalesce(memories.content, notes.text), chunks.start + 1, chunks.stop - chunks.start),
+           chunks.start, chunks.stop, memories.id, origin.id, origin.session_id, origin.position,
+           notes.folder, notes.path, chunks.first_line, chunks.last_line
+      FROM json_each(:numbers) AS wanted
+     CROSS JOIN chunks ON chunks.number = wanted.value
+      LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
+      LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
+      LEFT JOIN messages AS origin ON origin.id = memories.message_id
+     -- A piece whose row is gone has nothing to show.
+     WHERE coalesce(memories.number, notes.number) IS NOT NULL
+"""
+_NEAR = """
+    SELECT wanted.value, {other}.position - hit.position, {other}.id, {other}.position,
+           coalesce({other}.speaker, {other}.role), {other}.trust, {other}.text
+      FROM json_each(:numbers) AS wanted
+     CROSS JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
+     CROSS JOIN messages AS hit ON hit.number = found.source_number
+     CROSS JOIN messages AS other ON other.session_id = hit.session_id
+           AND other.position IN (hit.position - 1, hit.position + 1)
+"""
+# What has no piece is not shown: it is empty, or it was set aside.
+_BESIDE = f"""
+    {_NEAR.format(other="other")}
+     WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)
+"""  # noqa: S608  (constants of these files)
+_BESIDE_FILTERED = f"""
+    {_NEAR.format(other="messages")}
+     CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
+     {ROWS.format(numbers="beside.number")}
+     WHERE {FILTERED}
+"""
+
+
+class Detail(NamedTuple):
+    """The words of a chunk and where they stand."""
+
+    number: int
+    text: str
+    start: int
+    stop: int
+    memory_id: str | None
+    message_id: str | None
+    session_id: str | None
+    position: int | None
+    folder: str | None
+    path: str | None
+    first_line: int | None
+    last_line: int | None
+
+
+class Beside(NamedTuple):
+    """The turns around one."""
+
+    before: Neighbour | None
+    after: Neighbour | None
+
+
+_NOBODY = Beside(None, None)
+
+
+def details(tx: Tx, known: Iterable[Evidence]) -> dict[int, Detail]:
+    """The words of each chunk and their place, by number."""
+    turns: list[int] = []
+    written: list[int] = []
+    for one in known:
+        (turns if one.source == "sessions" else written).append(one.number)
+    found = tx.rows(_TURNS, {"numbers": to_list(turns)}) if turns else []
+    if written:
+        found += tx.rows(_WRITTEN, {"numbers": to_list(written)})
+    return {row[0]: Detail._make(row) for row in found}
+
+
+def to_hit(found: Evidence, detail: Detail, score: float, reasons: Reasons, beside: Beside | None = None) -> Hit:
+    """One chunk as a hit."""
+    before, after = beside or _NOBODY
+    return Hit(
+        text=detail.text,
+        score=score,
+        source=_source(found, detail),
+        trust=Trust(found.trust),
+        author=found.author,
+        created_at=moment(found.created),
+        reasons=reasons,
+        before=before,
+        after=after,
+    )
+
+
+def to_share(score: float) -> float:
+    """A score between 0 and 1, in the same order: standard deviations mean nothing to a reader."""
+    return 1 / (1 + math.exp(-score / 2))
+
+
+def turns_beside(tx: Tx, numbers: Iterable[int], within: Within) -> dict[int, Beside]:
+    """For each chunk of a turn the turns before and after it, as far as the filters leave them."""
+    found: dict[int, Beside] = {}
+    wanted = {"numbers": to_list(numbers)}
+    rows = tx.rows(_BESIDE_FILTERED, {**within.params, **wanted}) if within.filtered else tx.rows(_BESIDE, wanted)
+    for number, step, message_id, position, author, trust, text in rows:
+        shown = _last(text) if step < 0 else _first(text)
+        one = Neighbour(message_id=message_id, position=position, author=author, trust=Trust(trust), text=shown)
+        before, after = found.get(number, _NOBODY)
+        found[number] = Beside(one, after) if step < 0 else Beside(before, one)
+    return found
+
+
+def _source(found: Evidence, detail: Detail) -> Source:
+    return Source(
+        kind=SourceKind(found.source),
+        memory_id=detail.memory_id,
+        session_id=detail.session_id,
+        message_id=detail.message_id,
+        position=detail.position,
+        path=None if detail.folder is None else f"{detail.folder.rstrip('/')}/{detail.path}",
+        first_line=detail.first_line,
+        last_line=detail.last_line,
+        start=detail.start,
+        end=detail.stop,
+    )
+
+
+def _first(text: str) -> str:
+    return text if len(text) <= _NEIGHBOUR else text[:_NEIGHBOUR] + "…"
+
+
+def _last(text: str) -> str:
+    return text if len(text) <= _NEIGHBOUR else "…" + text[-_NEIGHBOUR:]

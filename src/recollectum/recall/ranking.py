@@ -1,0 +1,148 @@
+"""What the arms of a search found, looked up and put in one order."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from recollectum.domain.trust import Trust
+from recollectum.recall.evidence import Evidence, load, neighbours, standing
+from recollectum.recall.fuse import Candidate, Fused, Scale, draw_near, fuse, measure
+from recollectum.recall.nearest import Nearest
+from recollectum.recall.when import Named, fit
+from recollectum.recall.within import Within
+from recollectum.storage.port import Matches, Tx
+from recollectum.text.terms import QueryTerm
+
+#: So many of the best are compared with their neighbours; what is further down does not come up by them.
+_DRAWN = 30
+#: One in so many that may not be served is no loss.
+_MANY = 4
+_DISTRUST = {trust.value: max(0, rank - list(Trust).index(Trust.TOOL)) for rank, trust in enumerate(Trust)}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query taken apart."""
+
+    text: str
+    #: What to look for by words; a speaker's name is matched as the speaker instead, and "last week" as a time.
+    terms: tuple[QueryTerm, ...]
+    #: The same, and what belongs to a kind that one of them names.
+    sought: tuple[QueryTerm, ...]
+    names: frozenset[str]
+    times: list[Named]
+    within: Within
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """What each arm found, both best first."""
+
+    matches: Sequence[int]
+    near: Sequence[int]
+    #: Said at the time that the question names; in no order.
+    timely: Sequence[int]
+    #: Every chunk that was found by its words, the matches among them.
+    words: Matches
+    nearest: Nearest | None
+
+    @property
+    def numbers(self) -> list[int]:
+        """Every candidate once."""
+        return list(dict.fromkeys((*self.matches, *self.near, *self.timely)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The candidates that may be served, best first, and what is known of each."""
+
+    ranked: list[Fused]
+    known: Mapping[int, Evidence]
+    cosines: Mapping[int, float]
+    scores: Mapping[int, float]
+    #: What was looked up: the candidates without those that the arms put last.
+    looked: frozenset[int]
+
+
+def rank(tx: Tx, question: Question, arms: Arms, size: int) -> Ranking:
+    """The candidates in one order; `size` is how many each arm was asked for."""
+    numbers, within = arms.numbers, question.within
+    cosines = arms.nearest.cosines(numbers) if arms.nearest else {}
+    scores = arms.words.scores(numbers)
+    scale = measure(cosines.values(), [scores.get(number, 0.0) for number in numbers])
+    looked = numbers if question.names or question.times else _first(numbers, cosines, scores, scale, size)
+    known = load(tx, looked, within.params, filtered=within.filtered)
+    if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _texts(known.values()) < len(known)):
+        # What may not be served, and the pieces of one long text, must not take the places of others.
+        looked, known = numbers, load(tx, numbers, within.params, filtered=within.filtered)
+    ranked, _ = fuse([_candidate(question, one, cosines, scores) for one in known.values()], scale)
+    drawn = _drawn(tx, ranked[:_DRAWN], known, arms, scale)
+    return Ranking(drawn + ranked[_DRAWN:], known, cosines, scores, frozenset(looked))
+
+
+def crowded(arms: Arms, ranking: Ranking, size: int) -> bool:
+    """Whether matches took the places of others: some may not be served, or many are pieces of one long text."""
+    looked, served = _served(arms.matches, ranking)
+    if len(served) < looked:
+        return True
+    return len(arms.matches) == size and 2 * _texts(served) < looked
+
+
+def crowded_out(arms: Arms, ranking: Ranking) -> bool:
+    """Whether what may not be served took many places of what is near."""
+    looked, served = _served(arms.near, ranking)
+    return looked - len(served) > looked // _MANY
+
+
+def _served(numbers: Sequence[int], ranking: Ranking) -> tuple[int, list[Evidence]]:
+    """How many of these were looked up, and those of them that may be served."""
+    looked = [number for number in numbers if number in ranking.looked]
+    return len(looked), [ranking.known[number] for number in looked if number in ranking.known]
+
+
+def _texts(found: Iterable[Evidence]) -> int:
+    """How many texts these are pieces of."""
+    return len({(one.source, one.source_number) for one in found})
+
+
+def _first(
+    numbers: list[int], cosines: Mapping[int, float], scores: Mapping[int, float], scale: Scale, size: int
+) -> list[int]:
+    """Those that the two arms together put first: what is known of the others would not bring them to the head."""
+    most = size // 2
+    if len(numbers) <= most:
+        return numbers
+    base = {one: scale.base(cosines.get(one), scores.get(one, 0.0), turn=True) for one in numbers}
+    return sorted(numbers, key=base.__getitem__, reverse=True)[:most]
+
+
+def _candidate(
+    question: Question, one: Evidence, cosines: Mapping[int, float], scores: Mapping[int, float]
+) -> Candidate:
+    names, times = question.names, question.times
+    return Candidate(
+        one.number,
+        cosines.get(one.number),
+        scores.get(one.number, 0.0),
+        one.source == "sessions",
+        bool(names) and one.speaker is not None and one.speaker.casefold() in names,
+        bool(one.own),
+        one.told,
+        one.echo or 0.0,
+        fit(times, one.created) if times else 0.0,
+        one.importance,
+        _DISTRUST[one.trust],
+    )
+
+
+def _drawn(tx: Tx, ranked: list[Fused], known: Mapping[int, Evidence], arms: Arms, scale: Scale) -> list[Fused]:
+    """The head of the ranking with what each turn gains from its neighbours."""
+    beside = neighbours(tx, [known[one.number] for one in ranked])
+    base = {one.number: one.base for one in ranked}
+    others = sorted({number for pieces in beside.values() for number in pieces} - base.keys())
+    if arms.nearest is None or arms.nearest.stale:
+        # What was taken out since says nothing any more.
+        others = sorted(standing(tx, others))
+    nearby = arms.nearest.cosines(others) if arms.nearest else dict.fromkeys(others)
+    worded = arms.words.scores(others)
+    base.update((number, scale.base(near, worded.get(number, 0.0), turn=True)) for number, near in nearby.items())
+    return draw_near(ranked, beside, base)

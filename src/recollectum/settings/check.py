@@ -1,0 +1,140 @@
+"""One file, or the environment, against the model: its values, and every problem in one sentence each."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import cast
+
+from recollectum.settings.known import OTHER_VARIABLES, PREFIX, Setting, known, nearest, sections
+from recollectum.settings.origins import Origin, SettingsScope
+from recollectum.settings.references import resolve
+from recollectum.settings.spec import Value
+
+#: What a settings file holds once it is parsed.
+Tree = Mapping[str, object]
+
+_LONGEST_SHOWN = 60
+#: The sections of models, which somebody may want to give a key; and what it would be called.
+_WITH_KEYS = ("embedding", "language_model", "rerank")
+_SECRET = re.compile("api_?key|secret|passw|credential|bearer|auth|^key$|(^|api_?|access_?)token$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one place sets, by dotted key, and what is wrong with it."""
+
+    origin: Origin
+    values: dict[str, Value] = field(default_factory=dict[str, Value])
+    problems: list[str] = field(default_factory=list[str])
+
+    def complain(self, sentence: str) -> None:
+        """Note a problem under the name of the file."""
+        self.problems.append(f"{self.origin.source}: {sentence}")
+
+    def take(self, setting: Setting, raw: object, shown: object, name: str) -> None:
+        """Keep the value, or say what it should have been. A filled-in reference is never shown."""
+        value = setting.take(raw)
+        if value is None:
+            self.complain(f"{name} is {_show(shown)}; it must be {setting.allowed}")
+        else:
+            self.values[setting.key] = value
+
+
+def check_tree(
+    tree: Tree,
+    origin: Origin,
+    environ: Mapping[str, str] | None,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Layer:
+    """The settings of a parsed file; `names` are the ones its writer knows them by, where those are others.
+
+    Without an environment, a value with references is accepted for its form alone and left out of the values.
+    """
+    layer = Layer(origin)
+    for path, raw in leaves(tree):
+        key = ".".join(path)
+        name = names.get(key, key)
+        # A quoted key with a dot in it reads like one of ours, but is not.
+        setting = known().get(key) if not any("." in part for part in path) else None
+        if setting is None:
+            layer.complain(_unknown(key))
+        elif origin.scope is SettingsScope.WORKSPACE and not setting.spec.project:
+            layer.complain(f"{name} may not be set by a project; set it in your own settings instead")
+        elif isinstance(raw, str) and "$" in raw:
+            _take_reference(layer, setting, raw, name, environ)
+        else:
+            layer.take(setting, raw, raw, name)
+    return layer
+
+
+def _take_reference(layer: Layer, setting: Setting, raw: str, name: str, environ: Mapping[str, str] | None) -> None:
+    if layer.origin.scope is SettingsScope.WORKSPACE:
+        layer.complain(f"{name} refers to the environment, which a project may not; write the value itself")
+        return
+    resolved = resolve(raw, environ)
+    for problem in resolved.problems:
+        layer.complain(f"{name} {problem}")
+    if not resolved.problems and (environ is not None or not resolved.names):
+        layer.take(setting, setting.from_text(resolved.text), raw, name)
+
+
+def leaves(tree: Tree) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Each value of a parsed file with its path: a name, or a section and a name."""
+    for name, value in tree.items():
+        inner: Tree = cast("Tree", value) if isinstance(value, Mapping) and name not in known() else {}
+        yield from (((name, sub), leaf) for sub, leaf in inner.items())
+        if not inner and not (name in sections() and isinstance(value, Mapping)):
+            yield (name,), value
+
+
+def _unknown(key: str) -> str:
+    if key in sections():
+        return f"{key} is a section; write [{key}] on a line of its own, with its settings below"
+    section, _, name = key.rpartition(".")
+    if section in _WITH_KEYS and _SECRET.search(name):
+        # Whoever can read the file could use it.
+        return (
+            f"{key} does not belong into a settings file; put the key into a variable named by {section}.key_variable"
+        )
+    return f"{_show(key)} is not a setting; the nearest is {nearest(key, known())!r}"
+
+
+def check_environment(environ: Mapping[str, str]) -> Layer:
+    """The settings that variables make. An empty one counts as not set."""
+    layer = Layer(Origin(SettingsScope.ENVIRONMENT))
+    by_variable = {setting.variable: setting for setting in known().values()}
+    for name, text in sorted(environ.items()):
+        if not name.startswith(PREFIX) or name in OTHER_VARIABLES:
+            continue
+        setting = by_variable.get(name)
+        if setting is None:
+            # Its value is not shown: a misspelt variable may well hold a secret.
+            near = nearest(name, (*by_variable, *OTHER_VARIABLES))
+            layer.problems.append(f"the variable {name} is not one of ours; the nearest is {near}")
+        elif text and (value := setting.take(setting.from_text(text))) is not None:
+            layer.values[setting.key] = value
+        elif text:
+            layer.problems.append(f"the variable {name} is {_show(text)}; it must be {setting.allowed}")
+    return layer
+
+
+def check_overrides(overrides: Mapping[str, object]) -> Layer:
+    """The settings that were given for this one run, by dotted key."""
+    layer = Layer(Origin(SettingsScope.OVERRIDE, "given for this run"))
+    for key, raw in overrides.items():
+        setting = known().get(key)
+        if setting is None:
+            layer.complain(_unknown(key))
+        else:
+            layer.take(setting, setting.from_text(raw) if isinstance(raw, str) else raw, raw, key)
+    return layer
+
+
+def _show(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    shown = repr(value) if not isinstance(value, bool) else str(value).lower()
+    return shown if len(shown) <= _LONGEST_SHOWN else shown[:_LONGEST_SHOWN] + "…"

@@ -1,0 +1,107 @@
+"""Changes one value in the person's settings.toml and leaves every other line as it stands."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import cast
+
+from recollectum.domain.errors import SettingsError
+from recollectum.home.files import make_private_folder, write_atomic
+from recollectum.home.paths import Home
+from recollectum.settings.check import Tree, check_tree
+from recollectum.settings.known import Setting, known, nearest
+from recollectum.settings.lines import Lines
+from recollectum.settings.migrate import migrate
+from recollectum.settings.origins import Origin, SettingsScope
+from recollectum.settings.read import parse_toml, read_text
+from recollectum.settings.spec import Value
+from recollectum.settings.toml import literal
+
+
+def set_value(home: Home, dotted_key: str, text: str) -> None:
+    """Set one value, given as one would write it: a number, or a text without its quotes, which may hold `${NAME}`."""
+    setting = known().get(dotted_key)
+    if setting is None:
+        raise SettingsError(_not_a_setting(dotted_key))
+    value = _value(home, setting, text)
+    before = _text_of(home)
+    lines = Lines(before)
+    lines.set(dotted_key, literal(value))
+    wanted = _with(parse_toml(before, home.settings_file), dotted_key, value)
+    _save(home, dotted_key, str(lines), wanted)
+
+
+def unset_value(home: Home, dotted_key: str) -> None:
+    """Take one value out, so that a lower scope decides; nothing happens when it is not there."""
+    before = _text_of(home)
+    lines = Lines(before)
+    tree = parse_toml(before, home.settings_file)
+    wanted = _with(tree, dotted_key, None)
+    if wanted == _pruned(tree):
+        # A key that is not a setting can be taken out, which cures the file, but not asked for in vain.
+        if dotted_key not in known():
+            raise SettingsError(_not_a_setting(dotted_key))
+        return
+    lines.remove(dotted_key)
+    _save(home, dotted_key, str(lines), wanted)
+
+
+def _not_a_setting(key: str) -> str:
+    return f"{key!r} is not a setting; the nearest is {nearest(key, known())!r}"
+
+
+def _value(home: Home, setting: Setting, text: str) -> Value:
+    if "$" in text:
+        # A reference stays one; what it stands for is looked up whenever the file is read.
+        return text
+    value = setting.take(setting.from_text(text))
+    if value is None:
+        raise SettingsError(f"{home.settings_file}: {setting.key} is {text!r}; it must be {setting.allowed}")
+    return value
+
+
+def _text_of(home: Home) -> str:
+    # A new settings.toml would hide what the old file says.
+    migrate(home, dry_run=False)
+    return read_text(home.settings_file) or ""
+
+
+def _with(tree: Tree, key: str, value: Value | None) -> dict[str, object]:
+    """The tree with the value set, or taken out for None."""
+    wanted = deepcopy(dict(tree))
+    section, _, name = key.rpartition(".")
+    table = wanted.setdefault(section, {}) if section else wanted
+    if isinstance(table, dict):
+        inner = cast("dict[str, object]", table)
+        if value is None:
+            inner.pop(name, None)
+        else:
+            inner[name] = value
+    return _pruned(wanted)
+
+
+def _pruned(tree: Tree) -> dict[str, object]:
+    """The tree without empty tables, which set nothing."""
+    return {name: inner for name, inner in tree.items() if inner != {}}
+
+
+def _save(home: Home, key: str, text: str, wanted: dict[str, object]) -> None:
+    """Write the text, once it is sure to say what was wanted and nothing in it is wrong."""
+    path = home.settings_file
+    tree = _parsed(text, path)
+    if tree is None or _pruned(tree) != wanted:
+        raise SettingsError(f"{path} sets {key} in a form that cannot be changed from here; change it in an editor")
+    layer = check_tree(tree, Origin(SettingsScope.USER, str(path)), None)
+    if layer.problems:
+        # One value was given, so one sentence is the answer; the file as a whole is judged when it is loaded.
+        raise SettingsError(layer.problems[0])
+    make_private_folder(home.root)
+    # The file may be a link into somebody's collection of dotfiles: change what it points to.
+    write_atomic(path.resolve(), text.encode())
+
+
+def _parsed(text: str, path: Path) -> Tree | None:
+    try:
+        return parse_toml(text, path)
+    except SettingsError:
+        # What was there before could be read, so it is our change that does not fit its form.
+        return None

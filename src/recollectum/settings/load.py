@@ -1,0 +1,131 @@
+"""The scopes, read and merged into one validated Settings that knows where each value came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from types import MappingProxyType
+
+from recollectum.domain.errors import InvalidInput, SettingsError
+from recollectum.home.paths import Home
+from recollectum.home.project import Project, find_project
+from recollectum.settings.build import build
+from recollectum.settings.check import Layer, check_environment, check_overrides, check_tree
+from recollectum.settings.known import known
+from recollectum.settings.model import Settings
+from recollectum.settings.origins import Origin, SettingsScope
+from recollectum.settings.read import read_toml
+from recollectum.settings.spec import Value
+
+SYSTEM_FOLDER = Path("/etc/recollectum")
+SYSTEM_VARIABLE = "RECOLLECTUM_SYSTEM_DIR"
+
+#: A value by dotted key, with the place it came from.
+Values = Mapping[str, tuple[Value, Origin]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The settings in force, and where each of them came from."""
+
+    settings: Settings
+    #: By dotted key; a setting that nobody made comes from `built-in`.
+    origins: Mapping[str, Origin]
+    project: Project | None
+
+
+def load(
+    home: Home,
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, object] = MappingProxyType({}),
+    system: Path = SYSTEM_FOLDER,
+) -> Loaded:
+    """Merge all scopes, or report every problem of every one of them in a single error, a line each."""
+    problems: list[str] = []
+    project = find_project(cwd, home)
+    folder = _system_folder(environ, system, problems)
+    layers = [
+        _file_layer(SettingsScope.SYSTEM_DEFAULTS, folder / "defaults.toml", environ, problems),
+        _user_layer(home, environ, problems),
+        _project_layer(project, environ, problems),
+        _file_layer(SettingsScope.SYSTEM, folder / "settings.toml", environ, problems),
+        check_environment(environ),
+        check_overrides(overrides),
+    ]
+    problems += [problem for layer in layers if layer for problem in layer.problems]
+    if problems:
+        raise SettingsError("\n".join(problems))
+    merged = reduce(merge, (placed(layer) for layer in layers if layer), _built_in())
+    settings = build({key: value for key, (value, _) in merged.items()})
+    return Loaded(settings=settings, origins={key: origin for key, (_, origin) in merged.items()}, project=project)
+
+
+def merge(lower: Values, higher: Values) -> Values:
+    """Both, the higher scope winning where they meet. It is associative, so the scopes are simply a chain."""
+    return {**lower, **higher}
+
+
+def placed(layer: Layer) -> Values:
+    """The values of a layer, each with its place: for the environment that is a variable of its own."""
+    if layer.origin.scope is SettingsScope.ENVIRONMENT:
+        scope = SettingsScope.ENVIRONMENT
+        return {key: (value, Origin(scope, known()[key].variable)) for key, value in layer.values.items()}
+    return {key: (value, layer.origin) for key, value in layer.values.items()}
+
+
+def _built_in() -> Values:
+    return {key: (setting.default, Origin(SettingsScope.BUILT_IN)) for key, setting in known().items()}
+
+
+def _system_folder(environ: Mapping[str, str], system: Path, problems: list[str]) -> Path:
+    named = environ.get(SYSTEM_VARIABLE, "")
+    if named and not Path(named).is_absolute():
+        problems.append(f"the variable {SYSTEM_VARIABLE} is {named!r}; write an absolute path")
+    return Path(named) if named else system
+
+
+def _file_layer(scope: SettingsScope, path: Path, environ: Mapping[str, str], problems: list[str]) -> Layer | None:
+    try:
+        tree = read_toml(path)
+    except SettingsError as error:
+        problems.append(str(error))
+        return None
+    return None if tree is None else check_tree(tree, Origin(scope, str(path)), environ)
+
+
+def _project_layer(project: Project | None, environ: Mapping[str, str], problems: list[str]) -> Layer | None:
+    if project is None:
+        return None
+    try:
+        path = project.check_inside(project.settings_file)
+    except InvalidInput as error:
+        problems.append(str(error))
+        return None
+    return _file_layer(SettingsScope.WORKSPACE, path, environ, problems)
+
+
+def _user_layer(home: Home, environ: Mapping[str, str], problems: list[str]) -> Layer | None:
+    """settings.toml; where there is none, the old settings.json; where there are both, they must not disagree."""
+    from recollectum.settings.legacy import read_legacy  # noqa: PLC0415 - for old files only; importing us stays quick
+
+    try:
+        legacy = read_legacy(home.legacy_settings_file)
+        tree = read_toml(home.settings_file)
+    except SettingsError as error:
+        problems.append(str(error))
+        return None
+    if tree is None:
+        return legacy.check(environ) if legacy else None
+    if legacy and (keys := legacy.differences(tree)):
+        problems.append(disagreement(home, keys))
+    return check_tree(tree, Origin(SettingsScope.USER, str(home.settings_file)), environ)
+
+
+def disagreement(home: Home, keys: list[str]) -> str:
+    """The sentence for two files of one home that say different things."""
+    return (
+        f"{home.legacy_settings_file} and {home.settings_file} disagree about {', '.join(keys)}; "
+        f"write what you want into settings.toml and remove settings.json"
+    )

@@ -1,0 +1,72 @@
+"""Moves an old settings.json to settings.toml: safe to stop anywhere, and to do again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from recollectum.domain.errors import SettingsError
+from recollectum.home.files import PRIVATE_FILE, explain, sync_folder, write_atomic
+from recollectum.home.paths import Home
+from recollectum.settings.legacy import Legacy, read_legacy
+from recollectum.settings.load import disagreement
+from recollectum.settings.read import read_toml
+from recollectum.settings.toml import document
+
+HEADING = "Brought over from settings.json."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """What was done, or would be."""
+
+    #: The form of the old file; `none` when there is nothing to do.
+    form: Literal["none", "V1", "V2"]
+    #: Old name → new key, where they differ.
+    renamed: Mapping[str, str]
+    #: The settings.toml that is written; empty when the one that is there already says the same.
+    text: str
+    #: Where the old file is kept.
+    kept: Path
+    dry_run: bool
+
+
+def migrate(home: Home, *, dry_run: bool) -> Migration:
+    """Write settings.toml, then set settings.json aside; with a problem in it, change nothing and say so."""
+    kept = home.legacy_settings_file.with_name("settings.json.migrated")
+    legacy = read_legacy(home.legacy_settings_file)
+    if legacy is None:
+        return Migration(form="none", renamed={}, text="", kept=kept, dry_run=dry_run)
+    text = _text(home, legacy)
+    if not dry_run:
+        # In this order: stopped in between, both files say the same, and the next run finishes.
+        if text:
+            write_atomic(home.settings_file, text.encode())
+        _set_aside(home.legacy_settings_file, kept)
+    return Migration(form=legacy.form, renamed=legacy.renamed, text=text, kept=kept, dry_run=dry_run)
+
+
+def _text(home: Home, legacy: Legacy) -> str:
+    layer = legacy.check(None)
+    if layer.problems:
+        raise SettingsError("\n".join(layer.problems))
+    tree = read_toml(home.settings_file)
+    if tree is None:
+        # What has a reference in it was not turned into a value, and is carried over as it stands.
+        as_written = {key: raw for key, raw in legacy.values.items() if isinstance(raw, str)}
+        return document({**layer.values, **as_written}, HEADING)
+    if keys := legacy.differences(tree):
+        raise SettingsError(disagreement(home, keys))
+    return ""
+
+
+def _set_aside(path: Path, kept: Path) -> None:
+    try:
+        path.chmod(PRIVATE_FILE)
+        path.replace(kept)
+        sync_folder(kept.parent)
+    except FileNotFoundError:
+        # Another process did the same at the same time.
+        return
+    except OSError as error:
+        raise explain(error, path) from error

@@ -1,0 +1,391 @@
+"""Settings: every value a person can choose, its default, its range and what it does."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.names import check_name
+from recollectum.settings.spec import choice, number, text
+
+
+def _is_key_file(path: str) -> bool:
+    return not path or path.startswith("~/") or Path(path).is_absolute()
+
+
+def _is_user(name: str) -> bool:
+    try:
+        return not name or bool(check_name(name, "user"))
+    except InvalidInput:
+        return False
+
+
+def split_sources(text: str) -> tuple[SourceKind, ...]:
+    """The sources that a list with commas names, each once, in the order of their kinds."""
+    named = {SourceKind(part.strip()) for part in text.split(",")}
+    return tuple(kind for kind in SourceKind if kind in named)
+
+
+def _is_sources(text: str) -> bool:
+    try:
+        return bool(split_sources(text))
+    except ValueError:
+        return False
+
+
+def split_agents(text: str) -> dict[str, tuple[int, ...]]:
+    """The days of each agent that a list such as `coder=30, scratch=7/0/1` names: active, archive, grace."""
+    found: dict[str, tuple[int, ...]] = {}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        name, mark, days = part.partition("=")
+        periods = tuple(int(one) for one in days.split("/"))
+        if not mark or not name.strip() or len(periods) > 3 or not all(0 <= one <= 36_500 for one in periods):
+            raise ValueError(part)
+        found[name.strip()] = periods
+    return found
+
+
+def _is_agents(text: str) -> bool:
+    try:
+        split_agents(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_any(_: str) -> bool:
+    return True
+
+
+def _is_address(url: str) -> bool:
+    return not url or url.startswith(("https://", "http://"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StorageSettings:
+    """How the database files are used."""
+
+    busy_timeout_seconds: float = number(10.0, 0.1, 600, "How long a write waits for another process.")
+    open_vaults: int = number(256, 1, 10_000, "How many vaults one process keeps open at once.")
+    readers: int = number(4, 1, 64, "How many reads of one vault run at once.")
+    cache_kib: int = number(8192, 256, 1_048_576, "Page cache of each open vault, in KiB.")
+    reserve_mib: int = number(8, 0, 1024, "MiB kept back so that a full disk still lets one delete; 0 keeps none.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LifecycleSettings:
+    """How long a memory rests in each state."""
+
+    active_days: int = number(90, 0, 36_500, "Days until an active memory is archived; 0 leaves it active for ever.")
+    archive_days: int = number(60, 0, 36_500, "Days until an archived memory is deleted; 0 skips the archive.")
+    grace_days: int = number(7, 0, 3650, "Days to restore a deleted memory; 0 purges it at the next sweep.")
+    agents: str = text(
+        "",
+        _is_agents,
+        "names with days, such as coder=30, scratch=7/0/1",
+        "Periods of what was learned through an agent: active days, then perhaps archive and grace days.",
+    )
+    clock_leap_days: int = number(45, 1, 36_500, "A clock that leaps ahead by more is doubted, and ages nothing.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SessionSettings:
+    """How conversations are kept."""
+
+    direct: Literal["channel", "main"] = choice(
+        "channel", ("main",), "Whether each channel has a direct chat of its own, or all share `main`.", project=True
+    )
+    hook_max_age_hours: int = number(48, 0, 87_600, "Hours until a hook session is pruned; 0 is never.")
+    hook_max_count: int = number(500, 0, 1_000_000, "How many hook sessions are kept; 0 is all.")
+    cache_seconds: float = number(
+        45.0, 0.0, 86_400, "How long a list of sessions is kept in memory while nothing changes; 0 keeps none."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RecallSettings:
+    """How much recall answers."""
+
+    limit: int = number(10, 1, 1000, "How many hits are returned when nobody says.", project=True)
+    max: int = number(1000, 1, 100_000, "The most hits a caller may ask for.")
+    sources: str = text(
+        "memories, sessions, notes",
+        _is_sources,
+        "some of memories, sessions and notes, with commas between",
+        "What is searched when nobody says where.",
+    )
+    rerank: str = choice(
+        "off",
+        ("late", "remote", "local"),
+        "Who judges the head of the list again: `late` is the local embedder, token by token; `remote` an endpoint, "
+        "and `local` a model of one's own, both as in [rerank].",
+    )
+    rerank_head: int = number(30, 2, 200, "How many of the best hits are judged again.")
+    untrusted: Literal["one", "none", "all"] = choice(
+        "one", ("none", "all"), "How many hits of one recall may be what tools or strangers wrote."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EmbeddingSettings:
+    """Which model turns texts into vectors, and how it is called."""
+
+    provider: str = choice(
+        "auto",
+        ("local", "openai", "gemini", "ollama", "none"),
+        "Who makes vectors: `auto` is `local` where it is installed and otherwise `none`; "
+        "`openai` is any endpoint that speaks its protocol.",
+    )
+    model: str = text("", _is_any, "text", "The model; empty is the provider's usual one.")
+    base_url: str = text(
+        "", _is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+    )
+    plain_http: Literal["loopback", "anywhere"] = choice(
+        "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
+    )
+    # Not checked here: a key written by mistake would be shown in the error.
+    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    dimensions: int = number(0, 0, 65_536, "How long a vector is; 0 leaves it to the model.")
+    timeout_seconds: float = number(10.0, 0.1, 600, "How long one call of a provider may take.")
+    batch: int = number(32, 1, 2048, "The most texts in one call of a provider.")
+    concurrency: int = number(2, 1, 64, "How many calls of a provider run at once.")
+    threads: int = number(1, 1, 64, "How many threads the local model computes with.")
+    cache_entries: int = number(50_000, 0, 10_000_000, "How many computed vectors a vault keeps; 0 is none.")
+    query_cache_entries: int = number(1000, 0, 1_000_000, "How many vectors of queries a process keeps; 0 is none.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RerankSettings:
+    """Which model judges the head of a list again, where `recall.rerank` asks for one, and how it is called."""
+
+    model: str = text(
+        "",
+        _is_any,
+        "text",
+        "The model by its provider's name; for `local` a folder with model.onnx and tokenizer.json.",
+    )
+    base_url: str = text(
+        "",
+        _is_address,
+        "an address that begins with https:// or http://, or empty",
+        "Where `remote` answers `/rerank`.",
+    )
+    plain_http: Literal["loopback", "anywhere"] = choice(
+        "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
+    )
+    # Not checked here: a key written by mistake would be shown in the error.
+    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    timeout_seconds: float = number(10.0, 0.1, 600, "How long a list may take to be judged before it stays as it is.")
+    threads: int = number(1, 1, 64, "How many threads a model of one's own computes with.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LanguageModelSettings:
+    """Which model reads and writes, how it is called, and what it may cost."""
+
+    provider: str = choice(
+        "none",
+        (
+            "openai",
+            "gemini",
+            "anthropic",
+            "openrouter",
+            "ollama",
+            "vllm",
+            "llamacpp",
+            "lmstudio",
+            "local",
+            "scripted",
+        ),
+        "Who answers: `none` leaves everything to rules; `openai` is any endpoint that speaks its protocol; "
+        "`local` runs a model in this process; `scripted` follows fixed rules, to try things out.",
+    )
+    model: str = text("", _is_any, "text", "The model by its provider's name; for `local` the path of a GGUF file.")
+    base_url: str = text(
+        "", _is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+    )
+    plain_http: Literal["loopback", "anywhere"] = choice(
+        "loopback", ("anywhere",), "Where prompts may go without TLS: to this machine alone, or anywhere."
+    )
+    # Not checked here: a key written by mistake would be shown in the error.
+    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    timeout_seconds: float = number(60.0, 0.1, 3600, "How long one call may take; for a stream, each piece of it.")
+    retries: int = number(4, 0, 20, "How often a call that failed for want of time or room is made again.")
+    concurrency: int = number(4, 1, 64, "How many calls run at once.")
+    threads: int = number(1, 1, 64, "How many threads the local model computes with.")
+    window_tokens: int = number(4096, 256, 1_000_000, "How much the local model reads and writes in one call.")
+    max_output_tokens: int = number(1024, 1, 1_000_000, "The most tokens of a reply when nobody says.")
+    calls_per_day: int = number(0, 0, 1_000_000_000, "The most calls a day (UTC); 0 is no limit.")
+    tokens_per_day: int = number(0, 0, 1_000_000_000_000, "The most tokens a day, read and written; 0 is no limit.")
+    money_per_day: float = number(0.0, 0, 1_000_000_000, "The most money a day, by the prices below; 0 is no limit.")
+    currency: str = text("USD", _is_any, "text", "What prices and money are in; it is shown and not converted.")
+    # Below 0 is what nobody would write, and 0 is a price.
+    input_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens read; -1 is not known.")
+    output_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens written; -1 is not known.")
+    ask_above_tokens: int = number(
+        500_000, 0, 1_000_000_000_000, "Reading many conversations is asked about first when it may take more tokens."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class NotesSettings:
+    """When folders of Markdown notes are looked at, and what is read of them."""
+
+    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall looks for changed notes first.")
+    on_session_start: Literal["on", "off"] = choice("on", ("off",), "Whether a new session looks for changed notes.")
+    watch: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a watcher follows changes, or looks at intervals only."
+    )
+    interval_minutes: int = number(0, 0, 10_080, "Minutes between two looks of a watcher at everything; 0 is never.")
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds of rest between a change, or a look, and the next look.")
+    max_kib: int = number(1024, 1, 102_400, "The largest note that is read, in KiB.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LearningsSettings:
+    """When the LEARNINGS.md files are looked at."""
+
+    on_session_start: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a new session takes over what was edited in a LEARNINGS.md that is there."
+    )
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds between one look at the files and the next.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TranscriptSettings:
+    """When the transcripts that are followed are read on."""
+
+    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall reads on in grown transcripts first.")
+    on_session_start: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a new session reads on in grown transcripts."
+    )
+    watch: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether a watcher follows growth, or looks at intervals only."
+    )
+    interval_minutes: int = number(0, 0, 10_080, "Minutes between two looks of a watcher at everything; 0 is never.")
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds of rest after a change, or a look, until the next look.")
+    delta_bytes: int = number(100_000, 0, 1_000_000_000, "New bytes that are read at once; 0 waits for a rest.")
+    delta_messages: int = number(50, 0, 1_000_000, "New messages that are read at once; 0 waits for a rest.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ContextSettings:
+    """How much a model gets to see."""
+
+    tokens: int = number(4000, 100, 10_000_000, "The budget of a context, in tokens.", project=True)
+    messages: int = number(20, 0, 10_000, "The most messages of the session in a context; 0 is none.", project=True)
+    memories: int = number(50, 0, 10_000, "The most memories in a context; 0 is none.", project=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ConsolidationSettings:
+    """When a conversation becomes what is known, and how often that is tried."""
+
+    idle_minutes: int = number(30, 0, 10_080, "Minutes without a turn until a conversation is read; 0 is never.")
+    clean_slate: Literal["on", "off"] = choice(
+        "on",
+        ("off",),
+        "Whether a conversation that was read when idle is ended, so that the next turn begins a new one.",
+    )
+    imported: Literal["off", "on"] = choice(
+        "off",
+        ("on",),
+        "Whether conversations that were brought in are read by themselves; what they say waits for review.",
+    )
+    retries: int = number(5, 0, 100, "How often a reading that failed is tried again.")
+    backoff_seconds: int = number(
+        60, 0, 86_400, "Seconds until the first retry; each later one waits four times as long."
+    )
+    lease_seconds: int = number(300, 1, 86_400, "Seconds after which the work of a process that died is taken over.")
+    known: int = number(2000, 0, 100_000, "The most memories that a reading is compared with, newest first.")
+    instructions: str = text("", _is_any, "text", "What a model shall keep; empty is durable facts about the person.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ServerSettings:
+    """How the daemon is reached, and how much it takes."""
+
+    host: str = text("127.0.0.1", bool, "an address", "The address that `recollectum serve` listens on.")
+    port: int = number(8377, 0, 65_535, "The port that it listens on; 0 is any that is free.")
+    hosts: str = text(
+        "", _is_any, "names with commas between", "Further names it may be asked by, such as those of a proxy."
+    )
+    max_body_kb: int = number(4096, 1, 1_048_576, "The largest body of a request, in KiB.")
+    rate_per_minute: int = number(6000, 0, 10_000_000, "The most requests a minute with one key; 0 is no limit.")
+    address_rate_per_minute: int = number(
+        60_000, 0, 10_000_000, "The most requests a minute from one address; 0 is no limit."
+    )
+    failures_per_minute: int = number(
+        60, 0, 10_000_000, "The most requests a minute with a wrong key from one address; 0 is no limit."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DaemonSettings:
+    """How often `recollectum serve` looks after the vaults, and what it does for other processes."""
+
+    consolidation_seconds: float = number(
+        60.0, 0.1, 86_400, "Seconds between two looks for conversations that fell silent or grew long."
+    )
+    indexing_seconds: float = number(30.0, 0.1, 86_400, "Seconds between two looks for pieces without a vector.")
+    retention_minutes: float = number(60.0, 0.01, 10_080, "Minutes between two looks for memories whose time is over.")
+    watch_seconds: float = number(1.0, 0.05, 3600, "Seconds between two looks at files that are watched.")
+    backup_hours: float = number(0.0, 0.0, 8760, "Hours between two backups of the home; 0 makes none.")
+    share_embedder: Literal["on", "off"] = choice(
+        "on", ("off",), "Whether other processes have texts embedded by the daemon, instead of loading the model too."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RedactionSettings:
+    """What becomes of a secret that somebody says: it never reaches a vault."""
+
+    keep: Literal["off", "credentials"] = choice(
+        "off", ("credentials",), "Whether secrets are kept in the credential store, with a reference in the text."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LogSettings:
+    """What is written into the log of the home; never anything that was said, asked or kept secret."""
+
+    level: Literal["error", "off", "info", "debug"] = choice(
+        "error",
+        ("off", "info", "debug"),
+        "How much the log tells: unexpected errors alone, also what was done, or all.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Settings:
+    """Everything that can be chosen, as it is in force."""
+
+    isolation: Literal["user", "agent"] = choice(
+        "user", ("agent",), "Whether all agents of a person share one vault, or each has its own."
+    )
+    encryption: Literal["auto", "off"] = choice(
+        "auto", ("off",), "Whether vaults are encrypted; `off` leaves new ones readable to whoever has the file."
+    )
+    key_file: str = text(
+        "", _is_key_file, "an absolute path, one from ~/, or empty", "The key file; empty is this system's usual place."
+    )
+    default_user: str = text(
+        "", _is_user, "a name, or empty", "Whose vault is used when nobody is named; empty is the account's name."
+    )
+    storage: StorageSettings = field(default_factory=StorageSettings)
+    lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
+    sessions: SessionSettings = field(default_factory=SessionSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
+    language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
+    notes: NotesSettings = field(default_factory=NotesSettings)
+    learnings: LearningsSettings = field(default_factory=LearningsSettings)
+    transcripts: TranscriptSettings = field(default_factory=TranscriptSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
+    daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
+    redaction: RedactionSettings = field(default_factory=RedactionSettings)
+    log: LogSettings = field(default_factory=LogSettings)

@@ -1,0 +1,114 @@
+"""Bring a database to the shipped schema: numbered steps, each with its record in one transaction."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from recollectum.domain.errors import SchemaEdited, SchemaNewer, StorageError
+from recollectum.domain.ids import Clock
+from recollectum.storage.sqlite.database import SqliteDatabase, checkpoint
+from recollectum.storage.times import micros
+
+_FOLDER = Path(__file__).parent / "migrations"
+
+_LEDGER = """
+    CREATE TABLE IF NOT EXISTS migrations (
+        number     INTEGER PRIMARY KEY,
+        name       TEXT NOT NULL,
+        digest     TEXT NOT NULL,
+        applied_at INTEGER NOT NULL
+    ) STRICT
+"""
+_RECORD = "INSERT INTO migrations (number, name, digest, applied_at) VALUES (?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def digest(self) -> str:
+        """What the ledger keeps, to notice a step that was edited after it ran."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def shipped(family: str) -> tuple[Migration, ...]:
+    """The steps of one kind of database, in order."""
+    files = sorted((_FOLDER / family).glob("*.sqlite.sql"))
+    return tuple(Migration(int(file.name[:4]), file.name[5:-11], file.read_text("utf-8")) for file in files)
+
+
+def pending(database: SqliteDatabase, steps: Sequence[Migration]) -> tuple[Migration, ...]:
+    """The steps that have not run yet; a newer or edited database is refused in words."""
+    return database.on_connection(lambda connection: _pending(connection, steps, database.path))
+
+
+def migrate(
+    database: SqliteDatabase, steps: Sequence[Migration], *, clock: Clock, backup: Callable[[str], object]
+) -> tuple[Migration, ...]:
+    """Run what is pending; a database that holds data is backed up before its first step."""
+    due = pending(database, steps)
+    if not due:
+        # Another process may have run the steps since this one opened the file.
+        database.seal_writes(anew=False)
+        return ()
+    if due[0].number > 1:
+        backup(f"before-{due[0].number:04}")
+    applied = [step for step in due if _apply(database, step, steps, clock)]
+    database.on_connection(checkpoint)
+    database.seal_writes(anew=True)
+    return tuple(applied)
+
+
+def _pending(connection: apsw.Connection, steps: Sequence[Migration], path: Path) -> tuple[Migration, ...]:
+    applied = _applied(connection)
+    if applied and max(applied) > steps[-1].number:
+        raise SchemaNewer(
+            f"{path} was written by a newer Recollectum (schema {max(applied)}, this one knows {steps[-1].number}); "
+            "upgrade the program"
+        )
+    for step in steps:
+        if step.number in applied and applied[step.number] != step.digest:
+            raise SchemaEdited(
+                f"{path}: schema step {step.number} ({step.name}) is not the one that was applied; "
+                "install the release that made this file"
+            )
+    return tuple(step for step in steps if step.number not in applied)
+
+
+def _applied(connection: apsw.Connection) -> dict[int, str]:
+    try:
+        rows = cast(list[tuple[int, str]], connection.execute("SELECT number, digest FROM migrations").fetchall())
+        return dict(rows)
+    except apsw.SQLError:
+        if connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() != [(0,)]:
+            raise StorageError(f"{connection.filename} is a database, but not one of Recollectum's") from None
+        return {}
+
+
+def _apply(database: SqliteDatabase, step: Migration, steps: Sequence[Migration], clock: Clock) -> bool:
+    """Run one step, unless another process ran it while this one waited for its turn."""
+
+    def run(connection: apsw.Connection) -> bool:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if step not in _pending(connection, steps, database.path):
+                return False
+            connection.execute(_LEDGER)
+            connection.execute(step.sql).fetchall()
+            connection.execute(_RECORD, (step.number, step.name, step.digest, micros(clock())))
+            connection.execute("COMMIT")
+            return True
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+    return database.on_connection(run)

@@ -1,0 +1,104 @@
+"""Copy a live database through SQLite's backup interface, the only copy that is whole."""
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import apsw
+
+from recollectum.domain.errors import StorageError
+from recollectum.home.files import sync_folder
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteDatabase
+from recollectum.storage.sqlite.failures import translated
+from recollectum.storage.sqlite.verify import row_counts
+
+#: Pages between two words about how far a copy has come.
+_STEP = 1024
+
+
+def back_up(database: SqliteDatabase, target: Path, *, key: bytes | None) -> Path:
+    """A complete copy at `target`, under the same key; one that is there already is the older and is left alone."""
+    # Under a name of its own until it is whole: another process may be making the same copy.
+    made = target.with_name(f".{target.name}-{os.urandom(8).hex()}")
+
+    def copy(source: apsw.Connection) -> None:
+        destination = connect(made, key=key)
+        try:
+            with destination.backup("main", source, "main") as backup:
+                backup.step()
+        finally:
+            destination.close()
+
+    try:
+        database.on_connection(copy)
+        _place(made, target)
+        sync_folder(target.parent)
+    finally:
+        made.unlink(missing_ok=True)
+    return target
+
+
+def _place(made: Path, target: Path) -> None:
+    """Give a copy its name without replacing what has it: a link refuses to, where there are links."""
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        return
+    except OSError:
+        if not target.exists():
+            made.replace(target)
+
+
+def copy_snapshot(
+    source: Path, target: Path, *, key: bytes | None, progress: Callable[[int], None] = lambda _: None
+) -> dict[str, int]:
+    """Copy a database that others may be writing, as it is at one moment; how many rows each table has in the copy."""
+    if not source.exists():
+        raise StorageError(f"{source} is missing; restore it from a backup, nothing was created in its place")
+    # A connection of its own: its snapshot holds while writers go on, and it never has to begin again.
+    reader = connect(source, key=key)
+    try:
+        with translated(source, encrypted=key is not None):
+            reader.execute("BEGIN")
+            counts = row_counts(reader)
+        _fill(target, key, reader, progress)
+        return counts
+    finally:
+        reader.close(True)
+
+
+def replace_content(source: Path, source_key: bytes | None, target: Path, target_key: bytes | None) -> None:
+    """Make a database, which may be in use, say what another one says: in one transaction, under its own key."""
+    reader = connect(source, key=source_key)
+    try:
+        _fill(target, target_key, reader, lambda _: None)
+    finally:
+        reader.close()
+
+
+def keep_only_keys(path: Path, ids: Collection[str]) -> None:
+    """Take the wrapped keys of all other vaults out of a copy of keys.db."""
+    connection = connect(path)
+    try:
+        with translated(path, encrypted=False):
+            connection.execute("BEGIN IMMEDIATE")
+            for (vault_id,) in connection.execute("SELECT vault_id FROM vault_keys").fetchall():
+                if vault_id not in ids:
+                    connection.execute("DELETE FROM vault_keys WHERE vault_id = ?", (vault_id,))
+            connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _fill(target: Path, key: bytes | None, source: apsw.Connection, progress: Callable[[int], None]) -> None:
+    destination = connect(target, key=key)
+    try:
+        with translated(target, encrypted=key is not None):
+            with destination.backup("main", source, "main") as backup:
+                while not backup.step(_STEP):
+                    progress(_STEP)
+            # Nothing of it may be left in a log that does not travel with the file.
+            destination.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        destination.close(True)

@@ -1,0 +1,96 @@
+"""Open one SQLite connection the way every connection here is opened; each setting says why."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import apsw
+
+from recollectum.domain.errors import StorageError
+from recollectum.home.files import create_private
+from recollectum.storage.sqlite.failures import translated
+from recollectum.storage.sqlite.sealing import lend_functions
+
+#: Below this, writing from two connections could corrupt a WAL database.
+_FLOOR = (3, 51, 3)
+_BUSY_TIMEOUT = timedelta(seconds=10)
+
+
+def connect(
+    path: Path,
+    *,
+    key: bytes | None = None,
+    cache_kib: int = 2048,
+    busy_timeout: timedelta = _BUSY_TIMEOUT,
+    vfs: str | None = None,
+    query_only: bool = False,
+) -> apsw.Connection:
+    """A connection to the file at `path`, made private to this account and, with a key, encrypted."""
+    check_version(apsw.sqlite_lib_version())
+    # SQLite would create the file readable by others; -wal and -shm take the mode of the file.
+    create_private(path)
+    with translated(path, encrypted=key is not None):
+        connection = apsw.Connection(str(path), vfs=_vfs(vfs, key))
+        try:
+            _configure(connection, key, cache_kib, busy_timeout, query_only=query_only)
+        except BaseException:
+            connection.close(True)
+            raise
+    return connection
+
+
+def check_version(version: str) -> None:
+    """Refuse a SQLite that is known to corrupt."""
+    if tuple(map(int, version.split("."))) < _FLOOR:
+        raise StorageError(f"SQLite {version} can corrupt a database; install apsw-sqlite3mc 3.54 or newer")
+
+
+def _vfs(name: str | None, key: bytes | None) -> str | None:
+    """The layer that encrypts stands on top of the one that is asked for."""
+    return f"multipleciphers-{name}" if name and key else name
+
+
+def _configure(
+    connection: apsw.Connection, key: bytes | None, cache_kib: int, busy_timeout: timedelta, *, query_only: bool
+) -> None:
+    if key is not None:
+        # An authenticated cipher: a changed byte is an error, not a wrong answer.
+        connection.pragma("cipher", "chacha20")
+        # Raw, because the key is random already and a derivation at every open would only cost time.
+        connection.pragma("key", f"raw:{key.hex()}")
+    connection.set_busy_handler(_waiter(busy_timeout))
+    if connection.pragma("journal_mode") != "wal":
+        connection.pragma("journal_mode", "wal")
+    # A commit that was acknowledged must survive a power cut.
+    connection.pragma("synchronous", "full")
+    # Per connection, or one that forgets it leaves deleted text in the file.
+    connection.pragma("secure_delete", "on")
+    # A sort must not spill text into an unencrypted temporary file.
+    connection.pragma("temp_store", "memory")
+    connection.pragma("foreign_keys", "on")
+    connection.pragma("cache_size", -cache_kib)
+    # A file that came from elsewhere must not run code through its schema.
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    lend_functions(connection)
+    if query_only:
+        connection.pragma("query_only", "on")
+
+
+def _waiter(limit: timedelta) -> Callable[[int], bool]:
+    """Wait in short, growing steps: SQLite's own steps grow to 100 ms and starve a caller among several."""
+    seconds = limit.total_seconds()
+    began = 0.0
+
+    def wait(tries: int) -> bool:
+        nonlocal began
+        now = time.monotonic()
+        if tries == 0:
+            began = now
+        if now - began >= seconds:
+            return False
+        time.sleep(min(0.0005 * (tries + 1), 0.005))
+        return True
+
+    return wait

@@ -1,0 +1,196 @@
+"""One SQLite file as a database: a writer, a few readers, and the erasing of what deletes leave behind."""
+
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar, cast
+
+import apsw
+
+from recollectum.domain.errors import DiskFull, StorageError
+from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.failures import FOREIGN, translate, translated
+from recollectum.storage.sqlite.sealing import watch
+from recollectum.storage.sqlite.text_index import SqliteTextIndex
+from recollectum.storage.sqlite.text_lengths import Lengths
+from recollectum.storage.sqlite.text_lists import prepare
+from recollectum.storage.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+#: Of a large file, at least one page in so many is kept in memory: what ranking reads again and again grows with it.
+_KEPT = 36
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteOptions:
+    """How a database is opened."""
+
+    key: bytes | None = None
+    cache_kib: int = 8192
+    busy_timeout: timedelta = timedelta(seconds=10)
+    readers: int = 4
+    #: Another file layer below SQLite; tests put one there that loses power.
+    vfs: str | None = None
+    #: Called when the disk is full and the work would free space; True when it made some room.
+    make_room: Callable[[], bool] | None = None
+
+
+class SqliteTx:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: apsw.Connection, lengths: Lengths | None = None) -> None:
+        self._connection = connection
+        self.text = SqliteTextIndex(connection, lengths or Lengths())
+
+    @property
+    def state(self) -> Hashable:
+        """SQLite's count of what other connections committed, which is good for this connection alone."""
+        return self._connection, self._connection.pragma("data_version")
+
+    def rows(self, sql: str, params: Params) -> list[Row]:
+        """Run a statement and fetch what it returns."""
+        return self._connection.execute(sql, params).fetchall()
+
+    def run(self, sql: str, params: Params) -> int:
+        """Run a statement; the number of rows it changed."""
+        self._connection.execute(sql, params)
+        return self._connection.changes()
+
+
+class SqliteDatabase:
+    """One file; see `storage.port.Database`."""
+
+    def __init__(self, path: Path, options: SqliteOptions) -> None:
+        self.path = path
+        self._options = options
+        self._lengths = Lengths()
+        connection = self._connect(query_only=False)
+        try:
+            self._watch(connection, anew=False)
+        except BaseException:
+            connection.close(True)
+            raise
+        self._writer = Writer(connection, SqliteTx(connection, self._lengths))
+        self._idle: list[apsw.Connection] = []
+        self._slots = threading.BoundedSemaphore(options.readers)
+        self._closed = False
+
+    def read(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one snapshot."""
+        with self._slots:
+            # After the wait: the database may have been closed in the meantime.
+            self._check_open()
+            connection = self._take_idle() or self._connect(query_only=True)
+            try:
+                with translated(self.path, encrypted=self._options.key is not None):
+                    connection.execute("BEGIN")
+                    return work(SqliteTx(connection, self._lengths))
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                self._idle.append(connection)
+
+    def _take_idle(self) -> apsw.Connection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            # Asked for first, another thread could take the last one between the question and the pop.
+            return None
+
+    def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
+        """Run `work` in one durable transaction."""
+        self._check_open()
+        try:
+            return self._attempt(work)
+        except DiskFull:
+            if not (frees and self._makes_room()):
+                raise
+        return self._attempt(work)
+
+    def _makes_room(self) -> bool:
+        make_room = self._options.make_room
+        return make_room is not None and make_room()
+
+    def _checkpoint_or_wait(self) -> bool:
+        try:
+            return self.on_connection(checkpoint)
+        except DiskFull:
+            return False
+
+    def _attempt(self, work: Callable[[Tx], T]) -> T:
+        try:
+            return cast(T, self._writer.run(work))
+        except FOREIGN as error:
+            raise translate(error, self.path, encrypted=self._options.key is not None) from error
+
+    def seal_writes(self, *, anew: bool) -> None:
+        """Keep seals of what is written, now that there is a place for them; not where a cipher guards the file."""
+        self.on_connection(lambda connection: self._watch(connection, anew=anew))
+
+    def _watch(self, connection: apsw.Connection, *, anew: bool) -> None:
+        if self._options.key is None:
+            with translated(self.path, encrypted=False):
+                watch(connection, anew=anew)
+
+    def on_connection(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Run `work` on the writing connection, outside a transaction: migrations, checks, checkpoints."""
+        self._check_open()
+        with translated(self.path, encrypted=self._options.key is not None):
+            return cast(T, self._writer.exclusive(work))
+
+    def erase_remains(self) -> bool:
+        """Scrub the index, then empty the write-ahead log; False while a reader still holds an old snapshot."""
+        self.write(lambda tx: tx.text.scrub(), frees=True)
+        try:
+            return self.on_connection(checkpoint)
+        except DiskFull:
+            # What was destroyed is destroyed; only its remains in the log have to wait for room.
+            return self._makes_room() and self._checkpoint_or_wait()
+
+    def close(self) -> None:
+        """Close every connection; calling it again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        for _ in range(self._options.readers):
+            self._slots.acquire()
+        for connection in self._idle:
+            connection.close()
+        self._idle.clear()
+        # Whoever still waits for a slot is let in, to find the database closed.
+        for _ in range(self._options.readers):
+            self._slots.release()
+        self._writer.exclusive(apsw.Connection.close)
+
+    def _connect(self, *, query_only: bool) -> apsw.Connection:
+        options = self._options
+        size = self.path.stat().st_size if query_only else 0
+        connection = connect(
+            self.path,
+            key=options.key,
+            cache_kib=max(options.cache_kib, size // (1024 * _KEPT)),
+            busy_timeout=options.busy_timeout,
+            vfs=options.vfs,
+            query_only=query_only,
+        )
+        try:
+            with translated(self.path, encrypted=options.key is not None):
+                prepare(connection, query_only=query_only)
+        except BaseException:
+            connection.close(True)
+            raise
+        return connection
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageError(f"{self.path} was closed; open the home again")
+
+
+def checkpoint(connection: apsw.Connection) -> bool:
+    """Move the log into the file and cut it to nothing; False when a reader holds it."""
+    busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
+    return not busy

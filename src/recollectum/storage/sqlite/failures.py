@@ -1,0 +1,75 @@
+"""SQLite's errors in our words: what happened, to which file, and what to do."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from recollectum.domain.errors import (
+    Busy,
+    Damaged,
+    DiskFull,
+    InvalidInput,
+    ReadOnly,
+    RecollectumError,
+    StorageError,
+    WrongKey,
+)
+
+# SQLite needs a little room beside the file even to read it.
+_NO_ROOM_FOR_INDEX = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP)
+#: What apsw raises, and what Python raises for values that it cannot hand on.
+FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError, OverflowError)
+_BAD_PAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
+
+
+@contextmanager
+def translated(path: Path, *, encrypted: bool) -> Generator[None]:
+    """Raise what SQLite raises inside as one of our errors."""
+    try:
+        yield
+    except FOREIGN as error:
+        raise translate(error, path, encrypted=encrypted) from error
+
+
+def translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, encrypted: bool) -> RecollectumError:
+    """The error of ours that says the same thing."""
+    match error:
+        case UnicodeError() | OverflowError():
+            return _not_a_value(error, path)
+        case apsw.BusyError() | apsw.LockedError():
+            return Busy(f"{path} was being written by others for longer than the timeout; try again")
+        case apsw.FullError():
+            return DiskFull(f"the disk of {path} is full; nothing was written; free some space, deletes still work")
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return ReadOnly(f"{path} may not be written; make the file and its folder writable for this account")
+        case apsw.CantOpenError():
+            return StorageError(f"{path} cannot be opened; check that its folder exists and is writable")
+        case apsw.NotADBError() | apsw.CorruptError() | apsw.IOError():
+            return _unreadable(error, path, encrypted=encrypted)
+        case _:
+            # The text of other errors can quote a statement, never its parameters.
+            return StorageError(f"{path}: {type(error).__name__}: {error}")
+
+
+def _not_a_value(error: UnicodeError | OverflowError, path: Path) -> RecollectumError:
+    if isinstance(error, UnicodeDecodeError):
+        return Damaged(f"{path} is damaged: a text in it is no text any more; restore a backup of it")
+    if isinstance(error, OverflowError):
+        return InvalidInput("a number that was given has more than 64 bits; give a smaller one")
+    return InvalidInput("an id or name that was given is no text: it holds half of a character; correct it")
+
+
+def _unreadable(error: apsw.Error, path: Path, *, encrypted: bool) -> RecollectumError:
+    if isinstance(error, apsw.NotADBError):
+        if encrypted:
+            return WrongKey(
+                f"the key does not open {path}; it is another vault's, or the file is damaged; restore a backup of both"
+            )
+        return Damaged(f"{path} cannot be read without a key, or it is damaged; restore a backup of it")
+    if isinstance(error, apsw.CorruptError) or getattr(error, "extendedresult", 0) in _BAD_PAGE:
+        return Damaged(f"{path} is damaged: what is in it is not what was written; restore a backup of it")
+    if getattr(error, "extendedresult", 0) in _NO_ROOM_FOR_INDEX:
+        return DiskFull(f"the disk of {path} is full; nothing was written; free some space, deletes still work")
+    return StorageError(f"{path} could not be read or written ({error}); check the disk")

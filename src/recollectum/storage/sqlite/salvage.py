@@ -1,0 +1,210 @@
+"""Copy every row that can still be read out of a damaged database into a new one, page by page and row by row."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from recollectum.home.files import create_private, sync_file
+from recollectum.storage.port import Row
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.failures import translated
+from recollectum.storage.sqlite.salvage_rows import Found, keyed_rows, numbered_rows
+from recollectum.storage.sqlite.verify import UNREADABLE, tables_of
+
+_BLOCK = 1 << 20
+#: A page that is read again need not be decrypted again.
+_CACHE_KIB = 64 * 1024
+#: Rows that are inserted at once.
+_BATCH = 500
+# Not the first, which also says how large the file is.
+_SCHEMA_PAGES = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
+_PARENTLESS = 'DELETE FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN (SELECT "{to}" FROM "{parent}")'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What became of the rows of one table."""
+
+    table: str
+    saved: int
+    #: Rows that were there and cannot be read, or were read and cannot be right.
+    lost: int
+    #: False where no index was left to count by: then at least so many were lost.
+    exact: bool = True
+
+
+def copy_raw(source: Path, target: Path) -> None:
+    """Copy the bytes of a database, damaged pages and all, through SQLite's own layer.
+
+    A file that Python opened and closed would drop the locks that SQLite holds on it in this process.
+    """
+    create_private(target)
+    layer = next(name for name in apsw.vfs_names() if name.startswith(("unix", "win32")))
+    flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0]
+    with translated(source, encrypted=False):
+        file = apsw.VFSFile(layer, str(source), flags)
+        try:
+            size = file.xFileSize()
+            with target.open("r+b") as copy:
+                for start in range(0, size, _BLOCK):
+                    copy.write(file.xRead(min(_BLOCK, size - start), start))
+                copy.flush()
+                sync_file(copy.fileno())
+        finally:
+            file.xClose()
+
+
+def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[str]) -> list[Tally]:
+    """Copy what can be read of every table but those to skip; the target has the tables already, and no rows."""
+    old = connect(source, key=key, cache_kib=_CACHE_KIB)
+    try:
+        new = connect(target, key=key, cache_kib=_CACHE_KIB)
+        try:
+            new.pragma("foreign_keys", "off")
+            wanted = [(name, numbered) for name, numbered in tables_of(new) if name not in skip]
+            with translated(target, encrypted=key is not None):
+                # One for all of them: each commit waits for the medium.
+                new.execute("BEGIN IMMEDIATE")
+                tallies = [_save_table(old, new, name, numbered=numbered) for name, numbered in wanted]
+                _carry_counters(old, new)
+                new.execute("COMMIT")
+            return tallies
+        finally:
+            new.close(True)
+    finally:
+        old.close(True)
+
+
+def lend_schema(donor: Path, damaged: Path, *, key: bytes | None) -> None:
+    """Write the pages on which a new vault of the same key keeps its schema over those of a copy of a damaged one.
+
+    A vault that was made in one go has its tables at the same pages. Where one has not, its rows do not fit the
+    tables they are read as, and the new vault refuses them.
+    """
+    connection = connect(donor, key=key)
+    try:
+        with translated(donor, encrypted=key is not None):
+            size = cast(int, connection.pragma("page_size"))
+            pages = cast(list[tuple[int]], connection.execute(_SCHEMA_PAGES).fetchall())
+    finally:
+        connection.close()
+    with donor.open("rb") as lent, damaged.open("r+b") as copy:
+        for (page,) in pages:
+            lent.seek((page - 1) * size)
+            copy.seek((page - 1) * size)
+            copy.write(lent.read(size))
+
+
+def drop_parentless(path: Path, *, key: bytes | None) -> dict[str, int]:
+    """Delete rows whose reference leads nowhere, since what they belong to was lost; how many of each table."""
+    connection = connect(path, key=key)
+    dropped: dict[str, int] = {}
+    try:
+        with translated(path, encrypted=key is not None):
+            # Deleting a row can leave others without theirs, though each table refers up a short ladder.
+            while connection.execute("PRAGMA foreign_key_check").fetchall():
+                for name, _ in tables_of(connection):
+                    for column, parent, to in _references(connection, name):
+                        sql = _PARENTLESS.format(table=name, column=column, parent=parent, to=to)
+                        connection.execute(sql)
+                        if changed := connection.changes():
+                            dropped[name] = dropped.get(name, 0) + changed
+        return dropped
+    finally:
+        connection.close()
+
+
+def _save_table(old: apsw.Connection, new: apsw.Connection, name: str, *, numbered: bool) -> Tally:
+    columns = _shared_columns(old, new, name)
+    if not columns:
+        return Tally(table=name, saved=0, lost=0, exact=False)
+    found = numbered_rows(old, name, columns) if numbered else keyed_rows(old, name, columns, _key_columns(new, name))
+    saved, refused = _insert(new, name, columns, found)
+    # After the rows: only when all were asked for is it known which did not answer.
+    return Tally(table=name, saved=saved, lost=found.lost + refused, exact=found.exact)
+
+
+def _insert(new: apsw.Connection, name: str, columns: Sequence[str], found: Found) -> tuple[int, int]:
+    sql = f'INSERT INTO "{name}" ({_listed(columns)}) VALUES ({", ".join("?" * len(columns))})'  # noqa: S608
+    saved = refused = 0
+    while batch := list(islice(found.rows, _BATCH)):
+        wrong = 0 if _insert_all(new, sql, batch) else _insert_each(new, sql, batch)
+        refused += wrong
+        saved += len(batch) - wrong
+    return saved, refused
+
+
+def _insert_all(new: apsw.Connection, sql: str, batch: Sequence[Row]) -> bool:
+    """Insert all of the rows, which is quick, or none when one of them is refused."""
+    new.execute("SAVEPOINT batch")
+    try:
+        new.executemany(sql, batch)
+    except (apsw.ConstraintError, apsw.MismatchError):
+        new.execute("ROLLBACK TO batch")
+        return False
+    finally:
+        new.execute("RELEASE batch")
+    return True
+
+
+def _insert_each(new: apsw.Connection, sql: str, batch: Sequence[Row]) -> int:
+    """Insert the rows that are taken; how many are not."""
+    refused = 0
+    for row in batch:
+        try:
+            new.execute(sql, row)
+        except (apsw.ConstraintError, apsw.MismatchError):
+            # A value of the wrong type, or twice what is there once: it was read, and cannot be right.
+            refused += 1
+    return refused
+
+
+def _carry_counters(old: apsw.Connection, new: apsw.Connection) -> None:
+    """A number that was given once is never given again, not even after a repair."""
+    try:
+        rows = old.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+    except (apsw.SQLError, *UNREADABLE):
+        return
+    for name, last in rows:
+        if not isinstance(last, int):
+            continue
+        new.execute("DELETE FROM sqlite_sequence WHERE name = ? AND seq < ?", (name, last))
+        new.execute(
+            "INSERT INTO sqlite_sequence (name, seq) SELECT :name, :last "
+            "WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)",
+            {"name": name, "last": last},
+        )
+
+
+def _shared_columns(old: apsw.Connection, new: apsw.Connection, name: str) -> list[str]:
+    here = [row[1] for row in _info(old, name)]
+    return [row[1] for row in _info(new, name) if row[1] in here]
+
+
+def _key_columns(connection: apsw.Connection, name: str) -> list[str]:
+    keys = sorted((row[5], row[1]) for row in _info(connection, name) if row[5])
+    return [column for _, column in keys]
+
+
+def _info(connection: apsw.Connection, name: str) -> list[Row]:
+    try:
+        return connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+    except UNREADABLE:
+        return []
+
+
+def _references(connection: apsw.Connection, name: str) -> Iterator[tuple[str, str, str]]:
+    rows = connection.execute(f'PRAGMA foreign_key_list("{name}")').fetchall()
+    numbers = [row[0] for row in rows]
+    for number, _, parent, column, to, *_ in cast(list[tuple[int, int, str, str, str]], rows):
+        # Those of several columns stand between derived rows only, which are made anew.
+        if numbers.count(number) == 1:
+            yield column, parent, to
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(f'"{column}"' for column in columns)

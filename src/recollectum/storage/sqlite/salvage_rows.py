@@ -1,0 +1,148 @@
+"""The rows of one damaged table that can still be read, found around the pages that cannot."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import apsw
+
+from recollectum.storage.port import Row
+from recollectum.storage.sqlite.verify import UNREADABLE
+
+#: Rows that are asked for at once; a page that cannot be read costs as many questions as it has rows, and no more rows.
+_SPAN = 256
+
+
+@dataclass(slots=True)
+class Found:
+    """Rows as they come; the two numbers are right once all of them have come."""
+
+    rows: Iterator[Row] = field(default_factory=lambda: iter(()))
+    lost: int = 0
+    #: Whether something that was still whole said how many rows there are.
+    exact: bool = True
+
+
+def numbered_rows(old: apsw.Connection, table: str, columns: Sequence[str]) -> Found:
+    """The rows of a table that has row ids."""
+    found = Found()
+    found.rows = _numbered(old, table, columns, found)
+    return found
+
+
+def keyed_rows(old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str]) -> Found:
+    """The rows of a table that is kept in the order of its key."""
+    found = Found()
+    found.rows = _keyed(old, table, columns, keys, found)
+    return found
+
+
+def _numbered(old: apsw.Connection, table: str, columns: Sequence[str], found: Found) -> Iterator[Row]:
+    numbers, found.exact = _numbers(old, table)
+    sql = f'SELECT rowid, {_listed(columns)} FROM "{table}" WHERE rowid BETWEEN ? AND ? ORDER BY rowid'  # noqa: S608
+    known = set(numbers)
+    spans = [numbers[start : start + _SPAN] for start in range(0, len(numbers), _SPAN)]
+    # The first span is taken last from the end of the list, so that rows come in their order.
+    waiting = spans[::-1]
+    while waiting:
+        span = waiting.pop()
+        try:
+            rows = old.execute(sql, (span[0], span[-1])).fetchall()
+        except UNREADABLE:
+            if len(span) == 1:
+                found.lost += 1
+            else:
+                middle = len(span) // 2
+                waiting += [span[middle:], span[:middle]]
+            continue
+        # A row that no index knows came off a page that is not this table's any more.
+        right = [row for row in rows if row[0] in known]
+        found.lost += len(span) - len(right) if found.exact else 0
+        yield from (row[1:] for row in right)
+
+
+def _numbers(old: apsw.Connection, table: str) -> tuple[list[int], bool]:
+    """The row ids of a table, and whether these are all: from an index that is whole, or else from where they end."""
+    seen: set[int] = set()
+    whole = False
+    plain = f'SELECT rowid FROM "{table}"'  # noqa: S608
+    for sql in (f"{plain} NOT INDEXED", *(f'{plain} INDEXED BY "{name}"' for name in _indexes(old, table))):
+        numbers, ended = _read_on(old, sql)
+        seen.update(cast(int, row[0]) for row in numbers)
+        whole = whole or ended
+    if whole:
+        return sorted(seen), True
+    last = max(seen | {cast(int, row[0]) for row in _read_on(old, f"{plain} ORDER BY rowid DESC LIMIT 1")[0]} | {0})
+    return list(range(1, last + 1)), False
+
+
+def _keyed(
+    old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str], found: Found
+) -> Iterator[Row]:
+    places = [columns.index(key) for key in keys]
+    plain = f'SELECT {_listed(columns)} FROM "{table}" NOT INDEXED ORDER BY '  # noqa: S608
+    rows, ended = _read_on(old, plain + ", ".join(f'"{key}"' for key in keys))
+    seen = {tuple(row[place] for place in places) for row in rows}
+    yield from rows
+    if ended:
+        return
+    # Behind the page that stopped it there may be more, which is reached from the end, or key by key.
+    behind, _ = _read_on(old, plain + ", ".join(f'"{key}" DESC' for key in keys))
+    known, found.exact = _known_keys(old, table, keys)
+    for row in [*behind, *_one_by_one(old, table, columns, keys, known)]:
+        key = tuple(row[place] for place in places)
+        if key not in seen:
+            seen.add(key)
+            yield row
+    found.lost = len(known - seen) if found.exact else max(1, len(known - seen))
+
+
+def _known_keys(old: apsw.Connection, table: str, keys: Sequence[str]) -> tuple[set[Row], bool]:
+    known: set[Row] = set()
+    whole = False
+    for name in _indexes(old, table):
+        rows, ended = _read_on(old, f'SELECT {_listed(keys)} FROM "{table}" INDEXED BY "{name}"')  # noqa: S608
+        known.update(rows)
+        whole = whole or ended
+    return known, whole
+
+
+def _one_by_one(
+    old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str], known: set[Row]
+) -> Iterator[Row]:
+    where = " AND ".join(f'"{key}" IS ?' for key in keys)
+    for key in sorted(known, key=repr):
+        rows, _ = _read_on(old, f'SELECT {_listed(columns)} FROM "{table}" WHERE {where}', key)  # noqa: S608
+        yield from rows
+
+
+def _indexes(old: apsw.Connection, table: str) -> list[str]:
+    """The indexes that know every row; a partial one knows some, and a table's own order is no index."""
+    rows, _ = _read_on(old, f'PRAGMA index_list("{table}")')
+    return [cast(str, name) for _, name, _, origin, partial in rows if not partial and _is_apart(old, name, origin)]
+
+
+def _is_apart(old: apsw.Connection, name: object, origin: object) -> bool:
+    if origin != "pk":
+        return True
+    # The key of a table without row ids is the table itself, and has no root of its own.
+    rows, _ = _read_on(old, "SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,))
+    return bool(rows)
+
+
+def _read_on(old: apsw.Connection, sql: str, params: Row = ()) -> tuple[list[Row], bool]:
+    """The rows up to the first that cannot be read, and whether there was none such."""
+    rows: list[Row] = []
+    try:
+        for row in old.execute(sql, params):
+            rows.append(row)
+    except UNREADABLE:
+        return rows, False
+    except apsw.SQLError:
+        # An index that the damaged schema does not have, or that cannot answer this.
+        return rows, False
+    return rows, True
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(f'"{column}"' for column in columns)

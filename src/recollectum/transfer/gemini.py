@@ -1,0 +1,210 @@
+"""Gemini CLI: its conversation record read and written, field by field the same.
+
+What a record says that our nouns cannot is kept under `extra["gemini"]` of the session, message or tool call that it
+was said of.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import IdMaker
+from recollectum.domain.message import Json, Message, ToolCall, text_of
+from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.home.files import explain, write_atomic
+from recollectum.text.cleaning import clean_json
+from recollectum.text.tokens import estimate
+from recollectum.transfer.faithful import kept, restored
+from recollectum.transfer.fields import Fields, as_object
+from recollectum.transfer.gemini_log import record_of
+from recollectum.transfer.gemini_words import (
+    content_of,
+    moment,
+    moment_of,
+    nothing_or,
+    role_of,
+    speaking_role,
+    status_of,
+    tokens_of,
+    type_of,
+)
+from recollectum.transfer.records import tokens_to_record
+from recollectum.transfer.strict_json import parse
+
+AGENT = "gemini"
+CHANNEL = "cli"
+NATIVE_ID = "native_id"
+
+_SESSION_MEANINGS = {
+    "startTime": moment_of,
+    "lastUpdated": moment_of,
+    "projectHash": nothing_or,
+    "summary": nothing_or,
+}
+_MESSAGE_MEANINGS = {
+    "timestamp": moment_of,
+    "type": role_of,
+    "content": content_of,
+    "toolCalls": nothing_or,
+    "thoughts": nothing_or,
+    "tokens": tokens_of,
+    "model": nothing_or,
+}
+_CALL_MEANINGS = {"args": nothing_or, "result": nothing_or, "status": status_of, "timestamp": moment_of}
+
+
+def read_record(data: bytes | str, ids: IdMaker) -> tuple[Session, tuple[Message, ...]]:
+    """The conversation in a record, or in the log of changes that newer versions write; ids are made anew."""
+    record = record_of(_decode(data))
+    fields = Fields(record, "record")
+    native_id = fields.text("sessionId")
+    session_id = ids("ses")
+    messages = tuple(
+        _read_message(item, position, session_id, ids)
+        for position, item in enumerate(fields.objects("messages"), start=1)
+    )
+    session = Session(
+        id=session_id,
+        key=SessionKey(agent=AGENT, channel=CHANNEL, topic=native_id),
+        created_at=fields.time("startTime"),
+        updated_at=fields.time("lastUpdated"),
+        summary=fields.optional_text("summary"),
+        project=fields.optional_text("projectHash"),
+        imported=True,
+        message_count=len(messages),
+        token_estimate=sum(message.token_estimate for message in messages),
+        extra={NATIVE_ID: native_id},
+    )
+    extra = {**session.extra, **kept(AGENT, _without(record, "messages"), _session_fields(session))}
+    return replace(session, extra=extra), messages
+
+
+def _read_message(item: Mapping[str, Json], position: int, session_id: str, ids: IdMaker) -> Message:
+    place = f"messages[{position - 1}]"
+    fields = Fields(item, place)
+    word = fields.text("type")
+    content = content_of(fields.value("content"), f"{place}.content")
+    message = Message(
+        id=ids("msg"),
+        session_id=session_id,
+        position=position,
+        role=speaking_role(word, content),
+        content=content,
+        created_at=fields.time("timestamp"),
+        tool_calls=tuple(
+            _read_call(call, f"{place}.toolCalls[{index}]") for index, call in enumerate(fields.objects("toolCalls"))
+        ),
+        thoughts=fields.objects("thoughts"),
+        tokens=tokens_of(fields.value("tokens"), f"{place}.tokens"),
+        token_estimate=estimate(text_of(content)),
+        model=fields.optional_text("model"),
+        native_id=fields.text("id"),
+        trust=Trust.IMPORTED,
+    )
+    # Tool calls keep their own fields; only an empty list of them is remembered here.
+    theirs = _without(item, "toolCalls") if message.tool_calls else item
+    return replace(message, extra=kept(AGENT, theirs, _message_fields(message)))
+
+
+def _read_call(item: Mapping[str, Json], place: str) -> ToolCall:
+    fields = Fields(item, place)
+    call = ToolCall(
+        id=fields.text("id"),
+        name=fields.text("name"),
+        args=fields.object("args"),
+        result=fields.value("result"),
+        status=status_of(fields.value("status")),
+        at=fields.optional_time("timestamp"),
+    )
+    return replace(call, extra=kept(AGENT, item, _call_fields(call)))
+
+
+def write_record(session: Session, messages: Iterable[Message]) -> str:
+    """The conversation as a record; one that was read comes out as it was."""
+    return json.dumps(_record(session, messages), indent=2, ensure_ascii=False)
+
+
+def write_if_changed(path: Path, session: Session, messages: Iterable[Message]) -> bool:
+    """Write the record unless the file says the same already, whenever it says it was last updated."""
+    record = _record(session, messages)
+    before = _existing(path)
+    if before is not None and _without(before, "lastUpdated") == _without(record, "lastUpdated"):
+        return False
+    write_atomic(path, json.dumps(record, indent=2, ensure_ascii=False).encode())
+    return True
+
+
+def _existing(path: Path) -> dict[str, Json] | None:
+    try:
+        return as_object(parse(_decode(path.read_bytes())), "record")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise explain(error, path) from error
+    except InvalidInput:
+        # A file that cannot be read says nothing, and is replaced whole.
+        return None
+
+
+def _record(session: Session, messages: Iterable[Message]) -> dict[str, Json]:
+    fields = restored(AGENT, _session_fields(session), session.extra, _SESSION_MEANINGS)
+    written = [_message_fields(message) for message in messages]
+    return as_object(clean_json({**fields, "messages": written}), "record")
+
+
+def _session_fields(session: Session) -> dict[str, Json]:
+    native_id = session.extra.get(NATIVE_ID)
+    return _present(
+        sessionId=native_id if isinstance(native_id, str) else session.id,
+        projectHash=session.project,
+        startTime=moment(session.created_at),
+        lastUpdated=moment(session.updated_at),
+        summary=session.summary,
+    )
+
+
+def _message_fields(message: Message) -> dict[str, Json]:
+    ours = _present(
+        id=message.native_id or message.id,
+        timestamp=moment(message.created_at),
+        type=type_of(message.role),
+        content=message.content if isinstance(message.content, str) else list(message.content),
+        toolCalls=[_call_fields(call) for call in message.tool_calls] or None,
+        thoughts=list(message.thoughts) or None,
+        tokens=message.tokens and tokens_to_record(message.tokens),
+        model=message.model,
+    )
+    return restored(AGENT, ours, message.extra, _MESSAGE_MEANINGS)
+
+
+def _call_fields(call: ToolCall) -> dict[str, Json]:
+    ours = _present(
+        id=call.id,
+        name=call.name,
+        args=call.args,
+        result=call.result,
+        status=call.status.value,
+        timestamp=call.at and moment(call.at),
+    )
+    return restored(AGENT, ours, call.extra, _CALL_MEANINGS)
+
+
+def _present(**fields: object) -> dict[str, Json]:
+    return cast("dict[str, Json]", {name: value for name, value in fields.items() if value is not None})
+
+
+def _without(record: Mapping[str, Json], name: str) -> dict[str, Json]:
+    return {key: value for key, value in record.items() if key != name}
+
+
+def _decode(data: bytes | str) -> str:
+    if isinstance(data, str):
+        return data.removeprefix("\ufeff")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput("the record is not UTF-8 text") from None

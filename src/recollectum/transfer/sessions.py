@@ -1,0 +1,99 @@
+"""Conversations out of a vault and into one, as a transcript of ours or a record of Gemini CLI's."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import IdMaker, derived_id
+from recollectum.domain.message import Message
+from recollectum.domain.session import Session, SessionKey
+from recollectum.transfer import gemini, jsonl
+from recollectum.transfer.jsonl import Damage
+from recollectum.vault.chat import Chat
+from recollectum.vault.sessions import Adopted
+from recollectum.vault.vault import Vault
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What came in."""
+
+    session: Session
+    added: int
+    #: Messages that were here already.
+    known: int
+    #: Lines that could not be read; each cost only itself.
+    damage: tuple[Damage, ...] = ()
+    #: By which it can be taken back; None when nothing was new.
+    import_id: str | None = None
+
+
+def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
+    """The lines of a session's transcript."""
+    chat = vault.sessions.get(session_id)
+    return jsonl.write(chat.info(), _whole(chat))
+
+
+def import_transcript(
+    vault: Vault, lines: Iterable[bytes], *, strict: bool = False, foreign: bool = False, import_id: str | None = None
+) -> ImportReport:
+    """Bring a transcript in, whole or not at all. With `strict`, one damaged line refuses it."""
+    found = jsonl.read(lines)
+    if found.damage and strict:
+        first = found.damage[0]
+        raise InvalidInput(f"line {first.line} is damaged: {first.reason}; nothing was brought in")
+    if found.session is None and not found.messages:
+        raise InvalidInput("this is no transcript: it has neither a session nor a message that can be read")
+    session = found.session or stand_in(found.messages)
+    return _report(vault.sessions.adopt(session, found.messages, foreign=foreign, import_id=import_id), found.damage)
+
+
+def export_record(vault: Vault, session_id: str) -> str:
+    """A session as a conversation record of Gemini CLI's."""
+    chat = vault.sessions.get(session_id)
+    return gemini.write_record(chat.info(), _whole(chat))
+
+
+def import_record(vault: Vault, data: bytes, *, foreign: bool = False, import_id: str | None = None) -> ImportReport:
+    """Bring in a conversation record; bringing it in again adds only what is new in it."""
+    session, messages = named(*gemini.read_record(data, IdMaker()))
+    return _report(vault.sessions.adopt(session, messages, foreign=foreign, import_id=import_id))
+
+
+def _report(adopted: Adopted, damage: tuple[Damage, ...] = ()) -> ImportReport:
+    return ImportReport(
+        session=adopted.session,
+        added=adopted.added,
+        known=adopted.known,
+        damage=damage,
+        import_id=adopted.import_id,
+    )
+
+
+def _whole(chat: Chat) -> Iterator[Message]:
+    position = 0
+    while batch := chat.after(position, limit=_BATCH):
+        yield from batch
+        position = batch[-1].position
+
+
+def stand_in(messages: tuple[Message, ...]) -> Session:
+    """A session for messages whose header line is lost."""
+    times = [message.created_at for message in messages]
+    return Session(id=messages[0].session_id, key=SessionKey(), created_at=min(times), updated_at=max(times))
+
+
+def named(session: Session, messages: tuple[Message, ...]) -> tuple[Session, tuple[Message, ...]]:
+    """Ids that follow from the agent's own, so that the same conversation is the same one next time."""
+    theirs = str(session.extra.get("native_id", ""))
+    named = replace(session, id=derived_id("ses", session.created_at, f"gemini\x1f{theirs}"))
+    return named, tuple(
+        replace(
+            message,
+            id=derived_id("msg", message.created_at, f"gemini\x1f{theirs}\x1f{message.native_id or message.position}"),
+            session_id=named.id,
+        )
+        for message in messages
+    )

@@ -1,0 +1,123 @@
+"""The gate in front of every operation: who is calling, and may they do this here?"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from recollectum.domain.caller import Caller, Permission, Scope
+from recollectum.domain.errors import Denied
+from recollectum.domain.owner import Owner
+from recollectum.policy.access import decide
+from recollectum.policy.operations import tool_name
+from recollectum.vault.ruling import Ruling
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a public method declares about itself."""
+
+    permission: Permission
+    scope: Scope
+    #: A change that answers with what was there before: who may only write may not make it.
+    reads: bool = False
+    #: What rules call it, such as `memory.forget`.
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One caller before one owner's vault (or before the home itself, when there is no owner)."""
+
+    caller: Caller
+    owner: Owner | None
+    #: Set for the operations of one open session.
+    session_id: str | None = None
+    #: Looks the caller up again: a key may have been revoked, or a grant withdrawn, since it was last used.
+    look_up: Callable[[], Caller] | None = None
+    #: The policies of the home; None where there is no home.
+    ruling: Ruling | None = None
+    #: Further names by which rules know who asks: an agent, an MCP client.
+    clients: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether the caller speaks for the owner: as the person, or as the operator of the home."""
+        return self.caller.operator or (self.owner is not None and self.owner.person == self.caller.person)
+
+    def caller_now(self) -> Caller:
+        """The caller with the rights of this moment."""
+        return self.look_up() if self.look_up else self.caller
+
+    def check(
+        self, operation: Operation, session_id: str | None = None, arguments: Callable[[], dict[str, Any]] = dict
+    ) -> None:
+        """Let the operation pass, or refuse it in words."""
+        wanted = self.session_id or session_id
+        caller = self.caller_now()
+        decision = decide(caller, self.owner, operation.permission, operation.scope, wanted)
+        if decision.allowed and operation.reads:
+            decision = decide(caller, self.owner, Permission.READ, operation.scope, wanted)
+        if not decision.allowed:
+            place = f"in {self.owner}" if self.owner else "in this home"
+            raise Denied(f"{self.caller.name} may not do this {place}: {decision.rule}")
+        if self.ruling is not None:
+            self.ruling.check(operation.tool, (caller.name, *self.clients), arguments)
+
+
+class Gated(Protocol):
+    """Anything that stands behind a gate."""
+
+    @property
+    def gate(self) -> Gate:
+        """The gate to pass."""
+        ...
+
+
+G = TypeVar("G", bound=Gated)
+Method = Callable[Concatenate[G, P], R]
+
+
+def operation(
+    permission: Permission, scope: Scope, *, reads: bool = False
+) -> Callable[[Method[G, P, R]], Method[G, P, R]]:
+    """Declare what a public method does; it is checked before the method begins.
+
+    A method of session scope takes the session's id as its first argument, unless its gate is for one session.
+    """
+    by_session = scope is Scope.SESSION
+
+    def declare(method: Method[G, P, R]) -> Method[G, P, R]:
+        declared = Operation(permission, scope, reads, tool_name(method.__qualname__))
+
+        @wraps(method)
+        def call(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            self.gate.check(
+                declared, _first(args, kwargs) if by_session else None, lambda: _by_name(method, args, kwargs)
+            )
+            return method(self, *args, **kwargs)
+
+        call.__dict__["operation"] = declared
+        return call
+
+    return declare
+
+
+def declared_operation(method: Callable[..., Any]) -> Operation | None:
+    """What a method declared, or None when it forgot to."""
+    return getattr(method, "operation", None)
+
+
+def _by_name(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by their names, which is how rules know them."""
+    names = list(signature(method).parameters)[1:]
+    return {**dict(zip(names, args, strict=False)), **kwargs}
+
+
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    found = args[0] if args else kwargs.get("session_id")
+    return found if isinstance(found, str) else None

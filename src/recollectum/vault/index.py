@@ -1,0 +1,143 @@
+"""Index: how far search by meaning has come, made up to date, made anew, put back, and checked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.errors import ModelMissing, NotFound
+from recollectum.policy.clock import Reading
+from recollectum.recall import catching_up, recutting
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import chunks, generations, meta, vectors
+from recollectum.storage.tables.generations import Generation, GenerationState
+from recollectum.vault.checking import Health, check
+from recollectum.vault.footing import Footing
+from recollectum.vault.gate import Gate, operation
+
+_STEP = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationStatus:
+    """One embedder's view of the vault."""
+
+    id: int
+    #: The embedder that made it, as its identity spells it.
+    identity: str
+    state: str
+    vectors: int
+    #: Pieces it has no vector for yet.
+    behind: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatus:
+    """How much of a vault can be found, and how."""
+
+    pieces: int
+    #: Whether the pieces are another version's, and are cut again at the next question or update.
+    recutting: bool
+    generations: tuple[GenerationStatus, ...]
+    #: None when there is an embedder; else why there is none.
+    without_meaning: str | None
+    #: What ended this process's last try to build a generation behind the answers, if anything did.
+    trouble: str | None
+
+
+class Index:
+    """The derived rows of one vault."""
+
+    def __init__(self, footing: Footing) -> None:
+        self._footing = footing
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._footing.gate
+
+    @operation(Permission.READ, Scope.USER)
+    def status(self) -> IndexStatus:
+        """How many pieces there are, and how many of them each generation knows."""
+        embedder, why = self._footing.meaning.embedder()
+        without = None if embedder else why or "embedding.provider is none"
+
+        def load(tx: Tx, _: Reading) -> IndexStatus:
+            found = tuple(_status(tx, one) for one in generations.everything(tx))
+            return IndexStatus(
+                pieces=chunks.count(tx),
+                recutting=recutting.is_due(tx),
+                generations=found,
+                without_meaning=without,
+                trouble=self._footing.meaning.trouble,
+            )
+
+        return self._footing.read(load)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def update(self, progress: Callable[[int], None] | None = None) -> int:
+        """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
+        meaning, database = self._footing.meaning, self._footing.database
+        embedder, why = meaning.embedder()
+        if embedder is None:
+            raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
+        while meaning.recut(database):
+            # Pieces of another version: what is embedded must be cut as it will be searched.
+            pass
+        # Who asks for it means it, also after going back from this model.
+        database.write(lambda tx: meta.save(tx, catching_up.LEFT, ""))
+        meaning.begin(database, embedder)
+        done = 0
+        while count := meaning.step(database, embedder, _STEP).count:
+            done += count
+            if progress:
+                progress(count)
+        return done
+
+    @operation(Permission.WRITE, Scope.USER)
+    def catch_up(self) -> int:
+        """Embed what has no vector yet, as recall does behind its answers; how many pieces.
+
+        Unlike `update` it decides nothing: a model that somebody went back from is left alone, and without an embedder
+        there is nothing to do.
+        """
+        return self._footing.meaning.follow(self._footing.database)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def rollback(self) -> IndexStatus:
+        """Answer from the generation before this one again."""
+
+        def change(tx: Tx, reading: Reading) -> None:
+            previous = generations.find(tx, GenerationState.PREVIOUS)
+            current = generations.find(tx, GenerationState.CURRENT)
+            if previous is None or current is None:
+                raise NotFound("there is no generation of the index to go back to")
+            building = generations.find(tx, GenerationState.BUILDING)
+            if building:
+                generations.drop(tx, building.id)
+            # Two cannot hold one state, so the one that comes back waits in the third.
+            generations.move(tx, previous.id, GenerationState.BUILDING, reading.now)
+            generations.move(tx, current.id, GenerationState.PREVIOUS, reading.now)
+            generations.move(tx, previous.id, GenerationState.CURRENT, reading.now)
+            # Or the next question would build it again.
+            meta.save(tx, catching_up.LEFT, current.identity)
+
+        self._footing.write(change)
+        return self.status()
+
+    @operation(Permission.READ, Scope.USER)
+    def verify(self) -> Health:
+        """Whether the rows, their seals and the full-text index agree."""
+        return self._footing.read(lambda tx, _: check(tx))
+
+
+def _status(tx: Tx, one: Generation) -> GenerationStatus:
+    return GenerationStatus(
+        id=one.id,
+        identity=one.identity,
+        state=one.state,
+        vectors=vectors.count(tx, one.id),
+        behind=catching_up.lag(tx, one),
+        created_at=one.created_at,
+    )

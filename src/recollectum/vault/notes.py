@@ -1,0 +1,137 @@
+"""Notes: folders of Markdown files that are part of the vault, and follow what happens on disk."""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.note import Note, NoteFolder, SyncReport
+from recollectum.policy.clock import Reading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import events, notes
+from recollectum.text.cleaning import clean
+from recollectum.vault.draft import MAX_PAGE, check_limit
+from recollectum.vault.erasing import finish_erasing
+from recollectum.vault.footing import Footing
+from recollectum.vault.gate import Gate, operation
+
+_LONGEST_SHOWN = 200
+
+
+class Notes:
+    """The notes of one vault."""
+
+    def __init__(self, footing: Footing) -> None:
+        self._footing = footing
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._footing.gate
+
+    # The files are read with the rights of this process, so a key that may write to a vault is not enough.
+    @operation(Permission.ADMIN, Scope.USER)
+    def add(self, folder: str | os.PathLike[str]) -> NoteFolder:
+        """Follow a folder from now on; its notes come with the next sync. Said again, it changes nothing."""
+        path = _existing_folder(folder)
+
+        def change(tx: Tx, reading: Reading) -> NoteFolder:
+            for other in notes.folders(tx):
+                if path != Path(other.path) and _is_nested(path, Path(other.path)):
+                    raise Conflict(
+                        f"folder {str(path)!r} and {other.path!r}, which is followed already, lie in each other"
+                    )
+            added = notes.add_folder(tx, str(path), reading.now)
+            return self._tell(tx, EventType.CREATED, str(path), reading, happened=added)
+
+        return self._footing.write(change)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def remove(self, folder: str | os.PathLike[str]) -> int:
+        """Follow a folder no more and take its notes out of the vault; how many. The files stay as they are."""
+        # Here and below: most programs have no notes, and what reads them takes a while to load.
+        from recollectum.vault.note_sync import remove_notes  # noqa: PLC0415
+
+        path = _resolved(folder)
+
+        def change(tx: Tx, reading: Reading) -> int:
+            known = {one.path for one in notes.folders(tx)}
+            # A folder that was moved away is known by the path it had.
+            wanted = next((one for one in (str(path), os.fspath(folder)) if one in known), None)
+            if wanted is None:
+                raise NotFound(f"folder {_shown(path)} is not followed; `notes list` shows the ones that are")
+            removed = remove_notes(tx, notes.of_folder(tx, wanted))
+            self._tell(tx, EventType.DELETED, wanted, reading, happened=True)
+            notes.remove_folder(tx, wanted)
+            return removed
+
+        removed = self._footing.write(change, frees=True)
+        finish_erasing(self._footing)
+        return removed
+
+    @operation(Permission.READ, Scope.USER)
+    def folders(self) -> list[NoteFolder]:
+        """The folders that are followed, by path."""
+        return self._footing.read(lambda tx, _: notes.folders(tx))
+
+    @operation(Permission.READ, Scope.USER)
+    def page(self, *, after: int = 0, limit: int = 50) -> list[Note]:
+        """The notes that follow a number, in the order in which they came."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._footing.read(lambda tx, _: notes.page(tx, after=after, limit=size))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:
+        """Bring the vault up to what lies in the folders now; `progress` is told how many files were seen to."""
+        from recollectum.vault.note_sync import sync  # noqa: PLC0415
+
+        report = sync(self._footing, progress)
+        finish_erasing(self._footing)
+        return report
+
+    @operation(Permission.WRITE, Scope.USER)
+    def watch(self, stop: threading.Event, progress: Callable[[SyncReport], None] | None = None) -> None:
+        """Sync whenever the folders change, a moment after the last change, until `stop` is set."""
+        from recollectum.vault.note_watch import watch  # noqa: PLC0415
+
+        watch(self._footing, stop, progress or (lambda _: None))
+
+    def _tell(self, tx: Tx, type: EventType, path: str, reading: Reading, *, happened: bool) -> NoteFolder:
+        folder = next(one for one in notes.folders(tx) if one.path == path)
+        if happened:
+            events.add(tx, type, "notes", f"folder_{folder.number}", at=reading.now, actor=self._footing.actor)
+        return folder
+
+
+def _resolved(folder: str | os.PathLike[str]) -> Path:
+    text = os.fspath(folder)
+    if not text or clean(text) != text:
+        raise InvalidInput(f"folder {_shown(text)} has no name that can be kept; give a path in UTF-8")
+    try:
+        return Path(text).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise InvalidInput(f"folder {_shown(text)} cannot be found; give the path of a folder") from None
+
+
+def _shown(folder: str | os.PathLike[str]) -> str:
+    text = clean(os.fspath(folder))
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
+
+
+def _existing_folder(folder: str | os.PathLike[str]) -> Path:
+    path = _resolved(folder)
+    try:
+        is_dir = path.is_dir()
+    except OSError:
+        # A name that is too long for the system, or one nobody may look at.
+        is_dir = False
+    if not is_dir or clean(str(path)) != str(path):
+        raise InvalidInput(f"folder {_shown(folder)} is not there, or is not a folder; give the path of one")
+    return path
+
+
+def _is_nested(path: Path, other: Path) -> bool:
+    return path.is_relative_to(other) or other.is_relative_to(path)

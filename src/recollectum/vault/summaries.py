@@ -1,0 +1,106 @@
+"""Summaries: the older part of each long conversation in few words, made piece by piece and never twice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollectum.context.summarising import TRIGGER, to_summarise
+from recollectum.context.window import VERBATIM
+from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.context import SHARES, PartKind
+from recollectum.domain.message import Message
+from recollectum.domain.session import Session
+from recollectum.domain.summary import Summary
+from recollectum.models.language import LanguageModel
+from recollectum.policy.clock import Reading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import messages, summaries
+from recollectum.vault.footing import Footing
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.transcript import existing
+
+#: Messages folded in at a time: a model reads no more at once, and each step is kept.
+STEP = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Due:
+    """What the next step folds in."""
+
+    previous: Summary | None
+    messages: Sequence[Message]
+
+
+class Summaries:
+    """The summaries of one vault's conversations."""
+
+    def __init__(self, footing: Footing) -> None:
+        self._footing = footing
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._footing.gate
+
+    @operation(Permission.READ, Scope.SESSION)
+    def find(self, session_id: str) -> Summary | None:
+        """The summary of a session, as far as one was made; None when all of it can be replayed."""
+
+        def load(tx: Tx, _: Reading) -> Summary | None:
+            return summaries.find(tx, existing(tx, session_id).id)
+
+        return self._footing.read(load)
+
+    @operation(Permission.WRITE, Scope.SESSION, reads=True)
+    def update(self, session_id: str, *, model: LanguageModel | None = None) -> Summary | None:
+        """Fold in what is due: nothing before about 8,000 tokens, and never the last ten messages.
+
+        Only what no summary covers yet is read. The model is the home's unless one is given; where there is none it is
+        made by rules, and says so. When two do this at once, one of them stores its summary and both return that one.
+        """
+        stop = self._footing.read(lambda tx, _: _border(tx, session_id))
+        while stop and (due := self._footing.read(lambda tx, _: _next(tx, session_id, stop))):
+            if not self._fold(session_id, due, model or self._footing.language_model()):
+                break
+        return self.find(session_id)
+
+    def _fold(self, session_id: str, due: _Due, model: LanguageModel | None) -> bool:
+        """Make one step and keep it, unless somebody was quicker."""
+        # Only now: whoever makes no summary does not wait for what makes them.
+        from recollectum.distil.summary import summarise  # noqa: PLC0415
+
+        tokens = self._footing.settings.context.tokens * SHARES[PartKind.SUMMARY] // 100
+        before = due.previous.up_to if due.previous else 0
+        # No transaction is open while a model thinks.
+        made = summarise(due.previous.text if due.previous else None, due.messages, model, tokens)
+
+        def change(tx: Tx, reading: Reading) -> bool:
+            # A message that was taken out in the meantime must not come back in a summary.
+            there, _ = summaries.said_between(tx, session_id, before, made.up_to)
+            return there == len(due.messages) and summaries.save(tx, session_id, made, reading.now, before=before)
+
+        return self._footing.write(change)
+
+
+def _border(tx: Tx, session_id: str) -> int:
+    """The position up to which a session is to be folded in now; 0 when nothing is due."""
+    session: Session = existing(tx, session_id)
+    previous = summaries.find(tx, session_id)
+    covered = previous.up_to if previous else 0
+    _, tokens = summaries.said_between(tx, session_id, covered, session.message_count)
+    if tokens <= TRIGGER:
+        return 0
+    # The end of the conversation says where the tool calls lie that must stay together.
+    said = messages.latest(tx, session_id, before=None, limit=STEP)
+    fold = to_summarise(said, covered_to=covered, verbatim=VERBATIM)
+    return fold[-1].position if fold else 0
+
+
+def _next(tx: Tx, session_id: str, stop: int) -> _Due | None:
+    """The next messages to fold in, up to `stop`."""
+    previous = summaries.find(tx, session_id)
+    covered = previous.up_to if previous else 0
+    said = [one for one in messages.after(tx, session_id, covered, STEP) if one.position <= stop]
+    if len(said) == STEP and said[-1].position < stop:
+        # A call whose results may follow waits for the next step.
+        said = list(to_summarise(said, covered_to=covered, verbatim=0)) or said
+    return _Due(previous=previous, messages=said) if said else None

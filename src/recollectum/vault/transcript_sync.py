@@ -1,0 +1,145 @@
+"""Transcripts: files in which other programs write conversations down, followed as they grow."""
+
+import os
+import threading
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+
+from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.session import SessionKey
+from recollectum.domain.transcript import Followed, TranscriptReport
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import Reading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables import events, transcripts
+from recollectum.text.cleaning import clean
+from recollectum.vault.footing import Footing
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.trusting import check_global
+
+_LONGEST_SHOWN = 200
+
+
+class Transcripts:
+    """The transcripts that one vault follows."""
+
+    def __init__(self, footing: Footing) -> None:
+        self._footing = footing
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._footing.gate
+
+    # The files are read with the rights of this process, so a key that may write to a vault is not enough.
+    @operation(Permission.ADMIN, Scope.USER)
+    def follow(
+        self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
+    ) -> Followed:
+        """Follow a file, or a folder with files that end in .jsonl; they come with the next sync.
+
+        Their sessions are kept under the agent and channel that the files say, or under the ones given here.
+        """
+        check_global(self.gate.owner, Trust.IMPORTED)
+        path = _existing(place)
+        if agent is not None or channel is not None:
+            # Refuses a name that no key can have.
+            SessionKey(agent=agent or "main", channel=channel or "main")
+
+        def change(tx: Tx, reading: Reading) -> Followed:
+            for other in transcripts.roots(tx):
+                if path != Path(other.path) and _is_nested(path, Path(other.path)):
+                    raise Conflict(f"{str(path)!r} and {other.path!r}, which is followed already, lie in each other")
+            added = transcripts.add_root(tx, str(path), agent=agent, channel=channel, at=reading.now)
+            followed = next(one for one in transcripts.roots(tx) if one.path == str(path))
+            if added:
+                self._tell(tx, EventType.CREATED, followed, reading)
+            elif (followed.agent, followed.channel) != (agent, channel):
+                raise Conflict(f"{str(path)!r} is followed already for another agent or channel; unfollow it first")
+            return followed
+
+        return self._footing.write(change)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def unfollow(self, place: str | os.PathLike[str]) -> int:
+        """Follow a place no more; how many files it had. The conversations stay in the vault, and the files on disk."""
+        path = _resolved(place)
+
+        def change(tx: Tx, reading: Reading) -> int:
+            # A place that was moved away is known by the path it had.
+            wanted = {str(path), os.fspath(place)}
+            found = next((one for one in transcripts.roots(tx) if one.path in wanted), None)
+            if found is None:
+                raise NotFound(f"{_shown(path)} is not followed; `transcripts list` shows what is")
+            transcripts.remove_root(tx, found.number)
+            self._tell(tx, EventType.DELETED, found, reading)
+            return found.files
+
+        return self._footing.write(change, frees=True)
+
+    @operation(Permission.READ, Scope.USER)
+    def followed(self) -> list[Followed]:
+        """The places that are followed, by path."""
+        return self._footing.read(lambda tx, _: transcripts.roots(tx))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def sync(self, progress: Callable[[int], None] | None = None) -> TranscriptReport:
+        """Read on in every file that has grown; `progress` is told how many files were seen to."""
+        # Here and below: most programs follow nothing, and what reads takes a while to load.
+        from recollectum.vault.transcript_sync_run import sync  # noqa: PLC0415
+
+        return sync(self._footing, progress)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def watch(self, stop: threading.Event, progress: Callable[[TranscriptReport], None] | None = None) -> None:
+        """Read on whenever enough has gathered, and a moment after the last change, until `stop` is set."""
+        from recollectum.vault.transcript_sync_files import find  # noqa: PLC0415
+        from recollectum.vault.transcript_sync_run import sync  # noqa: PLC0415
+        from recollectum.vault.transcript_sync_watch import TranscriptWatch  # noqa: PLC0415
+
+        def paths() -> list[Path]:
+            followed = self._footing.read(lambda tx, _: transcripts.roots(tx))
+            return list(chain.from_iterable(find(Path(one.path)) or () for one in followed))
+
+        rules = self._footing.settings.transcripts
+        watch = TranscriptWatch(paths, lambda only: sync(self._footing, only=only), rules)
+        watch.run(stop, progress or (lambda _: None))
+
+    def _tell(self, tx: Tx, type: EventType, place: Followed, reading: Reading) -> None:
+        # Never the path, which may say more than the vault's owner wants kept.
+        subject = f"place_{place.number}"
+        events.add(tx, type, "transcripts", subject, at=reading.now, actor=self._footing.actor)
+
+
+def _resolved(place: str | os.PathLike[str]) -> Path:
+    text = os.fspath(place)
+    if not text or clean(text) != text:
+        raise InvalidInput(f"place {_shown(text)} has no name that can be kept; give a path in UTF-8")
+    try:
+        return Path(text).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise InvalidInput(f"place {_shown(text)} cannot be found; give the path of a file or folder") from None
+
+
+def _existing(place: str | os.PathLike[str]) -> Path:
+    path = _resolved(place)
+    try:
+        there = path.is_dir() or path.is_file()
+    except OSError:
+        # A name that is too long for the system, or one nobody may look at.
+        there = False
+    if not there or clean(str(path)) != str(path):
+        raise InvalidInput(f"{_shown(place)} is neither a file nor a folder; give the path of one")
+    return path
+
+
+def _shown(place: str | os.PathLike[str]) -> str:
+    text = clean(os.fspath(place))
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
+
+
+def _is_nested(path: Path, other: Path) -> bool:
+    return path.is_relative_to(other) or other.is_relative_to(path)

@@ -11,8 +11,8 @@ import pytest
 
 from bench.bar_row import Measured
 from recollectum.domain.errors import RecollectumError
-from recollectum.models.endpoint import endpoint
-from recollectum.models.wire import Access, Connect, Wire, connect
+from recollectum.models.http.client import Connect, JsonClient, RequestAccess, connect
+from recollectum.models.http.endpoint import endpoint
 
 #: Posts something to an address.
 Post: TypeAlias = Callable[[str], object]
@@ -63,7 +63,9 @@ def _is_accepted(host: str, *, plain_http: bool) -> bool:
 
 
 def _post(url: str) -> object:
-    wire = Wire(endpoint(url, plain_http=False), Access(headers={"Authorization": "Bearer x"}), timeout_seconds=5)
+    wire = JsonClient(
+        endpoint(url, plain_http=False), RequestAccess(headers={"Authorization": "Bearer x"}), timeout_seconds=5
+    )
     try:
         with suppress(RecollectumError):
             for _ in wire.stream("/embeddings", {"input": ["private"]}):
@@ -133,7 +135,9 @@ def _reached(meaning: tuple[str, ...], connect: Connect) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", looked_up)
         patch.setattr(socket, "create_connection", opened)
-        wire = Wire(endpoint("http://localhost:9/v1", plain_http=False), Access(), timeout_seconds=5, connect=connect)
+        wire = JsonClient(
+            endpoint("http://localhost:9/v1", plain_http=False), RequestAccess(), timeout_seconds=5, connect=connect
+        )
         for _ in range(2):
             with suppress(RecollectumError):
                 wire.post("/embeddings", {"input": ["private"]})

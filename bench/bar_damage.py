@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.bar_row import Measured, own_place
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
 from recollectum.domain.message import Message
-from recollectum.domain.owner import Owner
 from recollectum.storage.sqlite.connection import check_version, connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
-from recollectum.storage.tables import seals
+from recollectum.storage.tables.trail import seals
 from recollectum.storage.times import micros
 from recollectum.transfer import jsonl
-from recollectum.upkeep.backup_grounds import Grounds
-from recollectum.upkeep.doctor_reading import read_vault
-from recollectum.upkeep.repair import Repaired, repair
+from recollectum.upkeep.backup.repair import RepairResult, repair
+from recollectum.upkeep.doctor.vault_checks import read_vault
+from recollectum.upkeep.home_admin import HomeAdmin
 from tests.crashes.storming import storm
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 from tests.transfer.conversations import sample
@@ -125,7 +125,7 @@ def _places(path: Path, pattern: re.Pattern[bytes]) -> list[int]:
     return [at for one in found for at in range(*one.span()) if at // _PAGE + 1 in pages]
 
 
-def smashed_pages(*, long: bool, mend: Callable[[Grounds, Owner], Repaired] = repair) -> Measured:
+def smashed_pages(*, long: bool, mend: Callable[[HomeAdmin, Owner], RepairResult] = repair) -> Measured:
     """One page in a hundred overwritten with rubbish, what a repair saves of the rows, and the time it takes.
 
     It is the processor's time of the quickest round, and in a long run held against the memories alone, which are

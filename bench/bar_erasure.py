@@ -12,10 +12,10 @@ from recollectum.domain.errors import NotFound, RecollectumError
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.testing import ScriptedEmbedder, embedding_with
 from recollectum.transfer.sessions import export_session, import_transcript
-from recollectum.upkeep.backup import back_up
-from recollectum.upkeep.restore import restore_vaults
-from recollectum.vault.draft import Draft
-from recollectum.vault.purge_request import PurgeRequest
+from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.restore import restore_vaults
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run

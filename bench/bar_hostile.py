@@ -15,8 +15,8 @@ from recollectum.domain.context import Budget, Parts, RecalledText
 from recollectum.domain.errors import RecollectumError
 from recollectum.domain.hit import Hit
 from recollectum.transfer import gemini, jsonl
-from recollectum.transfer.following import LineReader
-from recollectum.vault.purge_request import PurgeRequest
+from recollectum.transfer.transcript_reader import TranscriptLineReader
+from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.laws.test_context_laws import COUNTERS, MARK, RECALLED, compiled, looks
 from tests.laws.test_recall import TEXTS
@@ -46,7 +46,7 @@ def imports(*, long: bool, read: Callable[[bytes], object] | None = None) -> Mea
 
 def _read_all(data: bytes) -> None:
     lines = data.splitlines(keepends=True)
-    reader = LineReader()
+    reader = TranscriptLineReader()
     jsonl.read(lines)
     form = reader.recognise(lines)
     with suppress(RecollectumError):

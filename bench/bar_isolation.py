@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.bar_row import Measured, own_place
 from recollectum.domain.errors import Denied
 from recollectum.testing import ScriptedEmbedder, embedding_with
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from tests.matrix import oracle
 from tests.matrix.checks import Check, seen, told
 from tests.matrix.homes import Turning, copy_home, open_home, quick_folder

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 
 from bench.bar_row import Measured
-from recollectum.policy.decisions import Request, decide
-from recollectum.text.secrets import redact
-from tests.policy.policies import one, rules
+from recollectum.policy.rules.decisions import ToolRequest, decide
+from recollectum.text.secrets.redaction import redact
+from tests.policy.rules.policies import one, rules
 
 _SIZE = 64 * 1024
 _LIMIT_MS = 10.0
@@ -71,7 +71,7 @@ def _of(text: str, size: int) -> str:
 
 
 def _decide(pattern: str, text: str) -> object:
-    return decide(Request(tool="t", args={"x": text + "!"}), rules(one("t", "deny", args_pattern=pattern)))
+    return decide(ToolRequest(tool="t", args={"x": text + "!"}), rules(one("t", "deny", args_pattern=pattern)))
 
 
 def _slow(work: Callable[[int], object], rounds: int) -> float:

@@ -10,7 +10,7 @@ from bench.bar_row import Measured, own_place
 from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
 from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
-from recollectum.text.secrets import redact
+from recollectum.text.secrets.redaction import redact
 from tests.crashes.programs import run
 from tests.matrix import oracle
 from tests.matrix.checks import seen, told

@@ -9,7 +9,7 @@ from bench.bar_row import Measured, own_place
 from bench.bar_secrets import private_files
 from recollectum import Recollectum
 from recollectum.testing import ScriptedEmbedder, embedding_with
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 
 

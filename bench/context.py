@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from recollectum import Recollectum
 from recollectum.domain.memory import Kind
-from recollectum.vault.draft import Draft
-from recollectum.vault.transcript import Said
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.messages import NewMessage
 from recollectum.vault.vault import Vault
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ def _fill(vault: Vault, chance: random.Random) -> str:
     _in_batches(drafts, vault.memories.save_many)
     chat = vault.sessions.open(channel="bench")
     said = [
-        Said(role="user" if number % 2 else "assistant", content=_sentence(number, chance))
+        NewMessage(role="user" if number % 2 else "assistant", content=_sentence(number, chance))
         for number in range(1, MESSAGES + 1)
     ]
     _in_batches(said, chat.add_many)

@@ -15,7 +15,7 @@ from statistics import median, quantiles
 
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from tests.doors.hook.calls import Answered, attended, call, event, no_attendant_left
 from tests.doors.server.daemons import daemon
 

@@ -26,7 +26,7 @@ from bench.http_load import Plan, percentile
 from bench.http_script import PerVault, taped
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 
 _ROOT = Path(__file__).parents[1]
 _MEMORIES = 300

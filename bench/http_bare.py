@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from bench.http_script import PerVault, Statement
 from recollectum.storage.sqlite.connection import connect
-from recollectum.storage.sqlite.text_lists import prepare
+from recollectum.storage.sqlite.text_index import create_vocabulary
 
 #: As many as one vault of ours has.
 _READERS = 4
@@ -65,7 +65,7 @@ class Store:
 
     def _open(self) -> apsw.Connection:
         connection = connect(Path(self._script.path), key=self._script.key, cache_kib=_CACHE_KIB)
-        prepare(connection, query_only=False)
+        create_vocabulary(connection, query_only=False)
         return connection
 
 

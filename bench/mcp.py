@@ -17,7 +17,7 @@ from bench.surroundings import own_surroundings
 
 _TURNS = 15
 _BAR_SECONDS, _BAR_MIB = 0.4, 40
-_PROGRAM = "import sys; from recollectum.doors.cli.starting import main; sys.exit(main(['mcp']))"
+_PROGRAM = "import sys; from recollectum.doors.cli.entry import main; sys.exit(main(['mcp']))"
 _HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from bench.recall import SETS
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 
 FOLDER = SETS / "precisionmembench"

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.plot import bars
-from recollectum.doors.cli.bench import Provider, progress
-from recollectum.doors.cli.benchmarking.reporting import summary
-from recollectum.doors.cli.benchmarking.running import run_set
-from recollectum.doors.cli.benchmarking.scoring import METRICS
-from recollectum.doors.cli.benchmarking.sets import load_set
+from recollectum.doors.cli.benchmark.bench import Provider, progress
+from recollectum.doors.cli.benchmark.labelled_set import load_set
+from recollectum.doors.cli.benchmark.metrics import METRICS
+from recollectum.doors.cli.benchmark.report import summary
+from recollectum.doors.cli.benchmark.runner import run_set
 
 #: Beside the repository: some sets may not be copied into it.
 SETS = Path(__file__).parents[2] / "shared" / "bench"

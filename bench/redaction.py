@@ -4,7 +4,7 @@ import time
 from statistics import median, quantiles
 
 from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
-from recollectum.text.secrets import redact
+from recollectum.text.secrets.redaction import redact
 
 _EACH = 200
 _LINES = 10_000

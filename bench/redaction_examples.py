@@ -7,7 +7,7 @@ import string
 import uuid
 from collections.abc import Callable
 
-from recollectum.text.secrets_numbers import adds_up
+from recollectum.text.secrets.account_numbers import passes_luhn
 
 _ALNUM = string.ascii_letters + string.digits
 _URL = _ALNUM + "-_"
@@ -62,7 +62,7 @@ def _pem(rng: random.Random, label: str) -> str:
 def _card(rng: random.Random) -> str:
     head, length = rng.choice((("4", 16), ("51", 16), ("55", 16), ("2221", 16), ("34", 15), ("37", 15), ("6011", 16)))
     body = head + _run(rng, string.digits, length - len(head) - 1)
-    digits = next(body + last for last in string.digits if adds_up(body + last))
+    digits = next(body + last for last in string.digits if passes_luhn(body + last))
     if length == 15:
         return rng.choice((digits, f"{digits[:4]} {digits[4:10]} {digits[10:]}"))
     gap = rng.choice(("", " ", "-"))

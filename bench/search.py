@@ -20,16 +20,16 @@ from bench.search_table import Costs, Fact, cost_lines, fact_table, heading
 from bench.search_vault import OWNER, TableEmbedder, fill
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
-from recollectum.domain.embedder import Purpose
-from recollectum.models.port import Embedder
-from recollectum.recall.matrix import Matrix
-from recollectum.recall.nearest import Nearest
+from recollectum.domain.models.embedder import Purpose
+from recollectum.models.embedding.port import Embedder
 from recollectum.recall.search import POOL
+from recollectum.recall.vectors.matrix import VectorMatrix
+from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Database
-from recollectum.storage.tables import generations
-from recollectum.storage.tables.generations import GenerationState
+from recollectum.storage.tables.index import generations
+from recollectum.storage.tables.index.generations import GenerationState
 from recollectum.testing import embedding_with
-from recollectum.text.terms import phrases, query_terms
+from recollectum.text.terms.analyser import phrases, query_terms
 from tests.crashes.homes import only_vault, vault_files
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _arms(ground: Ground, database: Database) -> tuple[list[Costs], list[list[in
 
     generation = database.read(lambda tx: generations.find(tx, GenerationState.CURRENT))
     assert generation is not None
-    matrix = Matrix(generation.id, DIMENSIONS)
+    matrix = VectorMatrix(generation.id, DIMENSIONS)
     database.read(lambda tx: matrix.refresh(tx, generation))
     plain = np.vstack(
         [
@@ -140,7 +140,7 @@ def _arms(ground: Ground, database: Database) -> tuple[list[Costs], list[list[in
 
     vectors, size = list(ground.questions.values()), ground.cloud.size
     costs = [
-        _timed(size, "vector part", vectors, lambda vector: Nearest(matrix, vector).best(POOL, None)),
+        _timed(size, "vector part", vectors, lambda vector: VectorQuery(matrix, vector).best(POOL, None)),
         _timed(size, "plain int8 scan", vectors, scan),
         _timed(size, "text part", ground.questions, look),
     ]
@@ -208,7 +208,7 @@ def _child(ground: Ground, known: Path, what: str) -> dict[str, float]:
 
 def _embedding(recall: Costs, count: int) -> list[Fact]:
     """What a model on this machine adds to a search, for a question that is new and for one that was asked before."""
-    from recollectum.models.registry import local_is_installed, open_embedder  # noqa: PLC0415
+    from recollectum.models.registry.embedding import local_is_installed, open_embedder  # noqa: PLC0415
     from recollectum.settings.model import EmbeddingSettings  # noqa: PLC0415
 
     what = "embedding the question"

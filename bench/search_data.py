@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import accumulate, product
 from typing import TYPE_CHECKING
 
-from recollectum.recall.packing import to_bytes
+from recollectum.recall.vectors.quantisation import quantise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,7 @@ class Cloud:
 
 def signed_bytes(rows: "Vectors") -> list[bytes]:
     """Each vector in one signed byte a component, as a plain scan has them."""
-    return [row[:DIMENSIONS] for row in to_bytes(rows)]
+    return [row[:DIMENSIONS] for row in quantise(rows)]
 
 
 def _units(rows: "Vectors") -> "Vectors":

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from bench.search_data import DIMENSIONS, Cloud, Talk
 from recollectum import Recollectum
-from recollectum.domain.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.message import Message, Role, trust_of_role
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.session import Session, SessionKey
-from recollectum.recall.indexing import index_message
-from recollectum.recall.packing import to_bytes
+from recollectum.recall.index.chunk_index import index_message
+from recollectum.recall.vectors.quantisation import quantise
 from recollectum.storage.port import Tx
-from recollectum.storage.tables import beside, chunks, generations, messages, sessions, vectors
-from recollectum.storage.tables.generations import GenerationState
+from recollectum.storage.tables.content import messages, sessions
+from recollectum.storage.tables.index import chunk_neighbours, chunks, generations, vectors
+from recollectum.storage.tables.index.generations import GenerationState
 from recollectum.text.tokens import estimate
 from tests.crashes.homes import only_vault
 
@@ -61,7 +62,7 @@ def fill(home: Path, cloud: Cloud, talk: Talk) -> list[str]:
         )
         for block in cloud.blocks():
             texts = [talk.turn() for _ in range(len(block))]
-            rows = to_bytes(block)
+            rows = quantise(block)
             database.write(lambda tx, texts=texts, rows=rows: _write(tx, generation.id, texts, rows, numbers))
             said += texts
         database.erase_remains()
@@ -78,7 +79,7 @@ def _write(tx: Tx, generation: int, texts: Sequence[str], rows: Sequence[bytes],
     vectors.add(tx, generation, zip(range(before + 1, last + 1), rows, strict=True))
     for number in range(before + 1, last + 1):
         chunks.judge(tx, number, told=8, own=number % 2 == 0, echo=0.0)
-    beside.note(tx, range(before + 1, last + 1))
+    chunk_neighbours.store(tx, range(before + 1, last + 1))
     generations.advance(tx, generation, last)
 
 

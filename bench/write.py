@@ -21,8 +21,9 @@ from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.vault import changes, transcript
-from recollectum.vault.draft import Draft
+from recollectum.vault import messages
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.memories import changes
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files, vault_key
 
@@ -163,7 +164,7 @@ def _rows_of_memory(memory: Memory, tx: Tx) -> None:
 
 
 def _rows_of_message(message: Message, tx: Tx) -> None:
-    transcript.append(tx, message, message.created_at)
+    messages.append_message(tx, message, message.created_at)
 
 
 def _pairs(

@@ -8,29 +8,29 @@ from typing import Any
 import pytest
 
 from recollectum import Recollectum, aio
-from recollectum.vault.chat import Chat
-from recollectum.vault.checkpoints import Checkpoints
-from recollectum.vault.consolidation import Consolidation
-from recollectum.vault.contacts import Contacts
+from recollectum.vault.access.keys import Keys
+from recollectum.vault.access.people import People
+from recollectum.vault.consolidation.service import Consolidation
+from recollectum.vault.contacts.service import Contacts
+from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
-from recollectum.vault.global_notes import GlobalNotesFile
 from recollectum.vault.index import Index
-from recollectum.vault.keys import Keys
-from recollectum.vault.learnings import Learnings
-from recollectum.vault.lifecycle import Lifecycle
-from recollectum.vault.memories import Memories
-from recollectum.vault.notes import Notes
-from recollectum.vault.people import People
-from recollectum.vault.profile import Profiles
-from recollectum.vault.purge import Purge
-from recollectum.vault.quarantine import Quarantines
-from recollectum.vault.receipts import Receipts
-from recollectum.vault.review import Review
-from recollectum.vault.sessions import Sessions
-from recollectum.vault.summaries import Summaries
-from recollectum.vault.transcript_sync import Transcripts
-from recollectum.vault.trash import Trash
-from recollectum.vault.undo import Undo
+from recollectum.vault.learnings.service import Learnings
+from recollectum.vault.memories.service import Memories
+from recollectum.vault.notes.global_notes import GlobalNotesFile
+from recollectum.vault.notes.service import Notes
+from recollectum.vault.purge.receipts import Receipts
+from recollectum.vault.purge.service import Purge
+from recollectum.vault.retention.lifecycle import Lifecycle
+from recollectum.vault.retention.quarantine import Quarantines
+from recollectum.vault.retention.trash import Trash
+from recollectum.vault.review.service import Review
+from recollectum.vault.sessions.chat import Chat
+from recollectum.vault.sessions.checkpoints import Checkpoints
+from recollectum.vault.sessions.service import Sessions
+from recollectum.vault.sessions.summaries import Summaries
+from recollectum.vault.transcripts.service import Transcripts
+from recollectum.vault.undo.service import Undo
 from recollectum.vault.vault import Vault
 
 

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from recollectum.domain.access.owner import Owner
     from recollectum.domain.errors import (
         Conflict,
         Damaged,
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
     from recollectum.domain.hit import Hit, Source
     from recollectum.domain.memory import Kind, Memory, State
     from recollectum.domain.message import Message, Role, TokenCount, ToolCall
-    from recollectum.domain.owner import Owner
     from recollectum.domain.session import Session, SessionKey
     from recollectum.domain.trust import Trust
     from recollectum.engine import Recollectum
-    from recollectum.vault.chat import Chat
-    from recollectum.vault.draft import Draft
+    from recollectum.vault.intake.draft import Draft
+    from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
 __all__ = [
@@ -61,12 +61,12 @@ __all__ = [
 
 # Loaded when first asked for: a program that only wants one module does not pay for all of them.
 _HOME_OF = {
-    "Chat": "recollectum.vault.chat",
+    "Chat": "recollectum.vault.sessions.chat",
     "Conflict": "recollectum.domain.errors",
     "Damaged": "recollectum.domain.errors",
     "Denied": "recollectum.domain.errors",
     "DiskFull": "recollectum.domain.errors",
-    "Draft": "recollectum.vault.draft",
+    "Draft": "recollectum.vault.intake.draft",
     "Event": "recollectum.domain.event",
     "Hit": "recollectum.domain.hit",
     "InvalidInput": "recollectum.domain.errors",
@@ -75,7 +75,7 @@ _HOME_OF = {
     "Memory": "recollectum.domain.memory",
     "Message": "recollectum.domain.message",
     "NotFound": "recollectum.domain.errors",
-    "Owner": "recollectum.domain.owner",
+    "Owner": "recollectum.domain.access.owner",
     "Recollectum": "recollectum.engine",
     "RecollectumError": "recollectum.domain.errors",
     "Role": "recollectum.domain.message",

@@ -2,7 +2,7 @@
 
 import sys
 
-from recollectum.doors.cli.starting import main
+from recollectum.doors.cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

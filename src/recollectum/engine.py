@@ -7,27 +7,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from recollectum.domain.caller import OPERATOR, Caller, Permission, Scope
+from recollectum.domain.access.caller import OPERATOR, Caller, Permission, Scope
+from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, NotFound
 from recollectum.domain.ids import Clock, system_clock
-from recollectum.domain.owner import Owner, OwnerKind
 from recollectum.home.paths import Home, home_root
-from recollectum.policy.access import decide, may_see
-from recollectum.policy.operations import check_client
-from recollectum.settings.load import Loaded, load
+from recollectum.policy.access import decide_access, may_see
+from recollectum.policy.actions import check_client
+from recollectum.runtime import HomeRuntime, OpenOptions, vault_not_found
+from recollectum.settings.load import LoadedSettings, load
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.tables import vaults
-from recollectum.vault.chat import Chat
-from recollectum.vault.keys import Keys, caller_for, caller_of
-from recollectum.vault.people import People
+from recollectum.storage.tables.catalog import vaults
+from recollectum.vault.access.keys import Keys, caller_for, caller_of
+from recollectum.vault.access.people import People
+from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
-from recollectum.wiring import Means, Wiring, missing
 
 if TYPE_CHECKING:
-    from recollectum.models.language import LanguageModel
-    from recollectum.upkeep.backup_grounds import Grounds
-    from recollectum.vault.receipts import Receipts
-    from recollectum.vault.repeats import Repeats
+    from recollectum.models.language.port import LanguageModel
+    from recollectum.upkeep.home_admin import HomeAdmin
+    from recollectum.vault.idempotency import Idempotency
+    from recollectum.vault.purge.receipts import Receipts
 
 API_KEY_VARIABLE = "RECOLLECTUM_API_KEY"
 
@@ -46,8 +46,8 @@ class Recollectum:
         clock: Clock = system_clock,
     ) -> None:
         variables = os.environ if environ is None else environ
-        self._wiring = Wiring(
-            Means(
+        self._runtime = HomeRuntime(
+            OpenOptions(
                 root=home_root(Path(home) if home is not None else None, variables),
                 cwd=Path.cwd(),
                 environ=variables,
@@ -56,18 +56,18 @@ class Recollectum:
                 clock=clock,
             )
         )
-        self._closes: Callable[[], None] = self._wiring.close
+        self._closes: Callable[[], None] = self._runtime.close
         try:
             # An empty key is a wrong key: a variable that was not filled must not make an operator.
             secret = variables.get(API_KEY_VARIABLE) if api_key is None else api_key
-            self._wiring.settle()
+            self._runtime.settle()
             self._become(OPERATOR if secret is None else self._caller_of(secret), self._look_up(secret))
         except BaseException:
             self.close()
             raise
 
     def _caller_of(self, secret: str) -> Caller:
-        return caller_of(self._wiring.known, secret, self._wiring.clock())
+        return caller_of(self._runtime.known, secret, self._runtime.clock())
 
     def _look_up(self, secret: str | None) -> Callable[[], Caller] | None:
         return None if secret is None else partial(self._caller_of, secret)
@@ -76,14 +76,14 @@ class Recollectum:
         self.caller = caller
         self._now: Callable[[], Caller] | None = look_up
         self._clients = clients
-        gate = self._wiring.gate(caller, None, look_up, clients)
-        self.people = People(self._wiring.catalog, gate, self._wiring.clock)
-        self.keys = Keys(self._wiring.catalog, gate, self._wiring.clock, self._wiring.ids)
+        gate = self._runtime.gate(caller, None, look_up, clients)
+        self.people = People(self._runtime.catalog, gate, self._runtime.clock)
+        self.keys = Keys(self._runtime.catalog, gate, self._runtime.clock, self._runtime.ids)
 
     def _as(self, caller: Caller, look_up: Callable[[], Caller] | None, clients: tuple[str, ...]) -> "Recollectum":
         """The same open home for another caller; closing it closes nothing."""
         other = object.__new__(Recollectum)
-        other._wiring = self._wiring
+        other._runtime = self._runtime
         other._closes = lambda: None
         other._become(caller, look_up, clients)
         return other
@@ -104,7 +104,7 @@ class Recollectum:
         """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
         self._operator_only("act for somebody")
         owner = Owner.parse(person).person
-        look_up = partial(caller_for, self._wiring.known, owner)
+        look_up = partial(caller_for, self._runtime.known, owner)
         return self._as(look_up(), look_up, self._clients)
 
     def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
@@ -112,16 +112,16 @@ class Recollectum:
         wanted = self._isolated(owner if isinstance(owner, Owner) else Owner.parse(owner), agent)
         caller = self._caller_now()
         if not may_see(caller, wanted):
-            raise missing(wanted)
-        entry, days = self._wiring.entry(wanted)
+            raise vault_not_found(wanted)
+        entry, days = self._runtime.entry(wanted)
         if entry is None:
-            if not create or not decide(caller, wanted, Permission.WRITE, Scope.USER).allowed:
-                raise missing(wanted)
-            entry = self._wiring.make_vault(wanted)
-            _, days = self._wiring.entry(wanted)
+            if not create or not decide_access(caller, wanted, Permission.WRITE, Scope.USER).allowed:
+                raise vault_not_found(wanted)
+            entry = self._runtime.make_vault(wanted)
+            _, days = self._runtime.entry(wanted)
         clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
-        gate = self._wiring.gate(caller, entry.owner, self._now, clients)
-        return Vault(wanted, self._wiring.footing(entry, gate, days), self._wiring.ground(entry.id))
+        gate = self._runtime.gate(caller, entry.owner, self._now, clients)
+        return Vault(wanted, self._runtime.runtime(entry, gate, days), self._runtime.ground(entry.id))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""
@@ -136,14 +136,14 @@ class Recollectum:
     def owners(self) -> list[Owner]:
         """Whose vaults this caller may open, by name."""
         caller = self._caller_now()
-        entries = self._wiring.catalog.read(vaults.everything)
+        entries = self._runtime.catalog.read(vaults.everything)
         return [entry.owner for entry in entries if may_see(caller, entry.owner)]
 
     def file_of(self, owner: str | Owner) -> Path | None:
         """The database file of an owner's vault, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
-        entry = self._wiring.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None
-        return self._wiring.home.vault_file(entry.id) if entry else None
+        entry = self._runtime.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None
+        return self._runtime.home.vault_file(entry.id) if entry else None
 
     def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
         """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
@@ -151,7 +151,7 @@ class Recollectum:
         A vault is also brought there when it is first opened.
         """
         self._operator_only("upgrade vaults")
-        due = {path: steps for path, steps in self._wiring.pending_steps().items() if steps}
+        due = {path: steps for path, steps in self._runtime.pending_steps().items() if steps}
         if not dry_run:
             for owner in self.owners():
                 self.vault(owner).totals()
@@ -160,35 +160,35 @@ class Recollectum:
     @property
     def home(self) -> Home:
         """The state directory."""
-        return self._wiring.home
+        return self._runtime.home
 
     @property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedSettings:
         """The settings in force, and where each came from."""
-        return self._wiring.loaded
+        return self._runtime.loaded
 
     @property
     def receipts(self) -> "Receipts":
         """What was erased in this home, signed."""
         # Only now: few programs look at receipts.
-        from recollectum.vault.receipts import Receipts  # noqa: PLC0415
+        from recollectum.vault.purge.receipts import Receipts  # noqa: PLC0415
 
-        gate = self._wiring.gate(self.caller, None, self._now, self._clients)
-        return Receipts(self._wiring.catalog, gate, self._wiring.ground(""))
+        gate = self._runtime.gate(self.caller, None, self._now, self._clients)
+        return Receipts(self._runtime.catalog, gate, self._runtime.ground(""))
 
     @property
-    def repeats(self) -> "Repeats":
+    def repeats(self) -> "Idempotency":
         """What this caller asks once, however often it is sent."""
         # Only now: it is of use to servers alone.
-        from recollectum.vault.repeats import Repeats  # noqa: PLC0415
+        from recollectum.vault.idempotency import Idempotency  # noqa: PLC0415
 
-        gate = self._wiring.gate(self.caller, self.caller.person, self._now, self._clients)
-        return Repeats(self._wiring.catalog, gate, self._wiring.clock, self._wiring.running)
+        gate = self._runtime.gate(self.caller, self.caller.person, self._now, self._clients)
+        return Idempotency(self._runtime.catalog, gate, self._runtime.clock, self._runtime.running)
 
     def encryption(self) -> KeyStore:
         """The key store: who holds the key, and the recovery code."""
         self._operator_only("manage keys")
-        return self._wiring.keys
+        return self._runtime.keys
 
     @property
     def language_model(self) -> "LanguageModel | None":
@@ -196,26 +196,26 @@ class Recollectum:
 
         It is closed with the home.
         """
-        return self._wiring.language_model()
+        return self._runtime.language_model()
 
-    def grounds(self) -> "Grounds":
+    def grounds(self) -> "HomeAdmin":
         """What backup, restore, verification and repair of the whole home stand on."""
         self._operator_only("take care of the whole home")
-        wiring = self._wiring
+        runtime = self._runtime
         # Only now: few programs take care of a whole home.
-        from recollectum.upkeep.backup_grounds import Grounds  # noqa: PLC0415
+        from recollectum.upkeep.home_admin import HomeAdmin  # noqa: PLC0415
 
-        return Grounds(
-            home=wiring.home,
-            settings=wiring.settings,
-            keys=wiring.keys,
-            catalog=wiring.catalog,
-            clock=wiring.clock,
-            ids=wiring.ids,
-            log=wiring.log,
-            embedder=wiring.embedder,
-            settle=lambda entry: wiring.settle_vault(entry, self.caller),
-            release=wiring.release,
+        return HomeAdmin(
+            home=runtime.home,
+            settings=runtime.settings,
+            keys=runtime.keys,
+            catalog=runtime.catalog,
+            clock=runtime.clock,
+            ids=runtime.ids,
+            log=runtime.log,
+            embedder=runtime.embedder,
+            settle=lambda entry: runtime.settle_vault(entry, self.caller),
+            release=runtime.release,
         )
 
     def close(self) -> None:
@@ -237,7 +237,7 @@ class Recollectum:
         return self._now() if self._now else self.caller
 
     def _isolated(self, owner: Owner, agent: str | None) -> Owner:
-        apart = self._wiring.settings.isolation == "agent"
+        apart = self._runtime.settings.isolation == "agent"
         if apart and owner.kind is OwnerKind.USER and owner.agent is None:
             return Owner.parse(f"{owner}/agent:{agent or 'main'}")
         return owner

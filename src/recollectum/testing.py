@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from hashlib import shake_256
 from threading import Lock
 
-from recollectum.domain.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.errors import ModelError, ModelRefused
-from recollectum.domain.language_model import Finish, ModelIdentity, Piece, Prompt, Reply
 from recollectum.domain.message import Json, ToolCall
-from recollectum.models.costs import estimated_usage
-from recollectum.models.port import Embedder, Vectors
-from recollectum.models.structuring import StructuredModel
-from recollectum.models.vectors import unit
-from recollectum.recall import meaning
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.domain.models.language_model import Finish, ModelIdentity, Piece, Prompt, Reply
+from recollectum.models.embedding.port import Embedder, Vectors
+from recollectum.models.embedding.vectors import to_unit_length
+from recollectum.models.language.costs import estimated_usage
+from recollectum.models.language.structured import StructuredModel
+from recollectum.recall.vectors import vector_search
 from recollectum.settings.model import EmbeddingSettings
 
 # By name: a type checker rightly holds a module's functions to be fixed.
@@ -73,7 +73,7 @@ class ScriptedEmbedder:
             raise error
         time.sleep(self.delay_seconds)
         rows = [self._row(text) for text in texts]
-        return unit(np.array(rows, np.float32).reshape(len(texts), self.identity.dimensions))
+        return to_unit_length(np.array(rows, np.float32).reshape(len(texts), self.identity.dimensions))
 
     def close(self) -> None:
         """Note that it was closed."""
@@ -183,9 +183,9 @@ def embedding_with(embedder: Embedder | None, *, local: Embedder | None = None) 
     def give(settings: EmbeddingSettings, _environ: Mapping[str, str]) -> Embedder | None:
         return local if settings.provider == "local" and local else embedder
 
-    before = meaning.open_embedder
-    setattr(meaning, _OPENING, give)
+    before = vector_search.open_embedder
+    setattr(vector_search, _OPENING, give)
     try:
         yield
     finally:
-        setattr(meaning, _OPENING, before)
+        setattr(vector_search, _OPENING, before)

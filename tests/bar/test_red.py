@@ -24,13 +24,13 @@ from bench.bar_paths import paths
 from bench.bar_patterns import patterns
 from bench.bar_row import Measured
 from bench.bar_secrets import keys_at_rest, private_files, redaction, silent_logs
-from recollectum.domain.owner import Owner
+from recollectum.domain.access.owner import Owner
 from recollectum.home.files import sync_folder
-from recollectum.models.endpoint import Endpoint
-from recollectum.storage.sqlite.salvage import Tally
+from recollectum.models.http.endpoint import Endpoint
+from recollectum.storage.sqlite.salvage import SalvageCounts
 from recollectum.transfer import jsonl
-from recollectum.upkeep.backup_grounds import Grounds
-from recollectum.upkeep.repair import Repaired, repair
+from recollectum.upkeep.backup.repair import RepairResult, repair
+from recollectum.upkeep.home_admin import HomeAdmin
 from tests.matrix.checks import Check
 from tests.matrix.over_http_runner import ALL as OVER_HTTP
 from tests.matrix.runner import ALL
@@ -106,9 +106,9 @@ def _unsynced_name(path: Path, data: bytes) -> None:
     path.with_name("new").replace(path)
 
 
-def _slow_repair(grounds: Grounds, owner: Owner) -> Repaired:
+def _slow_repair(grounds: HomeAdmin, owner: Owner) -> RepairResult:
     done = repair(grounds, owner)
-    return replace(done, tables=(Tally(table="memories", saved=1, lost=0),))
+    return replace(done, tables=(SalvageCounts(table="memories", saved=1, lost=0),))
 
 
 def _quadratic(_: str, text: str) -> int:

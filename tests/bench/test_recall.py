@@ -8,7 +8,7 @@ import pytest
 from bench import __main__ as bench
 from bench import recall
 from bench.plot import bars
-from tests.doors.cli.labelled_sets import write_set
+from tests.doors.cli.benchmark.labelled_sets import write_set
 
 
 def test_a_table_and_a_plot_of_the_sets_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.trust import Trust
 from recollectum.text.tokens import estimate
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 

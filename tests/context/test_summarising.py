@@ -2,14 +2,14 @@
 
 import pytest
 
-from recollectum.context.extracting import extract
-from recollectum.context.summarising import needs_summary, to_summarise
+from recollectum.context.window import needs_summary, to_summarise
+from recollectum.distil.summary import extract_summary
 from recollectum.domain.message import Message
-from recollectum.domain.summary import Summary
-from recollectum.text.tokens import counter
+from recollectum.domain.session import Summary
+from recollectum.text.tokens import counter_for
 from tests.context.histories import history, message
 
-COUNTER = counter(None)
+COUNTER = counter_for(None)
 LONG = "word " * 400
 
 
@@ -44,7 +44,7 @@ def test_the_border_does_not_cut_between_a_call_and_its_result() -> None:
 
 
 def test_the_telling_sentences_are_kept_in_their_order() -> None:
-    made = extract(
+    made = extract_summary(
         said(
             "u Hello there. My name is Ada and I moved to Lyon on 2026-03-01. What do you think?",
             "a That is wonderful to hear, thanks for telling me.",
@@ -63,18 +63,20 @@ def test_the_telling_sentences_are_kept_in_their_order() -> None:
 
 def test_a_summary_grows_from_the_one_before() -> None:
     before = Summary(text="user: I am allergic to nuts.", up_to=4, by="rules")
-    made = extract(said("u I like the sea."), 100, COUNTER, previous=before)
+    made = extract_summary(said("u I like the sea."), 100, COUNTER, previous=before)
     assert made.text.splitlines() == ["user: I am allergic to nuts.", "user: I like the sea."]
-    assert extract([], 100, COUNTER, previous=before) == before
+    assert extract_summary([], 100, COUNTER, previous=before) == before
 
 
 @pytest.mark.parametrize("tokens", [0, 1, 10, 50, 300])
 def test_a_summary_keeps_its_budget(tokens: int) -> None:
-    made = extract(history("uacr" * 50, "I will need 3 of them by Friday, said Grace."), tokens, COUNTER)
+    made = extract_summary(history("uacr" * 50, "I will need 3 of them by Friday, said Grace."), tokens, COUNTER)
     assert COUNTER.count(made.text) <= tokens
-    assert made == extract(history("uacr" * 50, "I will need 3 of them by Friday, said Grace."), tokens, COUNTER)
+    assert made == extract_summary(
+        history("uacr" * 50, "I will need 3 of them by Friday, said Grace."), tokens, COUNTER
+    )
 
 
 def test_a_paste_without_an_end_is_cut() -> None:
-    made = extract(said("u " + "x" * 100_000), 2000, COUNTER)
+    made = extract_summary(said("u " + "x" * 100_000), 2000, COUNTER)
     assert len(made.text) < 500

@@ -2,8 +2,7 @@
 
 import pytest
 
-from recollectum.context.turns import units
-from recollectum.context.window import window
+from recollectum.context.window import select_window, turn_units
 from recollectum.domain.message import Message
 from tests.context.histories import history, message
 
@@ -13,7 +12,7 @@ def one(_: Message) -> int:
 
 
 def positions(said: list[Message], **limits: int) -> list[int]:
-    return [kept.position for kept in window(said, one, **limits).messages]
+    return [kept.position for kept in select_window(said, one, **limits).messages]
 
 
 @pytest.mark.feature("A2")
@@ -22,7 +21,7 @@ def test_the_last_thirty_turns_are_replayed_and_no_more() -> None:
 
 
 def test_everything_is_there_when_everything_fits() -> None:
-    kept = window(history("uaua"), one)
+    kept = select_window(history("uaua"), one)
     assert (len(kept.messages), kept.start, kept.tokens) == (4, 0, 4)
 
 
@@ -51,7 +50,7 @@ def test_what_is_over_is_not_counted() -> None:
         counted.append(said.position)
         return 10
 
-    window(history("ua" * 5000), cost, tokens=100)
+    select_window(history("ua" * 5000), cost, tokens=100)
     assert len(counted) < 30
 
 
@@ -67,7 +66,7 @@ def test_what_is_over_is_not_counted() -> None:
     ],
 )
 def test_a_call_and_its_results_are_one_unit(shape: str, ranges: list[tuple[int, int]]) -> None:
-    assert list(units(history(shape))) == ranges
+    assert list(turn_units(history(shape))) == ranges
 
 
 def test_a_late_result_holds_everything_since_its_call() -> None:
@@ -79,10 +78,10 @@ def test_a_late_result_holds_everything_since_its_call() -> None:
         message(5, "r", "y is", "y"),
         message(6, "r", "x is", "x"),
     ]
-    assert list(units(said)) == [(1, 6), (0, 1)]
+    assert list(turn_units(said)) == [(1, 6), (0, 1)]
 
 
 def test_a_result_without_its_call_is_left_out_and_named() -> None:
-    kept = window([message(1, "r", "from before", "lost"), *history("rua")[1:]], one)
+    kept = select_window([message(1, "r", "from before", "lost"), *history("rua")[1:]], one)
     assert [said.position for said in kept.messages] == [2, 3]
     assert [said.position for said in kept.orphans] == [1]

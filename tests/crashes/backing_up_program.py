@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from recollectum import Recollectum
-from recollectum.upkeep.backup import back_up
+from recollectum.upkeep.backup.backup import back_up
 
 
 def main() -> None:

@@ -2,9 +2,9 @@
 
 import apsw
 
+from recollectum.recall.index.verification import check_index
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.database import SqliteDatabase
-from recollectum.vault.checking import check
 
 #: How many rows break each rule.
 _RULES = {
@@ -82,7 +82,7 @@ def _file_faults(connection: apsw.Connection) -> list[str]:
 
 def _broken_rules(tx: Tx) -> list[str]:
     counts = {rule: tx.rows(sql, {})[0][0] for rule, sql in _RULES.items()}
-    health = check(tx)
+    health = check_index(tx)
     counts["what the vault's own check calls missing"] = health.missing
     counts["what the vault's own check calls stray"] = health.stray
     counts["what the vault's own check calls changed"] = health.changed

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import apsw
 
-from recollectum.domain.language_model import Prompt
 from recollectum.domain.message import Json
-from recollectum.models import language_registry
+from recollectum.domain.models.language_model import Prompt
+from recollectum.models.registry import language
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.storage.tables import memories
+from recollectum.storage.tables.content import memories
 from recollectum.testing import ScriptedModel
-from recollectum.upkeep.sweep import sweep
+from recollectum.upkeep.rounds.tasks import sweep
 from recollectum.vault.vault import Vault
 from tests.crashes.consistency import disagreements
 from tests.crashes.homes import vault_files
@@ -150,7 +150,7 @@ def recovered(folder: Path) -> list[str]:
 
 def main(folder: Path) -> None:
     """Kill at each point, and now and then in the sweep after it too."""
-    setattr(language_registry, _OPENING, _opened)
+    setattr(language, _OPENING, _opened)
     prepared, told = folder / "prepared", folder / "told.json"
     life(lambda: prepare(prepared))
     shutil.copytree(prepared, folder / "counted")

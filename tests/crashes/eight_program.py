@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
-from recollectum.domain.hit import Hit, Recalled
+from recollectum.domain.hit import Hit, RecallResult
 from recollectum.testing import ScriptedEmbedder, embedding_with
 from recollectum.vault.vault import Vault
 
@@ -85,7 +85,7 @@ def _look(vault: Vault, text: str, acknowledged: float, told: Told) -> None:
     told.meaning_seconds.append(time.time() - began)
 
 
-def _of(found: Recalled, text: str) -> Hit | None:
+def _of(found: RecallResult, text: str) -> Hit | None:
     return next((hit for hit in found if hit.text == text), None)
 
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from recollectum.vault.chat import Chat
+from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 from tests.crashes.ledger import Intent, Ledger
 

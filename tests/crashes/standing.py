@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from recollectum.domain.caller import OPERATOR
+from recollectum.domain.access.caller import OPERATOR
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import Clock, IdMaker, system_clock
-from recollectum.domain.owner import Owner
 from recollectum.policy.lifecycle import Retention
-from recollectum.recall.meaning import Embedders, Meaning
+from recollectum.recall.vectors.vector_search import Embedders, VectorSearch
 from recollectum.settings.model import EmbeddingSettings, Settings
 from recollectum.storage.migrate import migrate, shipped
 from recollectum.storage.opening import VAULT
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.transfer.following import LineReader
+from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.clock import VaultClock
-from recollectum.vault.footing import Footing
 from recollectum.vault.gate import Gate
+from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.vault import Vault
 
 OWNER = Owner.parse("user:ann")
@@ -38,17 +38,17 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
     database = SqliteDatabase(path, options)
     try:
         migrate(database, shipped(VAULT), clock=clock, backup=_no_backup)
-        footing = Footing(
+        runtime = VaultRuntime(
             database=database,
             gate=Gate(OPERATOR, OWNER),
             clock=VaultClock(clock, timedelta(days=45)),
             ids=IdMaker(clock),
             retention=Retention(),
             settings=Settings(),
-            transcript_reader=LineReader,
-            meaning=Meaning(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
+            transcript_reader=TranscriptLineReader,
+            meaning=VectorSearch(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
         )
-        yield Standing(database, Vault(OWNER, footing))
+        yield Standing(database, Vault(OWNER, runtime))
     finally:
         database.close()
 

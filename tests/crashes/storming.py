@@ -15,8 +15,8 @@ from recollectum.domain.ids import system_clock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
 from recollectum.storage.port import Tx
-from recollectum.upkeep.backup import back_up
-from recollectum.upkeep.restore import Opening, restore_home
+from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.restore import BackupAccess, restore_home
 from tests.crashes.consistency import disagreements
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import kill, start
@@ -102,7 +102,7 @@ def _one(r: Recollectum, writers: list[_Writer], place: Path, result: Storm) -> 
     result.meanwhile += sum(writer.told for writer in writers) - sum(before.values())
     result.backups += 1
     result.acknowledged += sum(before.values())
-    opening = Opening(settings=Settings(), environ=os.environ, clock=system_clock)
+    opening = BackupAccess(settings=Settings(), environ=os.environ, clock=system_clock)
     restore_home(Home(place), made.path, opening)
     try:
         wrong = _wrong(place, before)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum import Recollectum
-from recollectum.domain.embedder import Purpose
-from recollectum.recall.meaning import STEP
-from recollectum.recall.packing import to_bytes
+from recollectum.domain.models.embedder import Purpose
+from recollectum.recall.vectors.quantisation import quantise
+from recollectum.recall.vectors.vector_search import STEP
 from recollectum.storage.port import Tx
-from recollectum.storage.tables import chunks, generations, vectors
-from recollectum.storage.tables.generations import GenerationState
+from recollectum.storage.tables.index import chunks, generations, vectors
+from recollectum.storage.tables.index.generations import GenerationState
 from recollectum.testing import embedding_with
 from recollectum.vault.index import GenerationStatus
 from tests.crashes.homes import only_vault
@@ -175,7 +175,7 @@ def _lost(home: Path) -> int:
         texts = {row[0]: row[3][row[1] : row[2]] for row in chunks.after(tx, 0, 10_000_000)}
         made = embedder(json.loads(generation.identity)[1]).embed(list(texts.values()), Purpose.PASSAGE)
         kept = dict(vectors.after(tx, generation.id, 0))
-        expected = zip(texts, to_bytes(made), strict=True)
+        expected = zip(texts, quantise(made), strict=True)
         return sum(kept.get(number) != data for number, data in expected)
 
     with only_vault(home) as database:

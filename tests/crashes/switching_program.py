@@ -10,11 +10,11 @@ from pathlib import Path
 from threading import Event, Thread
 
 from recollectum import Recollectum
-from recollectum.domain.embedder import Purpose
 from recollectum.domain.errors import ModelUnavailable, RecollectumError
-from recollectum.domain.hit import Rung
+from recollectum.domain.hit import SearchMode
+from recollectum.domain.models.embedder import Purpose
 from recollectum.testing import ScriptedEmbedder, embedding_with
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 
 OWNER = "user:ann"
@@ -121,7 +121,7 @@ def _question(vault: Vault, number: int, told: dict[str, list[str]]) -> str:
         told["failed"].append(f"{number}: not the first of {len(found)}, {found.rung}, {found.degraded}")
         return "failed"
     reasons = found[0].reasons
-    if found.rung is not Rung.HYBRID:
+    if found.rung is not SearchMode.HYBRID:
         if not found.degraded:
             told["unexplained"].append(f"{number}: {found.rung}")
     elif reasons.vector_rank != 1 or (reasons.vector_score or 0) < _SAME:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.upkeep.backup import UNFINISHED, back_up
+from recollectum.upkeep.backup.backup import UNFINISHED, back_up
 from tests.crashes.programs import hear, kill, start
 from tests.crashes.storming import storm
 from tests.upkeep.homes import fill

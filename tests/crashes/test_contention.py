@@ -12,7 +12,7 @@ from recollectum import Recollectum
 from recollectum.domain.errors import StorageError
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.database import SqliteOptions
-from recollectum.storage.tables import meta
+from recollectum.storage.tables.trail import meta
 from tests.crashes.consistency import disagreements
 from tests.crashes.contending import count_together, together
 from tests.crashes.homes import only_vault, vault_files

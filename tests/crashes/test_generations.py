@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.domain.embedder import Purpose
-from recollectum.domain.hit import Rung
-from recollectum.recall.packing import to_bytes
+from recollectum.domain.hit import SearchMode
+from recollectum.domain.models.embedder import Purpose
+from recollectum.recall.vectors.quantisation import quantise
 from recollectum.storage.port import Tx
-from recollectum.storage.tables import chunks, generations, vectors
+from recollectum.storage.tables.index import chunks, generations, vectors
 from recollectum.testing import ScriptedEmbedder, embedding_with
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import finish, hear, kill, start, tell
 
@@ -51,7 +51,7 @@ def _wrong(home: Path) -> list[str]:
         for generation in generations.everything(tx):
             model = json.loads(generation.identity)[1]
             made = ScriptedEmbedder(model).embed(list(texts.values()), Purpose.PASSAGE)
-            expected = dict(zip(texts, to_bytes(made), strict=True))
+            expected = dict(zip(texts, quantise(made), strict=True))
             kept = dict(vectors.after(tx, generation.id, 0))
             done = {number for number in texts if number <= generation.done}
             found += [f"{model} lacks {number}" for number in done - kept.keys()]
@@ -72,7 +72,7 @@ def _states(home: Path) -> dict[str, tuple[str, int]]:
         return database.read(look)
 
 
-def _answer(home: Path, model: str) -> tuple[Rung, str]:
+def _answer(home: Path, model: str) -> tuple[SearchMode, str]:
     with embedding_with(ScriptedEmbedder(model)), Recollectum(home) as r:
         found = r.vault("user:ann").recall("the number 321", limit=3)
         return found.rung, found[0].text
@@ -96,7 +96,7 @@ def test_a_change_of_model_goes_on_after_every_kill(filled: Path) -> None:
         assert states["current"] == ("first", _COUNT)
         assert 0 < states["building"][1] < _COUNT
         # Who still has the old model is answered by it, and does not disturb what is being built.
-        assert _answer(filled, "first") == (Rung.HYBRID, "the number 321 is kept")
+        assert _answer(filled, "first") == (SearchMode.HYBRID, "the number 321 is kept")
         assert _states(filled)["building"][1] >= states["building"][1]
     child = _updater(filled, "second")
     tell(child, "go")
@@ -106,7 +106,7 @@ def test_a_change_of_model_goes_on_after_every_kill(filled: Path) -> None:
     assert sum(map(int, said[:-1])) <= _COUNT - 64 * steps
     assert _wrong(filled) == []
     assert _states(filled) == {"previous": ("first", _COUNT), "current": ("second", _COUNT)}
-    assert _answer(filled, "second") == (Rung.HYBRID, "the number 321 is kept")
+    assert _answer(filled, "second") == (SearchMode.HYBRID, "the number 321 is kept")
 
 
 @pytest.mark.feature("G17")

@@ -15,8 +15,8 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.storage.sqlite.database import SqliteDatabase
-from recollectum.vault import purge_running
-from recollectum.vault.purge_request import PurgeRequest, PurgeState
+from recollectum.vault.purge import execution
+from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from tests.crashes.programs import run, start
 
 P = ParamSpec("P")
@@ -42,7 +42,7 @@ def main() -> None:
         return call
 
     # Small, so that there are many places to die at.
-    purge_running._BATCH = 3  # pyright: ignore[reportPrivateUsage]
+    execution._BATCH = 3  # pyright: ignore[reportPrivateUsage]
     with Recollectum(place, settings=_SETTINGS) as home:
         vault = home.vault(_OWNER)
         request = PurgeRequest.user() if kind == "user" else PurgeRequest.sessions(vault.sessions.page()[0].id)

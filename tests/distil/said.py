@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from recollectum.domain.language_model import Prompt
 from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.message import Json, Message, Role, trust_of_role
+from recollectum.domain.models.language_model import Prompt
 from recollectum.domain.trust import Trust
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from recollectum.distil.profile import profile
+from recollectum.domain.context import Bullet
 from recollectum.domain.errors import ModelUnavailable
 from recollectum.domain.memory import Kind
 from recollectum.domain.message import Json
-from recollectum.domain.profile import Bullet
 from recollectum.domain.trust import Trust
 from recollectum.testing import ScriptedModel
 from tests.distil.said import memory

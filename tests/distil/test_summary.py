@@ -5,11 +5,11 @@ import pytest
 from recollectum.distil.summary import summarise
 from recollectum.domain.errors import ModelUnavailable
 from recollectum.testing import ScriptedModel
-from recollectum.text.tokens import counter
+from recollectum.text.tokens import counter_for
 from tests.distil.said import said
 
 TALK = said("u: I live in Oslo.", "a: Good to know.", "u: We decided to paint the kitchen green by Friday.")
-COUNT = counter(None).count
+COUNT = counter_for(None).count
 
 
 @pytest.mark.feature("P5")

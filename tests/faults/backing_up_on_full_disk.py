@@ -11,8 +11,8 @@ from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
 from recollectum.domain.ids import system_clock
 from recollectum.settings.model import Settings
-from recollectum.upkeep.backup import back_up
-from recollectum.upkeep.restore import Opening, restore_vaults
+from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.restore import BackupAccess, restore_vaults
 from tests.upkeep.homes import fill, said
 
 #: Pages of room that are left; the whole of it needs more.
@@ -40,7 +40,7 @@ def _task(r: Recollectum, folder: Path, where: str) -> tuple[Callable[[], object
     stick.mkdir()
     if where == "restore":
         made = back_up(r.grounds(), to=folder / "made").path
-        opening = Opening(settings=Settings(), environ=os.environ, clock=system_clock)
+        opening = BackupAccess(settings=Settings(), environ=os.environ, clock=system_clock)
         return lambda: restore_vaults(r.grounds(), made, opening, replace=True), r.home.backups
     target = stick if where == "folder" else stick / "mine.tar"
     return lambda: back_up(r.grounds(), to=target), stick

@@ -13,7 +13,7 @@ from pathlib import Path
 from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
 from recollectum.storage.sqlite.database import SqliteOptions
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import look, lost, unexplained

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.errors import Damaged, KeyProblem, RecollectumError, StorageError, WrongKey
+from recollectum.recall.index.verification import check_index
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.storage.sqlite.verify import page_faults, row_faults
-from recollectum.storage.tables.seals import SOURCES
-from recollectum.vault.checking import check
-from recollectum.vault.draft import Draft
+from recollectum.storage.sqlite.integrity import page_faults, row_faults
+from recollectum.storage.tables.trail.seals import SOURCES
+from recollectum.vault.intake.draft import Draft
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import Seen, look
 from tests.crashes.standing import standing
@@ -97,7 +97,7 @@ def _is_noticed(path: Path) -> bool:
         database = SqliteDatabase(path, SqliteOptions())
         try:
             found = database.on_connection(page_faults) or database.on_connection(row_faults)
-            return bool(found) or not database.read(check).sound
+            return bool(found) or not database.read(check_index).sound
         finally:
             database.close()
     except StorageError:

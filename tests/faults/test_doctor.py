@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.domain.owner import Owner
+from recollectum.domain.access.owner import Owner
 from recollectum.home.locks import Lock
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.upkeep.doctor import examine
-from recollectum.upkeep.doctor_finding import Finding, Severity, worst
-from recollectum.upkeep.doctor_home import permissions
-from recollectum.upkeep.doctor_reading import read_base, read_vault
-from recollectum.vault.draft import Draft
+from recollectum.upkeep.doctor.examination import examine
+from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, permissions, worst
+from recollectum.upkeep.doctor.vault_checks import read_base, read_vault
+from recollectum.vault.intake.draft import Draft
 from tests.matrix.homes import quick_folder
 from tests.upkeep.homes import ANN, fill
 
@@ -36,11 +35,11 @@ def _open(place: Path, encryption: str = "auto") -> Recollectum:
     return Recollectum(place / "home", settings=settings, environ=environ)
 
 
-def _findings(home: Recollectum, *, fix: bool = False) -> list[Finding]:
+def _findings(home: Recollectum, *, fix: bool = False) -> list[HealthFinding]:
     return examine(home.grounds(), lambda owner: home.vault(owner, create=False).clock(), fix=fix)
 
 
-def _about(findings: list[Finding], topic: str) -> list[Finding]:
+def _about(findings: list[HealthFinding], topic: str) -> list[HealthFinding]:
     return [one for one in findings if one.topic.startswith(topic)]
 
 

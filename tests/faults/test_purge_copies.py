@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict
-from recollectum.domain.owner import Owner
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.upkeep.backup import back_up
-from recollectum.upkeep.repair import repair
-from recollectum.upkeep.restore import restore_vaults
-from recollectum.vault.purge_needles import Needles
-from recollectum.vault.purge_request import PurgeRequest, PurgeState, Receipt
-from recollectum.vault.purge_searching_program import search
+from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.repair import repair
+from recollectum.upkeep.backup.restore import restore_vaults
+from recollectum.vault.purge.environment import ErasureSamples
+from recollectum.vault.purge.request import PurgeRequest, PurgeState, Receipt
+from recollectum.vault.purge.search_program import search
 from recollectum.vault.vault import Vault
 from tests.crashes.programs import run
 from tests.upkeep.homes import opening
@@ -206,7 +206,7 @@ def test_a_home_behind_a_link_is_searched_to_the_last_file(tmp_path: Path) -> No
 
 @pytest.mark.feature("P9")
 def test_words_that_json_spells_otherwise_are_found_too() -> None:
-    needles = Needles()
+    needles = ErasureSamples()
     needles.take("das Wort heißt Übergröße")
     stored = json.dumps({"text": "das Wort heißt Übergröße"}).encode()
     assert any(one in stored for one in needles.encoded())

@@ -11,7 +11,7 @@ from recollectum import Recollectum
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.testing import ScriptedEmbedder, embedding_with
-from recollectum.vault.purge_request import PurgeKind, PurgeRequest, PurgeState
+from recollectum.vault.purge.request import PurgeKind, PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run

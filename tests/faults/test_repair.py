@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged, StorageError
-from recollectum.domain.owner import Owner
-from recollectum.upkeep.doctor_reading import read_vault
-from recollectum.upkeep.repair import Repaired, repair
+from recollectum.upkeep.backup.repair import RepairResult, repair
+from recollectum.upkeep.doctor.vault_checks import read_vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, fill
 
@@ -60,7 +60,7 @@ def _smash(path: Path, chance: random.Random, pages: int, *, rubbish: bool) -> N
     path.write_bytes(raw)
 
 
-def _repaired(place: Path, encryption: str) -> Repaired:
+def _repaired(place: Path, encryption: str) -> RepairResult:
     with open_home(place, Turning(), encryption=encryption) as home:
         done = repair(home.grounds(), _OWNER)
         (entry,) = home.grounds().entries([_OWNER])
@@ -72,7 +72,7 @@ def _repaired(place: Path, encryption: str) -> Repaired:
         return done
 
 
-def _saved(done: Repaired, table: str) -> tuple[int, int]:
+def _saved(done: RepairResult, table: str) -> tuple[int, int]:
     (tally,) = [one for one in done.tables if one.table == table]
     return tally.saved, tally.lost
 

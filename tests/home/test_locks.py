@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.errors import LockHeld
-from recollectum.home.lock_holder import Holder, decode, start_time
-from recollectum.home.locks import Lock, take_over
+from recollectum.home.locks import Lock, LockHolder, decode_holder, start_time, take_over
 
 HOLD = """
 import signal, sys
@@ -78,7 +77,7 @@ def said_to_a_waiter(path: Path, after: timedelta = timedelta()) -> str:
 
 def test_a_lock_is_held_released_and_its_file_stays(path: Path) -> None:
     with Lock(path):
-        found = decode(path.read_bytes())
+        found = decode_holder(path.read_bytes())
         assert found is not None
         assert found.pid == os.getpid()
     assert path.read_bytes() == b""
@@ -196,11 +195,11 @@ def test_a_process_that_only_has_the_number_of_the_holder_is_not_ended(path: Pat
     with holder_of(path) as held, holder_of(path.with_name("other")) as innocent:
         started = start_time(innocent.pid)
         assert started is not None
-        path.write_bytes(Holder(innocent.pid, started - 1, NOW, "x").encode())
+        path.write_bytes(LockHolder(innocent.pid, started - 1, NOW, "x").encode())
         with pytest.raises(LockHeld, match="cannot be told for certain"):
             take_over(Lock(path))
         assert "held by another process" in said_to_a_waiter(path)
-        path.write_bytes(Holder(innocent.pid, None, NOW, "x").encode())
+        path.write_bytes(LockHolder(innocent.pid, None, NOW, "x").encode())
         with pytest.raises(LockHeld, match="cannot be told for certain"):
             take_over(Lock(path))
         assert (held.poll(), innocent.poll()) == (None, None)
@@ -256,5 +255,5 @@ def test_the_note_keeps_what_a_person_said_out(path: Path) -> None:
 
 def test_a_holder_is_read_back_as_written() -> None:
     for started in (None, 12345):
-        holder = Holder(42, started, NOW, 'odd ") name')
-        assert decode(holder.encode()) == holder
+        holder = LockHolder(42, started, NOW, 'odd ") name')
+        assert decode_holder(holder.encode()) == holder

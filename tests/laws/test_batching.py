@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollectum.domain.embedder import Purpose
 from recollectum.domain.errors import ModelUnavailable
-from recollectum.models.batching import BatchingEmbedder, batches
-from recollectum.models.port import Vectors
-from recollectum.models.texts import weight
+from recollectum.domain.models.embedder import Purpose
+from recollectum.models.embedding.batching import BatchingEmbedder, batches
+from recollectum.models.embedding.inputs import weigh_text
+from recollectum.models.embedding.port import Vectors
 from tests.models.hashing import HashingEmbedder
 
 _TEXTS = st.lists(st.text(max_size=60), max_size=40)
@@ -25,7 +25,7 @@ def test_batches_hold_every_text_once_in_order_and_within_both_limits(texts: lis
     assert [text for run in found for text in run] == texts
     for run in found:
         assert 1 <= len(run) <= most
-        assert len(run) == 1 or sum(weight(text, 16) for text in run) <= tokens
+        assert len(run) == 1 or sum(weigh_text(text, 16) for text in run) <= tokens
 
 
 @given(texts=_TEXTS, most=st.integers(1, 10), concurrency=st.integers(1, 4))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollectum.domain.embedder import EmbedderIdentity, Purpose
-from recollectum.models.caching import CachedEmbedder, LatestVectors, cache_keys
-from recollectum.models.coding import decode, encode
-from recollectum.models.port import Vectors
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.models.embedding.cache import CachedEmbedder, LatestVectors, cache_keys
+from recollectum.models.embedding.port import Vectors
+from recollectum.models.embedding.vectors import decode, encode
 from tests.models.hashing import HashingEmbedder, identity
 
 _TEXTS = st.lists(st.text(max_size=8), min_size=1, max_size=12)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from recollectum.domain.contact import Outcome
 from recollectum.domain.trust import Trust
-from recollectum.text.contact_statements import mentions
-from recollectum.vault.contacts_joining import Told
-from recollectum.vault.contacts_resolving import TRUSTED, resolve
+from recollectum.text.contacts.statements import find_mentions
+from recollectum.vault.contacts.linkage import ContactStatement
+from recollectum.vault.contacts.service import TRUSTED_LEVELS, resolve_contact
 from tests.matrix.homes import START
 
 NAMES = ("Anna", "Bea", "Anna Berg", "Cleo")
@@ -51,10 +51,10 @@ def memories(trusts: tuple[Trust, ...] = tuple(Trust)) -> st.SearchStrategy[list
 QUERIES = st.sampled_from((*NAMES, "Annie", *(f"my {relation}" for relation in RELATIONS), "my girlfriend Anna"))
 
 
-def told(held: list[Memory], prefix: str = "mem") -> list[Told]:
+def told(held: list[Memory], prefix: str = "mem") -> list[ContactStatement]:
     """What the memories say."""
     return [
-        Told(
+        ContactStatement(
             mention=mention,
             memory_id=f"{prefix}_{number}",
             trust=trust,
@@ -63,13 +63,13 @@ def told(held: list[Memory], prefix: str = "mem") -> list[Told]:
             since=START + timedelta(days=made),
         )
         for number, (text, trust, made, later) in enumerate(held)
-        for mention in mentions(text)
+        for mention in find_mentions(text)
     ]
 
 
 @given(memories(), QUERIES)
 def test_a_match_has_only_addresses_that_a_trusted_memory_gives(held: list[Memory], query: str) -> None:
-    found = resolve(query, told(held))
+    found = resolve_contact(query, told(held))
     if found.contact is None:
         assert found.outcome is not Outcome.MATCH
         return
@@ -78,7 +78,7 @@ def test_a_match_has_only_addresses_that_a_trusted_memory_gives(held: list[Memor
         text, trust, *_ = held[int(one.memory_id.removeprefix("mem_"))]
         assert one.address.written in text
         assert "old number" not in text
-        assert trust in TRUSTED
+        assert trust in TRUSTED_LEVELS
 
 
 @given(memories(), st.sampled_from(RELATIONS), st.integers(0, 9), st.integers(0, 9))
@@ -89,7 +89,7 @@ def test_nobody_is_chosen_where_two_are_said_to_be_it(held: list[Memory], relati
         (f"Bea is my {relation}", Trust.OWNER, one, 0),
         (f"Cleo is my {relation}", Trust.ASSISTANT, other, 0),
     ]
-    found = resolve(f"my {relation}", told(kept + claims))
+    found = resolve_contact(f"my {relation}", told(kept + claims))
     assert found.outcome is Outcome.QUESTION
     assert {"Bea", "Cleo"} <= {somebody.name for somebody in found.candidates}
 
@@ -102,12 +102,12 @@ def test_what_is_unrelated_changes_nothing(held: list[Memory], query: str, trust
         ("Anna likes tea and was born in 1990", trust, day, 0),
         ("Quentin goes by Quen", trust, day, 0),
     ]
-    assert resolve(query, told(held) + told(unrelated, "other")) == resolve(query, told(held))
+    assert resolve_contact(query, told(held) + told(unrelated, "other")) == resolve_contact(query, told(held))
 
 
 @given(memories(), memories((Trust.TOOL, Trust.IMPORTED, Trust.UNKNOWN)), QUERIES)
 def test_no_text_from_elsewhere_makes_or_changes_a_match(held: list[Memory], strange: list[Memory], query: str) -> None:
-    before, after = resolve(query, told(held)), resolve(query, told(held) + told(strange, "strange"))
+    before, after = resolve_contact(query, told(held)), resolve_contact(query, told(held) + told(strange, "strange"))
     assert after.contact == before.contact
 
 
@@ -116,13 +116,13 @@ def test_the_order_of_the_memories_does_not_matter(held: list[Memory], query: st
     statements = told(held)
     shuffled = list(statements)
     chance.shuffle(shuffled)
-    assert resolve(query, shuffled) == resolve(query, statements)
+    assert resolve_contact(query, shuffled) == resolve_contact(query, statements)
 
 
 @given(st.one_of(st.text(max_size=80), st.lists(st.one_of(texts(), st.text(max_size=9)), max_size=4).map(" ".join)))
 def test_any_text_is_read_without_inventing_anything(text: str) -> None:
     composed = unicodedata.normalize("NFC", text)
-    for mention in mentions(text):
+    for mention in find_mentions(text):
         assert all(name in composed for name in mention.names)
         assert all(one.written in composed for one in mention.addresses)
-    resolve(text, told([("Anna is my boss", Trust.OWNER, 0, 0)]))
+    resolve_contact(text, told([("Anna is my boss", Trust.OWNER, 0, 0)]))

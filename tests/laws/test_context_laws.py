@@ -7,19 +7,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollectum.context.compiling import compile_context
-from recollectum.context.turns import calls_answered
+from recollectum.context.compiler import compile_context
+from recollectum.context.window import calls_answered
 from recollectum.domain.context import Budget, Context, PartKind, Parts, RecalledText
 from recollectum.domain.message import Role
-from recollectum.domain.summary import Summary
+from recollectum.domain.session import Summary
 from recollectum.domain.trust import Trust
-from recollectum.text.tokens import Counter, counter
+from recollectum.text.tokens import TokenCounter, counter_for
 from tests.context.histories import AT, histories
 
 MARK = "a1b2c3d4e5f60718"
 #: The night's run asks for 10,000.
 EXAMPLES = int(os.environ.get("RECOLLECTUM_CONTEXT_EXAMPLES", "300"))
-COUNTERS = [counter(None), counter("gpt-4o")]
+COUNTERS = [counter_for(None), counter_for("gpt-4o")]
 
 #: What an attacker who has guessed the mark would write, and what only looks like it.
 HOSTILE = st.sampled_from(
@@ -85,7 +85,7 @@ BUDGETS = st.builds(
 lawful = settings(max_examples=EXAMPLES)
 
 
-def compiled(parts: Parts, budget: Budget, by: Counter) -> Context:
+def compiled(parts: Parts, budget: Budget, by: TokenCounter) -> Context:
     return compile_context(parts, budget, by, mark=MARK)
 
 
@@ -99,7 +99,7 @@ def looks(text: str) -> str:
 @given(PARTS, BUDGETS, st.sampled_from(COUNTERS))
 @pytest.mark.feature("P4")
 @pytest.mark.feature("A2")
-def test_a_context_obeys_every_law(parts: Parts, budget: Budget, by: Counter) -> None:
+def test_a_context_obeys_every_law(parts: Parts, budget: Budget, by: TokenCounter) -> None:
     # One test for all, because making a history takes longer than compiling it.
     made = compiled(parts, budget, by)
     assert made == compiled(parts, budget, by)
@@ -109,7 +109,7 @@ def test_a_context_obeys_every_law(parts: Parts, budget: Budget, by: Counter) ->
     the_ledger_adds_up_and_names_what_is_missing(made, parts)
 
 
-def no_limit_is_exceeded(made: Context, budget: Budget, by: Counter) -> None:
+def no_limit_is_exceeded(made: Context, budget: Budget, by: TokenCounter) -> None:
     assert by.count(made.whole) <= made.tokens <= budget.tokens
     assert by.count(made.text) + sum(by.count(one.text) + 4 for one in made.messages) <= made.tokens
     assert len(made.messages) <= budget.messages

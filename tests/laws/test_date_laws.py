@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollectum.text.calendar_words import vocabulary
-from recollectum.text.dates import TimeRange, overlap, time_ranges
-from recollectum.text.event_references import event_references
-from recollectum.text.joined_forms import EARLIEST, LATEST
+from recollectum.text.time.combined_forms import EARLIEST, LATEST
+from recollectum.text.time.event_references import event_references
+from recollectum.text.time.ranges import TimeRange, overlap, time_ranges
+from recollectum.text.time.words import vocabulary
 
 #: Words of time in any order make more of the forms than any text would by chance.
 WORDS = st.sampled_from(

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollectum.distil.echo import Served
-from recollectum.distil.reading import Distilled, distil
-from recollectum.domain.language_model import Prompt
+from recollectum.distil.pipeline import Distilled, distil
+from recollectum.distil.screening import ServedTexts
 from recollectum.domain.memory import Memory
 from recollectum.domain.message import Json, Message
+from recollectum.domain.models.language_model import Prompt
 from recollectum.domain.proposal import Span
-from recollectum.models.language import LanguageModel
+from recollectum.models.language.port import LanguageModel
 from recollectum.testing import ScriptedModel
+from tests.distil.model.test_choices import SmallModel, offered, picked
 from tests.distil.said import answer, answers, every_sentence, memory, message, shown
-from tests.distil.test_choosing import SmallModel, offered, picked
 
 PHRASES = st.sampled_from(
     [
@@ -79,7 +79,7 @@ def read(
     barred: Sequence[Span] = (),
     served: Sequence[str] = (),
 ) -> list[Distilled]:
-    return [distil(talk, known, model=model, barred=barred, served=Served(served)) for model in models()]
+    return [distil(talk, known, model=model, barred=barred, served=ServedTexts(served)) for model in models()]
 
 
 @given(TALKS, KNOWN)

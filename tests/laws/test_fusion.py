@@ -7,8 +7,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollectum.recall.freshness import SAME, Statement, settle
-from recollectum.recall.fuse import NEAR, Candidate, Fused, draw_near, fuse
+from recollectum.recall.scoring import (
+    NEIGHBOUR_WEIGHT,
+    SAME_TOPIC,
+    DatedStatement,
+    FusedScore,
+    SearchCandidate,
+    boost_by_neighbours,
+    fuse_scores,
+    order_by_recency,
+)
 
 # Eighths are exact, so that two sums which are equal on paper are equal here.
 _COSINES = st.integers(-8, 8).map(lambda eighths: eighths / 8)
@@ -16,10 +24,10 @@ _SCORES = st.integers(0, 160).map(lambda eighths: eighths / 8)
 
 
 @st.composite
-def _candidates(draw: st.DrawFn, least: int = 0, most: int = 12) -> list[Candidate]:
+def _candidates(draw: st.DrawFn, least: int = 0, most: int = 12) -> list[SearchCandidate]:
     numbers = draw(st.lists(st.integers(1, 1000), min_size=least, max_size=most, unique=True))
     return [
-        Candidate(
+        SearchCandidate(
             number=number,
             cosine=draw(st.none() | _COSINES),
             bm25=draw(_SCORES),
@@ -36,21 +44,21 @@ def _candidates(draw: st.DrawFn, least: int = 0, most: int = 12) -> list[Candida
     ]
 
 
-def _plain(number: int, cosine: float | None, bm25: float) -> Candidate:
-    return Candidate(number=number, cosine=cosine, bm25=bm25)
+def _plain(number: int, cosine: float | None, bm25: float) -> SearchCandidate:
+    return SearchCandidate(number=number, cosine=cosine, bm25=bm25)
 
 
-def _order(fused: list[Fused]) -> list[int]:
+def _order(fused: list[FusedScore]) -> list[int]:
     return [one.number for one in fused]
 
 
-def _ranked(candidates: list[Candidate]) -> list[Fused]:
-    return fuse(candidates)[0]
+def _ranked(candidates: list[SearchCandidate]) -> list[FusedScore]:
+    return fuse_scores(candidates)[0]
 
 
 @given(_candidates())
 @pytest.mark.feature("G11")
-def test_the_order_is_whole_and_does_not_depend_on_the_order_of_arrival(candidates: list[Candidate]) -> None:
+def test_the_order_is_whole_and_does_not_depend_on_the_order_of_arrival(candidates: list[SearchCandidate]) -> None:
     ranked = _ranked(candidates)
     assert sorted(_order(ranked)) == sorted(one.number for one in candidates)
     assert ranked == sorted(ranked, key=lambda one: (-one.score, -one.number))
@@ -95,7 +103,7 @@ def test_the_scale_of_an_arm_does_not_matter(
 
 
 @given(_candidates(least=1), st.data())
-def test_a_further_reason_never_lowers_a_candidate(candidates: list[Candidate], data: st.DataObject) -> None:
+def test_a_further_reason_never_lowers_a_candidate(candidates: list[SearchCandidate], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(candidates) - 1))
     one = candidates[at]
     better = data.draw(
@@ -121,7 +129,7 @@ def test_a_further_reason_never_lowers_a_candidate(candidates: list[Candidate], 
 
 
 @given(_candidates())
-def test_the_reasons_are_what_was_added(candidates: list[Candidate]) -> None:
+def test_the_reasons_are_what_was_added(candidates: list[SearchCandidate]) -> None:
     plain = [_plain(one.number, one.cosine, one.bm25)._replace(turn=one.turn) for one in candidates]
     base = {one.number: one.score for one in _ranked(plain)}
     for one in _ranked(candidates):
@@ -131,16 +139,16 @@ def test_the_reasons_are_what_was_added(candidates: list[Candidate]) -> None:
 
 @given(_candidates(), st.data())
 def test_a_turn_gains_from_its_neighbours_what_the_arms_think_of_them(
-    candidates: list[Candidate], data: st.DataObject
+    candidates: list[SearchCandidate], data: st.DataObject
 ) -> None:
-    ranked, scale = fuse(candidates)
+    ranked, scale = fuse_scores(candidates)
     base = {one.number: one.base for one in ranked} | {2000: scale.base(None, 0.0, turn=True)}
     beside = {one.number: data.draw(st.lists(st.sampled_from([*base, 3000]), max_size=2)) for one in ranked}
-    drawn = draw_near(ranked, beside, base)
+    drawn = boost_by_neighbours(ranked, beside, base)
     assert drawn == sorted(drawn, key=lambda one: (-one.score, -one.number))
     before = {one.number: one for one in ranked}
     for one in drawn:
-        gain = NEAR * sum(base.get(number, 0.0) for number in beside[one.number])
+        gain = NEIGHBOUR_WEIGHT * sum(base.get(number, 0.0) for number in beside[one.number])
         assert one.score == pytest.approx(before[one.number].score + gain)
         assert dict(one.added).get("near", 0.0) == pytest.approx(gain)
 
@@ -150,28 +158,28 @@ def test_nothing_and_one_are_fine() -> None:
     assert _order(_ranked([_plain(7, None, 0.0)])) == [7]
     assert _ranked([_plain(7, 0.5, 3.0)])[0].score == 0
     assert _order(_ranked([_plain(1, 0.5, 3.0), _plain(2, 0.5, 3.0)])) == [2, 1]
-    assert draw_near([], {}, {}) == []
+    assert boost_by_neighbours([], {}, {}) == []
 
 
 _TERMS = st.frozensets(st.sampled_from("abcdefgh"), max_size=6)
 
 
 @st.composite
-def _statements(draw: st.DrawFn) -> list[Statement]:
+def _statements(draw: st.DrawFn) -> list[DatedStatement]:
     asked = draw(st.frozensets(st.sampled_from("abcd"), max_size=3))
     numbers = draw(st.lists(st.integers(1, 100), max_size=10, unique=True))
-    return [Statement(number, number, terms, terms & asked) for number in numbers for terms in [draw(_TERMS)]]
+    return [DatedStatement(number, number, terms, terms & asked) for number in numbers for terms in [draw(_TERMS)]]
 
 
-def _compete(one: Statement, other: Statement) -> bool:
-    same = len(one.terms & other.terms) >= SAME * len(one.terms | other.terms)
+def _compete(one: DatedStatement, other: DatedStatement) -> bool:
+    same = len(one.terms & other.terms) >= SAME_TOPIC * len(one.terms | other.terms)
     return bool(one.asked) and one.asked == other.asked and same
 
 
 @given(_statements())
 @pytest.mark.feature("G11")
-def test_settling_moves_only_those_who_compete(statements: list[Statement]) -> None:
-    order = settle(statements)
+def test_settling_moves_only_those_who_compete(statements: list[DatedStatement]) -> None:
+    order = order_by_recency(statements)
     assert sorted(order) == sorted(one.number for one in statements)
     for one, number in zip(statements, order, strict=True):
         rivals = [other for other in statements if other.number != one.number and _compete(one, other)]
@@ -183,14 +191,14 @@ def test_settling_moves_only_those_who_compete(statements: list[Statement]) -> N
 
 
 @given(_statements())
-def test_of_statements_that_all_say_the_same_thing_the_newest_is_first(statements: list[Statement]) -> None:
+def test_of_statements_that_all_say_the_same_thing_the_newest_is_first(statements: list[DatedStatement]) -> None:
     same = [replace(one, terms=frozenset("ab"), asked=frozenset("a")) for one in statements]
-    assert settle(same) == sorted((one.number for one in same), reverse=True)
+    assert order_by_recency(same) == sorted((one.number for one in same), reverse=True)
 
 
 @given(_statements())
-def test_a_lone_pair_is_settled_newest_first(statements: list[Statement]) -> None:
-    order = settle(statements)
+def test_a_lone_pair_is_settled_newest_first(statements: list[DatedStatement]) -> None:
+    order = order_by_recency(statements)
     for one in statements:
         rivals = [other for other in statements if other.number != one.number and _compete(one, other)]
         if len(rivals) == 1 and sum(_compete(rivals[0], other) for other in statements) == 2:
@@ -199,28 +207,30 @@ def test_a_lone_pair_is_settled_newest_first(statements: list[Statement]) -> Non
 
 
 def test_statements_that_answer_with_other_words_do_not_compete() -> None:
-    one = Statement(1, 1, frozenset("abcde"), frozenset("a"))
-    other = Statement(2, 2, frozenset("bcdef"), frozenset("b"))
-    assert settle([one, other]) == [1, 2]
-    assert settle([one, replace(one, number=2, created=2)]) == [2, 1]
+    one = DatedStatement(1, 1, frozenset("abcde"), frozenset("a"))
+    other = DatedStatement(2, 2, frozenset("bcdef"), frozenset("b"))
+    assert order_by_recency([one, other]) == [1, 2]
+    assert order_by_recency([one, replace(one, number=2, created=2)]) == [2, 1]
     # Nor do those that answer with none of them, however alike.
-    assert settle([replace(one, asked=frozenset()), replace(one, number=2, created=2, asked=frozenset())]) == [1, 2]
+    assert order_by_recency(
+        [replace(one, asked=frozenset()), replace(one, number=2, created=2, asked=frozenset())]
+    ) == [1, 2]
 
 
 def test_newer_is_what_was_said_later_and_not_what_was_brought_in_later() -> None:
-    said_first = Statement(2, 10, frozenset("abc"), frozenset("a"))
-    said_last = Statement(1, 20, frozenset("abx"), frozenset("a"))
-    assert settle([said_first, said_last]) == [1, 2]
+    said_first = DatedStatement(2, 10, frozenset("abc"), frozenset("a"))
+    said_last = DatedStatement(1, 20, frozenset("abx"), frozenset("a"))
+    assert order_by_recency([said_first, said_last]) == [1, 2]
 
 
-def _settled_again(statements: list[Statement]) -> tuple[list[int], list[int]]:
-    once = settle(statements)
+def _settled_again(statements: list[DatedStatement]) -> tuple[list[int], list[int]]:
+    once = order_by_recency(statements)
     by_number = {one.number: one for one in statements}
-    return once, settle([by_number[number] for number in once])
+    return once, order_by_recency([by_number[number] for number in once])
 
 
 @given(_statements())
-def test_settling_again_changes_nothing_where_groups_are_apart(statements: list[Statement]) -> None:
+def test_settling_again_changes_nothing_where_groups_are_apart(statements: list[DatedStatement]) -> None:
     rivals = {one.number: {other.number for other in statements if _compete(one, other)} for one in statements}
     assume(all(rivals[other] == mine for mine in rivals.values() for other in mine))
     once, twice = _settled_again(statements)

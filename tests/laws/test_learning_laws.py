@@ -13,9 +13,19 @@ from hypothesis import strategies as st
 from recollectum import Recollectum
 from recollectum.domain.learning import CATEGORIES
 from recollectum.domain.memory import Kind
-from recollectum.policy.learnings import is_same
-from recollectum.text.learnings_file import BrokenFile, Entry, as_shown, parse, to_entry, to_text
-from recollectum.text.learnings_layout import Changes, Placed, lay_out, text_of
+from recollectum.vault.learnings.document import (
+    DocumentChanges,
+    LearningEntry,
+    MalformedLearnings,
+    PlacedPart,
+    apply_changes,
+    document_text,
+    join_parts,
+    parse_learnings,
+    strip_line_ends,
+    to_entry,
+)
+from recollectum.vault.learnings.merge import is_same_learning
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
@@ -27,7 +37,7 @@ use tabs spaces never not always 2 4 tea in python files the old project
 _WORDS = st.sampled_from(_VOCABULARY.split())
 _SENTENCES = st.lists(_WORDS, min_size=1, max_size=8).map(" ".join)
 _ODD = st.text(st.sampled_from("ab- #`~[]<>!*\n\t\r\x0b\u2028é"), min_size=1, max_size=20).filter(
-    lambda one: as_shown(one)
+    lambda one: strip_line_ends(one)
 )
 _TEXTS = _SENTENCES | _ODD | st.builds("{}\n\n  {}".format, _SENTENCES, _SENTENCES)
 _KINDS = st.sampled_from(list(CATEGORIES))
@@ -80,11 +90,11 @@ class Pair:
         assert report.problem is None
         return report.any()
 
-    def pieces(self) -> list[Entry | object]:
-        return list(parse(self.path.read_bytes().decode()))
+    def pieces(self) -> list[LearningEntry | object]:
+        return list(parse_learnings(self.path.read_bytes().decode()))
 
-    def entries(self) -> list[Entry]:
-        return [one for one in self.pieces() if isinstance(one, Entry)]
+    def entries(self) -> list[LearningEntry]:
+        return [one for one in self.pieces() if isinstance(one, LearningEntry)]
 
     def kept(self) -> set[str]:
         """Every text that can still be had: served, in the history, or in the trash."""
@@ -92,11 +102,11 @@ class Pair:
         for state in ("active", "soft_deleted"):
             for memory in self.vault.memories.page(state=state, limit=1000):
                 if memory.agent == self.agent:
-                    found.add(as_shown(memory.content))
+                    found.add(strip_line_ends(memory.content))
                     live = state == "active" or self.vault.memories.restore(memory.id)
                     assert live
                     versions = self.vault.memories.history(memory.id).versions
-                    found |= {as_shown(version.content) for version in versions}
+                    found |= {strip_line_ends(version.content) for version in versions}
         return found
 
 
@@ -115,10 +125,10 @@ class Act:
         match self.what:
             case "add":
                 pair.vault.learnings.add(self.text, self.kind, agent=pair.agent)
-                pair.written.add(as_shown(self.text))
+                pair.written.add(strip_line_ends(self.text))
             case "edit" if chosen:
                 pair.vault.memories.edit(chosen.id, self.text, kind=self.kind)
-                pair.written.add(as_shown(self.text))
+                pair.written.add(strip_line_ends(self.text))
             case "forget" if chosen:
                 pair.vault.learnings.remove(chosen.id)
             case "sync":
@@ -129,8 +139,8 @@ class Act:
                 pass
 
     def _by_hand(self, pair: Pair) -> None:
-        pieces = parse(pair.path.read_bytes().decode())
-        places = [place for place, one in enumerate(pieces) if isinstance(one, Entry)]
+        pieces = parse_learnings(pair.path.read_bytes().decode())
+        places = [place for place, one in enumerate(pieces) if isinstance(one, LearningEntry)]
         place = places[self.number % len(places)] if places else None
         line = to_entry(self.kind, _DAY, self.text)
         if self.what == "remark":
@@ -139,11 +149,11 @@ class Act:
             raws = [one.raw for one in pieces]
             text = "".join([*raws[:at], pair.remarks[-1] + "\n", *raws[at:]])
         elif self.what == "write":
-            changed = lay_out(pieces, Changes({}, new=[("", Placed(line))]))
-            text = text_of(changed)
+            changed = apply_changes(pieces, DocumentChanges({}, new=[("", PlacedPart(line))]))
+            text = document_text(changed)
         elif place is not None:
             found = pieces[place]
-            assert isinstance(found, Entry)
+            assert isinstance(found, LearningEntry)
             raw = "" if self.what == "cut" else to_entry(found.category or self.kind, _DAY, self.text).raw
             text = "".join([*(one.raw for one in pieces[:place]), raw, *(one.raw for one in pieces[place + 1 :])])
         else:
@@ -181,11 +191,11 @@ def test_nothing_that_anyone_wrote_is_lost_and_syncs_converge(home: Recollectum,
 
     served = pair.vault.learnings.page(agent=pair.agent, limit=1000)
     shown = sorted((one.category or "", one.day or _DAY, one.text) for one in pair.entries())
-    assert shown == sorted((one.category, one.day, as_shown(one.text)) for one in served)
+    assert shown == sorted((one.category, one.day, strip_line_ends(one.text)) for one in served)
     text = before.decode()
     assert all(remark in text for remark in pair.remarks)
     kept = pair.kept()
-    lost = {one for one in pair.written - kept if not any(is_same(one, other) for other in kept)}
+    lost = {one for one in pair.written - kept if not any(is_same_learning(one, other) for other in kept)}
     assert not lost
 
 
@@ -193,37 +203,41 @@ def test_nothing_that_anyone_wrote_is_lost_and_syncs_converge(home: Recollectum,
 @given(text=_FILES | st.text())
 def test_a_file_is_its_pieces(text: str) -> None:
     try:
-        pieces = parse(text)
-    except BrokenFile as error:
+        pieces = parse_learnings(text)
+    except MalformedLearnings as error:
         line = error.line
     else:
         line = 1
-        assert to_text(pieces) == text
-        assert parse(to_text(pieces)) == pieces
+        assert join_parts(pieces) == text
+        assert parse_learnings(join_parts(pieces)) == pieces
     assert 1 <= line <= text.count("\n") + 1
 
 
-@given(kind=_KINDS, content=_TEXTS | st.text().filter(lambda one: "\0" not in one and as_shown(one)))
+@given(kind=_KINDS, content=_TEXTS | st.text().filter(lambda one: "\0" not in one and strip_line_ends(one)))
 def test_what_is_written_is_read_back(kind: Kind, content: str) -> None:
     written = to_entry(kind, _DAY, content)
-    laid = lay_out(parse("# Learnings\n"), Changes({}, new=[("", Placed(written))]))
-    (entry,) = [one for one in parse(text_of(laid)) if isinstance(one, Entry)]
-    assert (entry.category, entry.day, entry.text) == (kind, _DAY, as_shown(content))
-    assert as_shown(as_shown(content)) == as_shown(content)
+    laid = apply_changes(parse_learnings("# Learnings\n"), DocumentChanges({}, new=[("", PlacedPart(written))]))
+    (entry,) = [one for one in parse_learnings(document_text(laid)) if isinstance(one, LearningEntry)]
+    assert (entry.category, entry.day, entry.text) == (kind, _DAY, strip_line_ends(content))
+    assert strip_line_ends(strip_line_ends(content)) == strip_line_ends(content)
 
 
 @example(file="## Preferences\n\n  indented", kinds=[Kind.PREFERENCE], dropped=set())
 @given(file=_FILES, kinds=st.lists(_KINDS, max_size=4), dropped=st.sets(st.integers(0, 5)))
 def test_a_change_of_one_line_changes_no_other(file: str, kinds: list[Kind], dropped: set[int]) -> None:
     try:
-        pieces = parse(file)
-    except BrokenFile:
+        pieces = parse_learnings(file)
+    except MalformedLearnings:
         return
-    entries = [one for one in pieces if isinstance(one, Entry)]
+    entries = [one for one in pieces if isinstance(one, LearningEntry)]
     gone = {place for place in dropped if place < len(entries) and entries[place].category}
-    new = [("", Placed(to_entry(kind, _DAY, f"new {number}"))) for number, kind in enumerate(kinds)]
-    laid = lay_out(pieces, Changes(dict.fromkeys(gone), new=new))
-    after = [(one.category, one.day, one.text) for one in parse(text_of(laid)) if isinstance(one, Entry)]
+    new = [("", PlacedPart(to_entry(kind, _DAY, f"new {number}"))) for number, kind in enumerate(kinds)]
+    laid = apply_changes(pieces, DocumentChanges(dict.fromkeys(gone), new=new))
+    after = [
+        (one.category, one.day, one.text)
+        for one in parse_learnings(document_text(laid))
+        if isinstance(one, LearningEntry)
+    ]
     stayed = [(one.category, one.day, one.text) for place, one in enumerate(entries) if place not in gone]
     added = [(kind, _DAY, f"new {number}") for number, kind in enumerate(kinds)]
     assert sorted(map(str, after)) == sorted(map(str, [*stayed, *added]))

@@ -13,12 +13,12 @@ from recollectum import Recollectum
 from recollectum.domain.errors import StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import STEPS, Memory, State
-from recollectum.policy.clock import Reading, certain
+from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import Retention, due_at, due_step, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros_or_none
-from recollectum.vault.draft import Draft
-from recollectum.vault.lifecycle import Move
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.retention.lifecycle import DueMove
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, copy_home, open_home, quick_folder
 
@@ -51,10 +51,10 @@ MEMORIES = st.builds(
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Reading:
+def readings(draw: st.DrawFn) -> ClockReading:
     """The wall's time, and a believed time that is not after it."""
     now = draw(TIMES)
-    return Reading(now, now - timedelta(hours=draw(st.sampled_from([0, 1, 50, 300]))))
+    return ClockReading(now, now - timedelta(hours=draw(st.sampled_from([0, 1, 50, 300]))))
 
 
 READINGS = readings()
@@ -62,14 +62,14 @@ READINGS = readings()
 
 @given(MEMORIES, READINGS)
 @pytest.mark.feature("M1")
-def test_what_is_due_is_a_step_of_the_table(memory: Memory, reading: Reading) -> None:
+def test_what_is_due_is_a_step_of_the_table(memory: Memory, reading: ClockReading) -> None:
     step = due_step(memory, reading)
     assert step is None or step.to in STEPS[memory.state]
 
 
 @given(MEMORIES, READINGS)
 @pytest.mark.feature("M3")
-def test_a_step_names_the_time_that_made_it_due(memory: Memory, reading: Reading) -> None:
+def test_a_step_names_the_time_that_made_it_due(memory: Memory, reading: ClockReading) -> None:
     step = due_step(memory, reading)
     if step:
         assert step.at == getattr(memory, step.because)
@@ -81,18 +81,18 @@ def test_a_step_names_the_time_that_made_it_due(memory: Memory, reading: Reading
 def test_the_sweep_looks_at_a_memory_exactly_when_something_is_due(memory: Memory, now: datetime) -> None:
     first = due_at(memory)
     if memory.state is not State.HARD_DELETE_PENDING:
-        assert (due_step(memory, certain(now)) is not None) == (first is not None and first <= now)
+        assert (due_step(memory, certain_reading(now)) is not None) == (first is not None and first <= now)
 
 
 @given(MEMORIES, READINGS, st.integers(0, 400))
-def test_a_state_that_was_seen_is_never_younger_later(memory: Memory, reading: Reading, hours: int) -> None:
-    later = Reading(reading.now + timedelta(hours=hours), reading.policy_now + timedelta(hours=hours))
+def test_a_state_that_was_seen_is_never_younger_later(memory: Memory, reading: ClockReading, hours: int) -> None:
+    later = ClockReading(reading.now + timedelta(hours=hours), reading.policy_now + timedelta(hours=hours))
     order = list(State)
     assert order.index(state_at(memory, later)) >= order.index(state_at(memory, reading))
 
 
 @given(MEMORIES, READINGS)
-def test_what_is_seen_rests(memory: Memory, reading: Reading) -> None:
+def test_what_is_seen_rests(memory: Memory, reading: ClockReading) -> None:
     seen = state_at(memory, reading)
     assert state_at(replace(memory, state=seen), reading) is seen
 
@@ -114,7 +114,7 @@ def test_what_enters_a_state_rests_in_it(memory: Memory, to: State, now: datetim
     late = to is State.ARCHIVED and memory.archive_at is not None and memory.archive_at <= now
     if to in STEPS[memory.state] and not late:
         entered = replace(enter(memory, to, now, Retention()), expires_at=None)
-        assert due_step(entered, certain(now)) is None
+        assert due_step(entered, certain_reading(now)) is None
 
 
 @pytest.fixture(scope="module")
@@ -145,14 +145,14 @@ def _put(vault: Vault, drawn: list[Memory]) -> list[Memory]:
             times = {name: micros_or_none(getattr(memory, name)) for name in _TIMES}
             tx.run(_TAMPER, {"id": memory.id, "state": memory.state, "superseded_by": memory.superseded_by, **times})
 
-    vars(vault)["_footing"].database.write(change)
+    vars(vault)["_runtime"].database.write(change)
     return kept
 
 
 @given(st.lists(MEMORIES, min_size=1, max_size=8), READINGS)
 @settings(max_examples=100)
 @pytest.mark.feature("M5")
-def test_recall_serves_exactly_what_is_active(template: Path, drawn: list[Memory], reading: Reading) -> None:
+def test_recall_serves_exactly_what_is_active(template: Path, drawn: list[Memory], reading: ClockReading) -> None:
     clock = Turning(reading.policy_now)
     rules = {"lifecycle.clock_leap_days": 1}
     with quick_folder() as folder, open_home(copy_home(template, folder / "it"), clock, settings=rules) as home:
@@ -160,12 +160,12 @@ def test_recall_serves_exactly_what_is_active(template: Path, drawn: list[Memory
         kept = _put(vault, drawn)
         # More than a day ahead is a leap, which holds the policy's time where it was.
         clock.now = reading.now
-        believed = reading if reading.now - reading.policy_now > DAY else certain(reading.now)
+        believed = reading if reading.now - reading.policy_now > DAY else certain_reading(reading.now)
         served = {hit.source.memory_id for hit in vault.recall("zebra", limit=100)}
         assert served == {memory.id for memory in kept if _is_current(memory, believed)}
 
 
-def _is_current(memory: Memory, reading: Reading) -> bool:
+def _is_current(memory: Memory, reading: ClockReading) -> bool:
     valid = memory.valid_to is None or memory.valid_to > reading.now
     return valid and memory.superseded_by is None and state_at(memory, reading) is State.ACTIVE
 
@@ -194,7 +194,7 @@ def _taken(vault: Vault) -> list[tuple[str, State, datetime]]:
     return sorted((event.subject_id, event.state, event.at) for event in steps if event.state)
 
 
-def _shown(moves: list[Move]) -> list[tuple[str, State, datetime]]:
+def _shown(moves: list[DueMove]) -> list[tuple[str, State, datetime]]:
     return sorted((move.memory_id, move.after, move.at) for move in moves)
 
 

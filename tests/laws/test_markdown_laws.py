@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollectum.text.ignore import IgnoreRules
-from recollectum.text.markdown import sections
-from recollectum.text.markdown_blocks import blocks
+from recollectum.text.markdown import blocks, sections
 
 LINES = st.sampled_from(
     [

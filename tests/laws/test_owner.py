@@ -9,9 +9,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict, InvalidInput, RecollectumError
-from recollectum.domain.names import check_name
-from recollectum.domain.owner import Owner
+from recollectum.domain.ids import check_name
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 #: Characters that have broken out of a name before: separators, dots, controls, bidi, joiners, forms of one letter.

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollectum.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from recollectum.domain.language_model import Piece, Prompt, Reply, Turn
 from recollectum.domain.message import Role
-from recollectum.models.persisting import PersistentModel
-from recollectum.models.retrying import Patience, Pauses
+from recollectum.domain.models.language_model import Piece, Prompt, Reply, Turn
+from recollectum.models.limits.retry import RetryClock, RetryingModel, RetryPolicy
 from recollectum.testing import ScriptedModel
 
 PROMPT = Prompt(turns=(Turn(role=Role.USER, text="hello"),))
@@ -19,7 +18,7 @@ _PASSING = st.one_of(
     st.builds(ModelUnavailable, st.just("busy"), retry_after_seconds=st.none() | st.floats(0, 50)),
 )
 _FAILURES = st.lists(_PASSING | st.builds(ModelRefused, st.just("no")), max_size=6)
-_PATIENCE = st.builds(Patience, attempts=st.integers(1, 6), total_seconds=st.floats(0, 100))
+_PATIENCE = st.builds(RetryPolicy, attempts=st.integers(1, 6), total_seconds=st.floats(0, 100))
 
 
 @dataclass
@@ -36,10 +35,10 @@ class Time:
 
 @given(failures=_FAILURES, patience=_PATIENCE, chance=st.floats(0, 1), way=st.sampled_from(["whole", "stream"]))
 def test_only_what_may_pass_is_asked_again_within_number_and_time(
-    failures: list[ModelError], patience: Patience, chance: float, way: str
+    failures: list[ModelError], patience: RetryPolicy, chance: float, way: str
 ) -> None:
     time, inner = Time(), ScriptedModel([*failures, "here I am"])
-    model = PersistentModel(inner, patience, Pauses(lambda: time.now, time.sleep, lambda: chance))
+    model = RetryingModel(inner, patience, RetryClock(lambda: time.now, time.sleep, lambda: chance))
     met: ModelError | None = None
     try:
         text = "".join(piece.text for piece in model.stream(PROMPT)) if way == "stream" else model.complete(PROMPT).text
@@ -78,7 +77,7 @@ class Breaking(ScriptedModel):
 def test_a_stream_that_has_begun_is_never_begun_again(words: int) -> None:
     inner, seen = Breaking(words), 0
     try:
-        for _ in PersistentModel(inner, Patience(), Pauses(sleep=lambda _: None)).stream(PROMPT):
+        for _ in RetryingModel(inner, RetryPolicy(), RetryClock(sleep=lambda _: None)).stream(PROMPT):
             seen += 1
     except ModelUnavailable:
         assert (seen, inner.begun) == (words, 1)

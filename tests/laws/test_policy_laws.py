@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollectum.home.policies import parse_policy
-from recollectum.policy.decisions import Request, decide
-from recollectum.policy.matching_shell import Unclear, pieces
-from recollectum.policy.rules import Place, Reach, Rule, RuleFile, Tier, Verdict
-from recollectum.policy.tiers import Ruleset, ruleset
+from recollectum.policy.rules.decisions import ToolRequest, decide
+from recollectum.policy.rules.matching import Ruleset, build_ruleset
+from recollectum.policy.rules.model import Place, Rule, RuleFile, RuleScope, Tier, Verdict
+from recollectum.policy.rules.shell_commands import UnclearCommand, parse_command
 
 _TOOLS = st.sampled_from(("read", "write", "r*", "*", "git__*", "shell"))
 _REACHES = st.builds(
-    Reach,
+    RuleScope,
     tools=st.lists(_TOOLS, min_size=1, max_size=2).map(tuple),
     modes=st.sampled_from(((), ("plan",), ("plan", "default"))),
     clients=st.sampled_from(((), ("a*",), ("bot",))),
@@ -33,7 +33,7 @@ _COMMANDS = st.lists(
     max_size=8,
 ).map("".join)
 _REQUESTS = st.builds(
-    Request,
+    ToolRequest,
     tool=st.sampled_from(("read", "write", "git__log", "shell")),
     args=st.dictionaries(st.just("command"), _COMMANDS, max_size=1),
     mode=st.sampled_from(("default", "plan")),
@@ -42,11 +42,11 @@ _REQUESTS = st.builds(
 
 
 def _set(rules: list[Rule]) -> Ruleset:
-    return ruleset([RuleFile(tuple(rules))])
+    return build_ruleset([RuleFile(tuple(rules))])
 
 
 @given(rules=st.lists(_RULES, max_size=8), request=_REQUESTS)
-def test_the_rule_that_is_named_is_one_of_the_rules(rules: list[Rule], request: Request) -> None:
+def test_the_rule_that_is_named_is_one_of_the_rules(rules: list[Rule], request: ToolRequest) -> None:
     decided = decide(request, _set(rules))
     assert decided.rule is None or decided.rule in rules
     if decided.verdict is not Verdict.ASK_USER:
@@ -55,9 +55,9 @@ def test_the_rule_that_is_named_is_one_of_the_rules(rules: list[Rule], request: 
 
 
 @given(rules=st.lists(_RULES, max_size=8), request=_REQUESTS, verdict=st.sampled_from(Verdict))
-def test_a_higher_tier_always_wins(rules: list[Rule], request: Request, verdict: Verdict) -> None:
+def test_a_higher_tier_always_wins(rules: list[Rule], request: ToolRequest, verdict: Verdict) -> None:
     below = [replace(rule, place=replace(rule.place, tier=min(rule.place.tier, Tier.USER))) for rule in rules]
-    above = Rule(place=Place("z", 1, Tier.ADMIN), reach=Reach(tools=("*",)), verdict=verdict)
+    above = Rule(place=Place("z", 1, Tier.ADMIN), reach=RuleScope(tools=("*",)), verdict=verdict)
     decided = decide(request, _set([*below, above]))
     assert decided.rule == above
     if decided.verdict is not verdict:
@@ -66,14 +66,16 @@ def test_a_higher_tier_always_wins(rules: list[Rule], request: Request, verdict:
 
 
 @given(rules=st.lists(_RULES, max_size=8), request=_REQUESTS, added=_RULES)
-def test_adding_a_deny_never_loosens_anything(rules: list[Rule], request: Request, added: Rule) -> None:
+def test_adding_a_deny_never_loosens_anything(rules: list[Rule], request: ToolRequest, added: Rule) -> None:
     before = decide(request, _set(rules)).verdict
     after = decide(request, _set([*rules, replace(added, verdict=Verdict.DENY)])).verdict
     assert after.strictness >= before.strictness
 
 
 @given(rules=st.lists(_RULES, max_size=6), request=_REQUESTS, data=st.data())
-def test_the_order_of_the_files_makes_no_difference(rules: list[Rule], request: Request, data: st.DataObject) -> None:
+def test_the_order_of_the_files_makes_no_difference(
+    rules: list[Rule], request: ToolRequest, data: st.DataObject
+) -> None:
     shuffled = data.draw(st.permutations(rules))
     first, second = decide(request, _set(rules)), decide(request, _set(shuffled))
     assert first.verdict == second.verdict
@@ -105,7 +107,7 @@ def test_no_bytes_crash_the_reader(data: bytes) -> None:
 @given(command=st.one_of(st.text(max_size=40), _COMMANDS))
 def test_no_command_crashes_the_reader(command: str) -> None:
     try:
-        found = pieces(command)
-    except Unclear:
+        found = parse_command(command)
+    except UnclearCommand:
         return
     assert all(piece.words and piece.words[0].certain for piece in found)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import Hit, SourceKind
 from recollectum.text.cleaning import clean
-from recollectum.text.similarity import fingerprint
-from recollectum.text.terms import query_terms
+from recollectum.text.terms.analyser import query_terms
+from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollectum.domain.embedder import Purpose
 from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
-from recollectum.models.retrying import Patience, Pauses, RetryingEmbedder, pause
+from recollectum.domain.models.embedder import Purpose
+from recollectum.models.limits.retry import RetryClock, RetryingEmbedder, RetryPolicy, backoff_seconds
 from tests.models.hashing import HashingEmbedder
 
 _SECONDS = st.floats(0, 100)
@@ -18,7 +18,7 @@ _PASSING = st.one_of(
 )
 _LASTING = st.sampled_from([ModelRefused, ModelMissing]).map(lambda kind: kind("no"))
 _PATIENCE = st.builds(
-    Patience,
+    RetryPolicy,
     attempts=st.integers(1, 6),
     first_seconds=st.floats(0.01, 2),
     longest_seconds=st.floats(0.01, 10),
@@ -39,12 +39,12 @@ class Time:
 
 
 def attempt(
-    patience: Patience, failures: list[ModelError], chance: float
+    patience: RetryPolicy, failures: list[ModelError], chance: float
 ) -> tuple[HashingEmbedder, Time, ModelError | None]:
     """Embed one text through these failures: the embedder that was asked, the time spent, and the error raised."""
     time, inner = Time(), HashingEmbedder(failures)
-    pauses = Pauses(lambda: time.now, time.sleep, lambda: chance)
-    embedder = RetryingEmbedder(inner, passages=patience, queries=Patience(attempts=1), pauses=pauses)
+    pauses = RetryClock(lambda: time.now, time.sleep, lambda: chance)
+    embedder = RetryingEmbedder(inner, passages=patience, queries=RetryPolicy(attempts=1), pauses=pauses)
     try:
         assert embedder.embed(["text"], Purpose.PASSAGE).shape == (1, 8)
     except ModelError as error:
@@ -54,7 +54,7 @@ def attempt(
 
 @given(patience=_PATIENCE, failures=st.lists(_PASSING | _LASTING, max_size=8), chance=st.floats(0, 1))
 def test_what_is_asked_again_is_bounded_in_number_and_time(
-    patience: Patience, failures: list[ModelError], chance: float
+    patience: RetryPolicy, failures: list[ModelError], chance: float
 ) -> None:
     inner, time, error = attempt(patience, failures, chance)
     asked = len(inner.calls)
@@ -69,7 +69,7 @@ def test_what_is_asked_again_is_bounded_in_number_and_time(
 
 @given(patience=_PATIENCE, failures=st.lists(_PASSING, max_size=8), chance=st.floats(0, 1))
 def test_each_pause_is_at_least_what_was_asked_for_and_otherwise_within_its_bounds(
-    patience: Patience, failures: list[ModelError], chance: float
+    patience: RetryPolicy, failures: list[ModelError], chance: float
 ) -> None:
     _, time, _ = attempt(patience, failures, chance)
     for number, (slept, failure) in enumerate(zip(time.slept, failures, strict=False)):
@@ -80,15 +80,15 @@ def test_each_pause_is_at_least_what_was_asked_for_and_otherwise_within_its_boun
 
 
 @given(patience=_PATIENCE, failures=st.lists(_PASSING, max_size=5))
-def test_enough_attempts_and_time_always_arrive(patience: Patience, failures: list[ModelError]) -> None:
-    patient = Patience(attempts=len(failures) + 1, first_seconds=patience.first_seconds, total_seconds=10_000)
+def test_enough_attempts_and_time_always_arrive(patience: RetryPolicy, failures: list[ModelError]) -> None:
+    patient = RetryPolicy(attempts=len(failures) + 1, first_seconds=patience.first_seconds, total_seconds=10_000)
     _, _, error = attempt(patient, failures, 0.5)
     assert error is None
 
 
 @given(failure=_LASTING)
 def test_what_lasts_is_raised_at_once(failure: ModelError) -> None:
-    inner, time, error = attempt(Patience(), [failure], 0.5)
+    inner, time, error = attempt(RetryPolicy(), [failure], 0.5)
     assert error is failure
     assert len(inner.calls) == 1
     assert not time.slept
@@ -96,12 +96,12 @@ def test_what_lasts_is_raised_at_once(failure: ModelError) -> None:
 
 @pytest.mark.parametrize("attempts", [1, 2, 50, 5000])
 def test_pauses_stop_growing(attempts: int) -> None:
-    assert pause(Patience(), attempts, ModelTimeout("late"), 1.0) <= Patience().longest_seconds
+    assert backoff_seconds(RetryPolicy(), attempts, ModelTimeout("late"), 1.0) <= RetryPolicy().longest_seconds
 
 
 def test_a_query_has_its_own_patience() -> None:
     inner = HashingEmbedder([ModelTimeout("late")])
-    embedder = RetryingEmbedder(inner, passages=Patience(), queries=Patience(attempts=1))
+    embedder = RetryingEmbedder(inner, passages=RetryPolicy(), queries=RetryPolicy(attempts=1))
     with pytest.raises(ModelTimeout):
         embedder.embed(["text"], Purpose.QUERY)
     assert len(inner.calls) == 1

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.redaction_examples import FORMED, NAMED, examples
-from recollectum.text.secrets import redact
+from recollectum.text.secrets.redaction import redact
 
 _TELLING = (
     *("password=", "password is ", "token: '", "'", '"', "Bearer ", "://u:", "@h", "AKIA", "sk-", "eyJ", "\\n", " "),

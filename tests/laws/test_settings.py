@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from recollectum.domain.errors import SettingsError
 from recollectum.home.paths import Home
-from recollectum.settings.check import check_tree
+from recollectum.settings.check import SettingOrigin, SettingsScope, check_tree
 from recollectum.settings.edit import set_value, unset_value
-from recollectum.settings.known import Setting, known
-from recollectum.settings.load import Values, load, merge, placed
+from recollectum.settings.load import Values, load, merge, with_origins
 from recollectum.settings.migrate import migrate
-from recollectum.settings.origins import Origin, SettingsScope
+from recollectum.settings.registry import Setting, all_settings
 from recollectum.settings.spec import Value
 
 names = st.text("abcxyzäßé日-_ ", min_size=1, max_size=8).map(lambda name: name.replace(" ", "")).filter(bool)
@@ -63,14 +62,18 @@ def nested(flat: dict[str, Value]) -> dict[str, object]:
     return tree
 
 
-trees = st.fixed_dictionaries({}, optional={key: values_of(setting) for key, setting in known().items()}).map(nested)
-one_value = st.sampled_from(list(known().values())).flatmap(lambda one: st.tuples(st.just(one.key), values_of(one)))
+trees = st.fixed_dictionaries({}, optional={key: values_of(setting) for key, setting in all_settings().items()}).map(
+    nested
+)
+one_value = st.sampled_from(list(all_settings().values())).flatmap(
+    lambda one: st.tuples(st.just(one.key), values_of(one))
+)
 
 
 def layer(tree: dict[str, object], scope: SettingsScope) -> Values:
-    checked = check_tree(tree, Origin(scope, "file"), {})
+    checked = check_tree(tree, SettingOrigin(scope, "file"), {})
     assert checked.problems == []
-    return placed(checked)
+    return with_origins(checked)
 
 
 @pytest.mark.feature("C1")
@@ -83,7 +86,7 @@ def test_merging_is_associative_and_the_last_that_speaks_wins(
     c = layer(third, SettingsScope.SYSTEM)
     merged = merge(merge(a, b), c)
     assert merged == merge(a, merge(b, c))
-    for key in known():
+    for key in all_settings():
         spoken = [one[key] for one in (a, b, c) if key in one]
         assert merged.get(key) == (spoken[-1] if spoken else None)
     assert merge(a, a) == a == merge(a, {}) == merge({}, a)
@@ -109,7 +112,7 @@ def test_what_is_set_is_read_back_and_what_is_unset_is_gone(changes: list[tuple[
             assert {key: read_back(home, key) for key in wanted} == wanted
         for key in wanted:
             unset_value(home, key)
-            assert read_back(home, key) == known()[key].default
+            assert read_back(home, key) == all_settings()[key].default
 
 
 def files(home: Home) -> dict[str, bytes]:

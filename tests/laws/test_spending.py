@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollectum.domain.errors import BudgetSpent, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from recollectum.domain.language_model import Finish, Prompt, Reply, Turn, Usage
 from recollectum.domain.message import Role
+from recollectum.domain.models.language_model import Finish, Prompt, Reply, Turn, Usage
 from recollectum.home.paths import Home
-from recollectum.models.budgeting import Budget, BudgetedModel
-from recollectum.models.costs import Prices, estimate_cost, input_tokens, most
-from recollectum.models.spending import Limits, Spending, Spent
+from recollectum.models.language.costs import Prices, estimate_cost, input_tokens, largest_cost
+from recollectum.models.limits.budget import BudgetedModel, DailyBudget, DailyLimits, SpendingAccount, Spent
 from recollectum.testing import ScriptedModel
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -47,25 +46,25 @@ def a_home() -> Generator[Home]:
 _used = st.builds(Usage, input=st.integers(0, 60), output=st.integers(0, 40))
 _failures = st.sampled_from([ModelTimeout("late"), ModelUnavailable("busy"), ModelRefused("no")])
 _steps = st.lists(st.tuples(st.integers(-1, 1), _used | _failures), max_size=12)
-_limits = st.builds(Limits, calls=st.integers(0, 5), tokens=st.integers(0, 300), micros=st.integers(0, 900))
+_limits = st.builds(DailyLimits, calls=st.integers(0, 5), tokens=st.integers(0, 300), micros=st.integers(0, 900))
 
 
 @given(steps=_steps, limits=_limits)
 def test_no_day_passes_its_limits_whatever_the_calls_and_the_clock_do(
-    steps: list[tuple[int, Usage | ModelError]], limits: Limits
+    steps: list[tuple[int, Usage | ModelError]], limits: DailyLimits
 ) -> None:
     wall = Wall()
     prices = Prices(input=1.0, output=4.0)
     asked: dict[object, int] = {}
     with a_home() as home:
         # What a model uses never exceeds what it may: the estimate is an upper bound.
-        bound = most(PROMPT, 0)
+        bound = largest_cost(PROMPT, 0)
         for days, outcome in steps:
             wall.now += timedelta(days=days)
             inner = ScriptedModel([_answer(outcome, bound)])
             # A new one for each call, as if the process had been restarted.
-            spending = Spending(home, wall)
-            model = BudgetedModel(inner, spending, Budget(limits=limits, prices=prices, max_output_tokens=0))
+            spending = SpendingAccount(home, wall)
+            model = BudgetedModel(inner, spending, DailyBudget(limits=limits, prices=prices, max_output_tokens=0))
             before = spending.today()
             try:
                 model.complete(PROMPT)
@@ -117,4 +116,4 @@ def test_an_estimate_is_the_sum_of_its_prompts_and_bounds_what_is_booked(texts: 
 
 def test_nothing_is_spent_at_first() -> None:
     with a_home() as home:
-        assert Spending(home, Wall()).today() == Spent()
+        assert SpendingAccount(home, Wall()).today() == Spent()

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from recollectum.text.chunking import chunks
 from recollectum.text.cleaning import clean
-from recollectum.text.similarity import fingerprint, jaccard, outline
-from recollectum.text.terms import MAX_TERMS, index_terms, may_have, query_terms
+from recollectum.text.terms.analyser import MAX_TERMS, index_terms, may_have, query_terms
+from recollectum.text.terms.similarity import fingerprint, jaccard, outline
+from recollectum.text.terms.words import analyse, contracted, spellings
 from recollectum.text.tokens import estimate
-from recollectum.text.words import analyse, contracted, spellings
-from tests.text.full_text import FullText
+from tests.text.terms.full_text import FullText
 
 ANY = st.characters() | st.characters(categories=["Cs"])
 #: Plain strings rarely hit the hard places, so these are drawn on purpose.

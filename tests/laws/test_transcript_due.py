@@ -6,38 +6,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollectum.vault.transcript_sync_due import Deltas, Waiting, is_due
+from recollectum.vault.transcripts.watch import PendingData, ReadThresholds, is_read_due
 
 COUNTS = st.integers(0, 10**7)
 SECONDS = st.floats(0, 10**4)
-WAITINGS = st.builds(Waiting, bytes=COUNTS, lines=COUNTS, rested_seconds=SECONDS)
-DELTAS = st.builds(Deltas, bytes=COUNTS, messages=COUNTS, debounce_seconds=SECONDS)
-USUAL = Deltas(bytes=100_000, messages=50, debounce_seconds=5.0)
+WAITINGS = st.builds(PendingData, bytes=COUNTS, lines=COUNTS, rested_seconds=SECONDS)
+DELTAS = st.builds(ReadThresholds, bytes=COUNTS, messages=COUNTS, debounce_seconds=SECONDS)
+USUAL = ReadThresholds(bytes=100_000, messages=50, debounce_seconds=5.0)
 
 
 @given(WAITINGS, DELTAS)
-def test_nothing_new_is_never_due(waiting: Waiting, deltas: Deltas) -> None:
-    assert not is_due(replace(waiting, bytes=0), deltas)
+def test_nothing_new_is_never_due(waiting: PendingData, deltas: ReadThresholds) -> None:
+    assert not is_read_due(replace(waiting, bytes=0), deltas)
 
 
 @pytest.mark.feature("G13")
 @given(WAITINGS, DELTAS)
-def test_anything_new_is_due_after_its_rest(waiting: Waiting, deltas: Deltas) -> None:
+def test_anything_new_is_due_after_its_rest(waiting: PendingData, deltas: ReadThresholds) -> None:
     rested = replace(waiting, bytes=waiting.bytes + 1, rested_seconds=deltas.debounce_seconds)
-    assert is_due(rested, deltas)
+    assert is_read_due(rested, deltas)
 
 
 @given(WAITINGS, DELTAS, COUNTS, COUNTS, SECONDS)
-def test_more_is_due_no_later(waiting: Waiting, deltas: Deltas, size: int, lines: int, rest: float) -> None:
-    more = Waiting(
+def test_more_is_due_no_later(waiting: PendingData, deltas: ReadThresholds, size: int, lines: int, rest: float) -> None:
+    more = PendingData(
         bytes=waiting.bytes + size, lines=waiting.lines + lines, rested_seconds=waiting.rested_seconds + rest
     )
-    assert is_due(more, deltas) or not is_due(waiting, deltas)
+    assert is_read_due(more, deltas) or not is_read_due(waiting, deltas)
 
 
 @given(WAITINGS, DELTAS)
-def test_a_number_of_0_waits_for_the_rest(waiting: Waiting, deltas: Deltas) -> None:
-    due = is_due(waiting, replace(deltas, bytes=0, messages=0))
+def test_a_number_of_0_waits_for_the_rest(waiting: PendingData, deltas: ReadThresholds) -> None:
+    due = is_read_due(waiting, replace(deltas, bytes=0, messages=0))
     assert due == (waiting.bytes > 0 and waiting.rested_seconds >= deltas.debounce_seconds)
 
 
@@ -53,4 +53,4 @@ def test_a_number_of_0_waits_for_the_rest(waiting: Waiting, deltas: Deltas) -> N
     ],
 )
 def test_the_usual_numbers(size: int, lines: int, rest: float, *, due: bool) -> None:
-    assert is_due(Waiting(bytes=size, lines=lines, rested_seconds=rest), USUAL) == due
+    assert is_read_due(PendingData(bytes=size, lines=lines, rested_seconds=rest), USUAL) == due

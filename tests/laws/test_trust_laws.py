@@ -10,8 +10,8 @@ from recollectum.domain.memory import Kind
 from recollectum.domain.message import Message, Role
 from recollectum.domain.proposal import Act, Finding
 from recollectum.domain.session import Session, SessionKey
-from recollectum.domain.trust import Trust, least
-from recollectum.vault.transcript import Said
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.vault.messages import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 
@@ -23,7 +23,7 @@ TOLD = st.tuples(ROLES, st.booleans(), st.booleans())
 
 def _says(vault: Vault, number: int, role: str, *, brought: bool) -> str:
     if not brought:
-        said = vault.sessions.open(channel=f"c{number}").add_many([Said(role=role, content=f"said {number}")])
+        said = vault.sessions.open(channel=f"c{number}").add_many([NewMessage(role=role, content=f"said {number}")])
         return said[0].id
     session = Session(id=f"ses_{number}", key=SessionKey(), created_at=START, updated_at=START)
     message = Message(
@@ -58,7 +58,7 @@ def test_derived_trust_is_the_least_of_its_lineage(*, told: list[tuple[str, bool
             message = _says(own, number, role, brought=brought)
             writer = eve if strange else own
             memory = writer.memories.save(f"remembered {number}", message_id=message)
-            lineage = least(
+            lineage = least_trusted(
                 TRUST[role],
                 Trust.IMPORTED if brought and role != "system" else Trust.OWNER,
                 Trust.UNKNOWN if strange else Trust.OWNER,
@@ -73,4 +73,4 @@ def test_derived_trust_is_the_least_of_its_lineage(*, told: list[tuple[str, bool
         )
         (proposal,) = (eve if agent else own).review.propose([finding])
         merged = own.review.approve(proposal.id)
-        assert own.memories.get(merged.memory_id or "").trust is least(*expected)
+        assert own.memories.get(merged.memory_id or "").trust is least_trusted(*expected)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollectum.context.turns import calls_answered
+from recollectum.context.window import calls_answered
 from recollectum.domain.context import PartKind
 from recollectum.domain.message import Message, ToolCall
-from recollectum.text.tokens import counter
-from recollectum.vault.draft import Draft
-from recollectum.vault.transcript import Said
+from recollectum.text.tokens import counter_for
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.messages import NewMessage
 from tests.context.histories import histories
 from tests.matrix.homes import Turning, open_home, quick_folder
 
@@ -20,9 +20,9 @@ WORDS = st.sampled_from(
 MEMORIES = st.lists(st.tuples(WORDS, st.sampled_from(["fact", "preference", "correction", "project"])), max_size=8)
 
 
-def said(message: Message) -> Said:
+def said(message: Message) -> NewMessage:
     calls = tuple(ToolCall(id=call.id, name=call.name) for call in message.tool_calls)
-    return Said(role=message.role, content=message.text, tool_calls=calls, extra=message.extra)
+    return NewMessage(role=message.role, content=message.text, tool_calls=calls, extra=message.extra)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -53,7 +53,7 @@ def test_a_context_of_a_vault_obeys_the_laws(
             for _ in range(2)
         ]
     assert made[0] == made[1]
-    by = counter(model)
+    by = counter_for(model)
     assert by.count(made[0].whole) <= made[0].tokens <= tokens
     positions = [one.position for one in made[0].messages]
     assert positions == sorted(set(positions))

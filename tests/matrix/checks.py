@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recollectum import Recollectum
 from recollectum.domain.errors import Denied, NotFound, RecollectumError
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 from tests.matrix import oracle
 from tests.matrix.homes import Turning, copy_home, open_home

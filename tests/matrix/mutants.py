@@ -17,15 +17,15 @@ class Patch:
 _ACCESS = "policy/access.py"
 _ENGINE = "engine.py"
 _GATE = "vault/gate.py"
-_KEYS = "vault/keys.py"
+_KEYS = "vault/access/keys.py"
 _SEARCH = "recall"
-_MEMORIES = "vault/memories.py"
+_MEMORIES = "vault/memories/service.py"
 _LIFE = "policy/lifecycle.py"
 _CLOCK = "policy/clock.py"
 
 ACCESS: Mapping[str, tuple[Patch, ...]] = {
     "what no grant covers is allowed": (
-        Patch(_ACCESS, 'return Decision(False, f"no grant', 'return Decision(True, f"no grant'),
+        Patch(_ACCESS, 'return AccessDecision(False, f"no grant', 'return AccessDecision(True, f"no grant'),
     ),
     "a grant covers every owner": (
         Patch(_ACCESS, "if grant.owner != owner.person or grant.permission", "if grant.permission"),
@@ -56,23 +56,24 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     "all people share their data": (
         Patch(
             _ACCESS,
-            '    if owner.person == caller.person:\n        return Decision(True, "own data")',
-            '    if caller.person and owner.kind == caller.person.kind:\n        return Decision(True, "own data")',
+            '    if owner.person == caller.person:\n        return AccessDecision(True, "own data")',
+            "    if caller.person and owner.kind == caller.person.kind:\n"
+            '        return AccessDecision(True, "own data")',
         ),
     ),
     "a vault is handed out unseen": (Patch(_ENGINE, "if not may_see(caller, wanted):", "if False:"),),
     "anybody learns which file is whose": (
         Patch(
             _ENGINE,
-            "self._wiring.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None",
-            "self._wiring.entry(wanted)[0]",
+            "self._runtime.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None",
+            "self._runtime.entry(wanted)[0]",
         ),
     ),
     "owners lists everybody": (Patch(_ENGINE, " if may_see(caller, entry.owner)]", "]"),),
     "acting for somebody acts as the operator": (
         Patch(
             _ENGINE,
-            "look_up = partial(caller_for, self._wiring.known, owner)",
+            "look_up = partial(caller_for, self._runtime.known, owner)",
             "look_up = lambda: self.caller",
         ),
     ),
@@ -84,7 +85,7 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     "a key makes an operator": (Patch(_KEYS, "            person=key.person,\n", "            person=None,\n"),),
     "a key brings everybody's grants": (
         Patch(
-            "storage/tables/keys.py",
+            "storage/tables/catalog/keys.py",
             "     WHERE grantee = :grantee ORDER BY id",
             "     WHERE :grantee > '' ORDER BY id",
         ),
@@ -99,7 +100,7 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     ),
     "two owners share one vault": (
         Patch(
-            "storage/tables/vaults.py",
+            "storage/tables/catalog/vaults.py",
             'rows = tx.rows(_ONE, {"owner": str(owner)})\n    return',
             'rows = tx.rows(_ONE, {"owner": "user:alice" if owner.kind == "user" else str(owner)})\n    return',
         ),
@@ -116,7 +117,7 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
         Patch(_SEARCH, "OR messages.session_id = :session_id", "OR 1"),
         Patch(_SEARCH, "WHERE messages.session_id = :session_id", "WHERE 1"),
     ),
-    "a page shows every state": (Patch("storage/tables/memories.py", " if keep(memory))", ")"),),
+    "a page shows every state": (Patch("storage/tables/content/memories.py", " if keep(memory))", ")"),),
     "a key finds what is not active": (
         Patch(
             _MEMORIES,
@@ -146,8 +147,8 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     "history reads a deleted memory": (
         Patch(
             _MEMORIES,
-            "memory = live(tx, memory_id, reading)\n            return History",
-            "memory = _stored(tx, memory_id)\n            return History",
+            "memory = get_live_memory(tx, memory_id, reading)\n            return History",
+            "memory = _get_memory(tx, memory_id)\n            return History",
         ),
     ),
     "as_of reads a deleted memory": (
@@ -155,13 +156,13 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     ),
     "a context forgets the state": (
         Patch(
-            "storage/tables/profiles.py",
+            "storage/tables/learning/profiles.py",
             "WHERE state = 'active' AND superseded_by IS NULL AND kind =",
             "WHERE kind =",
         ),
         # The profile looks once more.
         Patch(
-            "distil/reconciling.py",
+            "distil/reconciliation.py",
             "return [one for one in known if one.state is State.ACTIVE and one.superseded_by is None]",
             "return list(known)",
         ),
@@ -174,11 +175,13 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
     ),
     "the trail repeats the content": (
         Patch(
-            "vault/changes.py", '{"version": memory.version, **', '{"version": memory.version, "c": memory.content, **'
+            "vault/memories/changes.py",
+            '{"version": memory.version, **',
+            '{"version": memory.version, "c": memory.content, **',
         ),
     ),
     "a call changes another session": (
-        Patch("vault/chat.py", "if message is None or message.session_id != self.id:", "if message is None:"),
+        Patch("vault/sessions/chat.py", "if message is None or message.session_id != self.id:", "if message is None:"),
     ),
 }
 
@@ -186,13 +189,13 @@ TIME: Mapping[str, tuple[Patch, ...]] = {
     "time goes back": (
         Patch(
             _CLOCK,
-            "return ClockState(floor=state.floor), certain(state.floor)",
-            "return ClockState(floor=wall), certain(wall)",
+            "return ClockState(floor=state.floor), certain_reading(state.floor)",
+            "return ClockState(floor=wall), certain_reading(wall)",
         ),
     ),
-    "time is not written down": (Patch("vault/footing.py", "        if crossed:\n", "        if False:\n"),),
+    "time is not written down": (Patch("vault/runtime.py", "        if crossed:\n", "        if False:\n"),),
     "every leap is believed": (Patch(_CLOCK, "if wall - state.floor <= leap or", "if True or"),),
-    "a leap is swept": (Patch("vault/lifecycle.py", "if reading.held:", "if False:"),),
+    "a leap is swept": (Patch("vault/retention/lifecycle.py", "if reading.held:", "if False:"),),
     "the trash has no bottom": (
         Patch(_LIFE, "not in (State.ARCHIVED, State.SOFT_DELETED, State.ACTIVE):", "is None:"),
         Patch(
@@ -206,7 +209,11 @@ TIME: Mapping[str, tuple[Patch, ...]] = {
         Patch(_LIFE, "case State.HARD_DELETE_PENDING:\n", "case State.HARD_DELETE_PENDING if False:\n"),
     ),
     "a deadline is forgotten when it is given": (
-        Patch("vault/saving.py", "        expires_at=expires_at,\n        **active_times", "        **active_times"),
+        Patch(
+            "vault/memories/saving.py",
+            "        expires_at=expires_at,\n        **active_times",
+            "        **active_times",
+        ),
     ),
 }
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from recollectum.domain.errors import InvalidInput, ModelMissing, NotFound
 from recollectum.domain.message import ToolCall
 from recollectum.domain.session import Session, SessionKey
-from recollectum.vault.draft import Draft
-from recollectum.vault.purge_request import PurgeRequest
-from recollectum.vault.transcript import Said
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.messages import NewMessage
+from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.matrix import oracle
 from tests.matrix.world import COMMON, NOW, THEN, Held
@@ -176,7 +176,7 @@ def _session_writes(held: Held) -> Iterator[Attempt]:
         message = held.messages[2 * number]
         calls: dict[str, Run] = {
             "chat.add": lambda v, i=id_: v.sessions.get(i).add("user", "one more thing"),
-            "chat.add_many": lambda v, i=id_: v.sessions.get(i).add_many([Said(role="user", content="and more")]),
+            "chat.add_many": lambda v, i=id_: v.sessions.get(i).add_many([NewMessage(role="user", content="and more")]),
             "chat.record_call": lambda v, i=id_, m=message: v.sessions.get(i).record_call(m, call),
             "chat.describe": lambda v, i=id_: v.sessions.get(i).describe(title="renamed"),
             "chat.end": lambda v, i=id_: v.sessions.get(i).end(),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tests.matrix.mutants import Patch
 
-_TARGET = "doors/cli/target.py"
+_TARGET = "doors/cli/terminal/target.py"
 
 MUTANTS: Mapping[str, tuple[Patch, ...]] = {
     "the key in the environment is not looked at": (

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 
 from tests.matrix.mutants import Patch
 
-_VISITOR = "doors/http/visitor.py"
-_KEYED = "doors/http/keyed.py"
+_VISITOR = "doors/http/authentication.py"
+_KEYED = "doors/http/authentication.py"
 _PROBLEMS = "doors/http/problems.py"
 _METRICS = "doors/http/metrics.py"
 _MEMORIES = "doors/rest/memories.py"
-_KEYS = "vault/keys.py"
-_MOUNTING = "doors/mcp/mounting.py"
-_CONFIRMING = "doors/mcp/confirming.py"
-_TOKENS = "vault/purge_tokens.py"
-_VISITING = "doors/console/visiting.py"
+_KEYS = "vault/access/keys.py"
+_MOUNTING = "doors/mcp/http_mount.py"
+_CONFIRMING = "doors/mcp/client.py"
+_TOKENS = "vault/purge/request.py"
+_VISITING = "doors/console/page_requests.py"
 _FIND = "_one(visitor_of(request).vault(owner).memories.get(memory_id))"
 _ANYWHERE = (
-    "from recollectum.doors.http.serving import serving_of\n"
-    "    home = serving_of(request).recollectum\n"
+    "from recollectum.doors.http.server_state import server_state_of\n"
+    "    home = server_state_of(request).recollectum\n"
     "    there = any(memory_id in repr(home.vault(one).memories.page(limit=1000)) for one in home.owners())\n    "
 )
 
@@ -26,9 +26,9 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             _VISITOR,
             "        seen = serving.recollectum.login(secret, briefly=True)\n",
-            "        known = serving_of.__dict__.setdefault((id(serving), secret), None)\n"
+            "        known = server_state_of.__dict__.setdefault((id(serving), secret), None)\n"
             "        seen = known or serving.recollectum.login(secret, briefly=True)\n"
-            "        serving_of.__dict__[id(serving), secret] = seen\n",
+            "        server_state_of.__dict__[id(serving), secret] = seen\n",
         ),
     ),
     "a key makes an operator of the server": (
@@ -101,17 +101,17 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "an agent's hook takes any key": (
         Patch(
             "doors/hook/routes.py",
-            "    if not hmac.compare_digest(bearer(request).encode(), serving_of(request).local_token.encode()):\n"
+            "    if not hmac.compare_digest(bearer(request).encode(), server_state_of(request).local_token.encode()):\n"
             "        raise Unauthenticated\n",
-            "    from recollectum.doors.http.visitor import authenticate\n    authenticate(request)\n",
+            "    from recollectum.doors.http.authentication import authenticate\n    authenticate(request)\n",
         ),
     ),
     "the daemon's model is lent to any key": (
         Patch(
-            "doors/server/embedding.py",
+            "doors/server/app.py",
             "    if not hmac.compare_digest(bearer(request).encode(), serving.local_token.encode()):\n"
             "        raise Unauthenticated\n",
-            "    from recollectum.doors.http.visitor import authenticate\n    authenticate(request)\n",
+            "    from recollectum.doors.http.authentication import authenticate\n    authenticate(request)\n",
         ),
     ),
     "a link is made for whoever asks": (
@@ -175,7 +175,7 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             "doors/rest/purge.py",
             "    for receipt in visitor_of(request).vault().purge.receipts():\n",
-            "    for receipt in serving_of(request).recollectum.receipts.all():\n",
+            "    for receipt in server_state_of(request).recollectum.receipts.all():\n",
         ),
     ),
     "a page is kept for everybody": (
@@ -187,18 +187,18 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
         ),
         Patch(
             "doors/rest/events.py",
-            "    following = to_cursor",
-            "    list_events.__dict__[owner, type_, before, limit] = found\n    following = to_cursor",
+            "    following = encode_cursor",
+            "    list_events.__dict__[owner, type_, before, limit] = found\n    following = encode_cursor",
         ),
     ),
     "a key of a request is everybody's": (
-        Patch("vault/repeats.py", 'f"{owner}\\n{key}".encode()', 'f"{key}".encode()'),
+        Patch("vault/idempotency.py", 'f"{owner}\\n{key}".encode()', 'f"{key}".encode()'),
     ),
     "a key of a request forgets for whom": (
-        Patch("doors/rest/once.py", '"\\n".join((path, owner or "", body))', '"\\n".join((path, body))'),
+        Patch("doors/rest/preconditions.py", '"\\n".join((path, owner or "", body))', '"\\n".join((path, body))'),
     ),
     "a cursor of another list is taken": (
-        Patch("doors/rest/paging.py", "if name != of or not place:", "if not place:"),
+        Patch("doors/rest/responses.py", "if name != of or not place:", "if not place:"),
     ),
     "the leave to erase is another caller's": (Patch(_TOKENS, 'if said["caller"] != caller:', "if False:"),),
     "the leave to erase names the vault": (
@@ -265,8 +265,8 @@ WORDS: Mapping[str, tuple[Patch, ...]] = {
 ADMIN: Mapping[str, tuple[Patch, ...]] = {
     "an admin key sees every key": (Patch(_KEYS, "if _manages(caller, key)]", "]"),),
     "an admin key ends every key": (Patch(_KEYS, "if key is None or not _manages(caller, key):", "if key is None:"),),
-    "an admin key makes keys for anybody": (Patch(_KEYS, "if not reaches(caller, key):", "if False:"),),
-    "an admin key gives more than it has": (Patch(_KEYS, "if not gives(caller, key):", "if False:"),),
+    "an admin key makes keys for anybody": (Patch(_KEYS, "if not manages_key(caller, key):", "if False:"),),
+    "an admin key gives more than it has": (Patch(_KEYS, "if not may_issue_key(caller, key):", "if False:"),),
     "what was granted can be handed on": (Patch("policy/access.py", ' if caller.name == f"key:{grant.id}"}', "}"),),
     "any key manages keys": (
         Patch(
@@ -279,7 +279,9 @@ ADMIN: Mapping[str, tuple[Patch, ...]] = {
 
 PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
     "a guest is let in as the operator": (
-        Patch(_MOUNTING, "return Guest(visitor.recollectum.through", "return Guest(serving.recollectum.through"),
+        Patch(
+            _MOUNTING, "return McpClient(visitor.recollectum.through", "return McpClient(serving.recollectum.through"
+        ),
     ),
     "a guest without a name is alice": (
         Patch(_MOUNTING, "visitor.person or visitor.vault().owner", '(visitor.person or "user:alice")'),
@@ -325,17 +327,17 @@ PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
     ),
     "a graph is read from the first vault": (
         Patch(
-            "doors/mcp/graph_tools.py",
-            "    return _part(graph.load(guest.vault), lambda _item: True)",
+            "doors/mcp/knowledge_graph/graph_tools.py",
+            "    return _part(nodes.load(guest.vault), lambda _item: True)",
             "    first = read_graph.__dict__.setdefault('vault', guest.vault)\n"
-            "    return _part(graph.load(first), lambda _item: True)",
+            "    return _part(nodes.load(first), lambda _item: True)",
         ),
     ),
     "what is not a guest's is said to be another's": (
         Patch(
-            "doors/mcp/dispatching.py",
-            "    except NotFound:\n        raise Unknown(",
-            "    except NotFound:\n        if not name.strip('mems_0'):\n            raise\n        raise Unknown(",
+            "doors/mcp/dispatch.py",
+            "    except NotFound:\n        raise UnknownName(",
+            "    except NotFound:\n        if not name.strip('mems_0'):\n            raise\n        raise UnknownName(",
         ),
     ),
 }

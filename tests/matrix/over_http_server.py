@@ -19,10 +19,8 @@ from fastapi.routing import iter_route_contexts
 from starlette.routing import Route
 
 from recollectum import Recollectum
-from recollectum.doors.http.limits import limits_of
-from recollectum.doors.http.serving import Serving
-from recollectum.doors.server.app import build_app
-from recollectum.doors.server.embedding import add_embedding
+from recollectum.doors.http.server_state import ServerState, limits_of
+from recollectum.doors.server.app import add_embedding, build_app
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.over_http_world import TOKEN, Scene, load
 from tests.matrix.world import NOW
@@ -124,7 +122,7 @@ def serving(folder: Path) -> Generator[Server]:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         limits = limits_of(home.loaded.settings.server, host="127.0.0.1", port=port)
-        app = build_app(Serving(home, TOKEN, limits, NOW))
+        app = build_app(ServerState(home, TOKEN, limits, NOW))
         # As the daemon does.
         add_embedding(app)
         config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on", ws="none")

@@ -7,8 +7,8 @@ from pathlib import Path
 from recollectum import Recollectum
 from recollectum.domain.memory import Kind
 from recollectum.domain.proposal import Act, Finding
-from recollectum.doors.mcp import graph
-from recollectum.vault.purge_request import PurgeRequest
+from recollectum.doors.mcp.knowledge_graph import nodes
+from recollectum.vault.purge.request import PurgeRequest
 from tests.matrix import oracle, world
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.world import NOW, OWNERS, Held, World, canary
@@ -121,8 +121,8 @@ def _things(home: Recollectum, made: World, owner: str, key: str) -> Things:
     vault = home.vault(owner)
     learned = vault.learnings.add(canary(owner, "learned"), "pattern", agent=None, shared=True)
     name, said = canary(owner, "node"), vault.sessions.get(made.held[owner].sessions[0]).messages(limit=1)[0].id
-    items = (graph.entity(name, "thing", ["seen"]), graph.relation({"from": name, "to": name, "relationType": "is"}))
-    vault.memories.save_many([graph.draft(one, message_id=said, agent=None) for one in items])
+    items = (nodes.entity(name, "thing", ["seen"]), nodes.relation({"from": name, "to": name, "relationType": "is"}))
+    vault.memories.save_many([nodes.draft(one, message_id=said, agent=None) for one in items])
     finding = Finding(
         act=Act.ADD, content=canary(owner, "proposed"), kind=Kind.FACT, importance=0.5, spans=(), targets=()
     )

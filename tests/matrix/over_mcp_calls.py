@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recollectum.doors.mcp.declaring import Offer
+from recollectum.doors.mcp.declarations import McpProfile
 from tests.matrix import oracle
 from tests.matrix.over_http_routes import LISTED, TALKS
 from tests.matrix.over_http_server import Answer, Server
@@ -69,7 +69,7 @@ def calls(path: str, held: Held, owner: str) -> list[Call]:
     return [*(_graph(owner) if path.endswith("graph") else _usual(held))]
 
 
-def missing(offer: Offer, path: str, held: Held) -> set[str]:
+def missing(offer: McpProfile, path: str, held: Held) -> set[str]:
     """What a profile offers that nothing here asks."""
     asked = {(one.method, one.name.partition("//")[0]) for one in calls(path, held, "user:alice")}
     offered = {

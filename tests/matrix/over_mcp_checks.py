@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from recollectum.doors.mcp.catalogue import DEFAULT
-from recollectum.doors.mcp.catalogue_graph import GRAPH
-from recollectum.doors.mcp.mounting import GRAPH_PATH, PATH
+from recollectum.doors.mcp.http_mount import GRAPH_PATH, PATH
+from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH
 from tests.matrix.checks import contents
 from tests.matrix.homes import copy_home
 from tests.matrix.over_http_checks import Check, quiet

@@ -12,12 +12,12 @@ import recollectum.domain
 import recollectum.vault
 from recollectum import Recollectum
 from recollectum.storage.port import Database
-from recollectum.upkeep.backup_grounds import Grounds
-from recollectum.vault.footing import Footing
+from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.gate import Gate, Gated
+from recollectum.vault.runtime import VaultRuntime
 
 #: What services stand on; nobody is handed one.
-PLUMBING = frozenset({Footing, Gated})
+PLUMBING = frozenset({VaultRuntime, Gated})
 
 
 def reached(home: Recollectum, owner: str) -> set[type]:
@@ -51,7 +51,7 @@ def is_service(kind: object) -> bool:
     if not isinstance(kind, type) or not kind.__module__.startswith("recollectum.vault") or kind in PLUMBING:
         return False
     hints = get_type_hints(kind.__init__) if "__init__" in vars(kind) else {}
-    return hasattr(kind, "gate") or bool({Footing, Gate, Database} & set(hints.values()))
+    return hasattr(kind, "gate") or bool({VaultRuntime, Gate, Database} & set(hints.values()))
 
 
 def public_methods(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -85,7 +85,7 @@ def _returned(method: Callable[..., Any] | None) -> Iterator[type]:
 def _names() -> dict[str, Any]:
     found = {name: kind for module in _modules() for name, kind in vars(module).items() if isinstance(kind, type)}
     # Named by the engine alone, and loaded only where it is asked for.
-    return {**found, Grounds.__name__: Grounds}
+    return {**found, HomeAdmin.__name__: HomeAdmin}
 
 
 def _kind(value: object) -> type:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, NotFound, RecollectumError, StepRefused
 from recollectum.domain.message import ToolCall
-from recollectum.domain.owner import Owner, OwnerKind
 from recollectum.domain.trust import Trust
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, walk

@@ -7,36 +7,35 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied, NotFound
-from recollectum.domain.owner import Owner
 from recollectum.domain.session import Session, SessionKey
-from recollectum.vault.chat import Chat
-from recollectum.vault.checkpoints import Checkpoints
-from recollectum.vault.consolidation import Consolidation
-from recollectum.vault.contacts import Contacts
+from recollectum.vault.access.keys import Keys
+from recollectum.vault.access.people import People
+from recollectum.vault.consolidation.service import Consolidation
+from recollectum.vault.contacts.service import Contacts
+from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
 from recollectum.vault.gate import Gate, declared_operation, operation
-from recollectum.vault.global_notes import GlobalNotesFile
+from recollectum.vault.idempotency import Idempotency, InFlightRequests
 from recollectum.vault.index import Index
-from recollectum.vault.keys import Keys
-from recollectum.vault.learnings import Learnings
-from recollectum.vault.lifecycle import Lifecycle
-from recollectum.vault.memories import Memories
-from recollectum.vault.notes import Notes
-from recollectum.vault.people import People
-from recollectum.vault.profile import Profiles
-from recollectum.vault.purge import Purge
-from recollectum.vault.quarantine import Quarantines
-from recollectum.vault.receipts import Receipts
-from recollectum.vault.repeats import Repeats
-from recollectum.vault.repeats_running import Running
-from recollectum.vault.review import Review
-from recollectum.vault.sessions import Sessions
-from recollectum.vault.summaries import Summaries
-from recollectum.vault.transcript_sync import Transcripts
-from recollectum.vault.trash import Trash
-from recollectum.vault.undo import Undo
+from recollectum.vault.learnings.service import Learnings
+from recollectum.vault.memories.service import Memories
+from recollectum.vault.notes.global_notes import GlobalNotesFile
+from recollectum.vault.notes.service import Notes
+from recollectum.vault.purge.receipts import Receipts
+from recollectum.vault.purge.service import Purge
+from recollectum.vault.retention.lifecycle import Lifecycle
+from recollectum.vault.retention.quarantine import Quarantines
+from recollectum.vault.retention.trash import Trash
+from recollectum.vault.review.service import Review
+from recollectum.vault.sessions.chat import Chat
+from recollectum.vault.sessions.checkpoints import Checkpoints
+from recollectum.vault.sessions.service import Sessions
+from recollectum.vault.sessions.summaries import Summaries
+from recollectum.vault.transcripts.service import Transcripts
+from recollectum.vault.undo.service import Undo
 from recollectum.vault.vault import Vault
 from tests.matrix.checks import needs
 from tests.matrix.homes import START, Turning, open_home
@@ -69,7 +68,7 @@ OF_A_VAULT = {
 }
 OF_THE_HOME = {People, Keys, Receipts}
 #: What every caller has for itself alone.
-OF_THE_CALLER = {Repeats}
+OF_THE_CALLER = {Idempotency}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {"language_model", "vault", "owners", "file_of", "login", "through", "close", "home", "loaded", "repeats"}
 FOR_THE_OPERATOR: dict[str, Callable[[Recollectum], object]] = {
@@ -127,7 +126,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
     """An instance of each service of alice's vault, at a gate that lets nothing pass."""
     vault = dave.vault("user:alice")
     session = Session(id="ses_other", key=SessionKey(), created_at=START, updated_at=START)
-    chat = Chat(vars(vault)["_footing"], session)
+    chat = Chat(vars(vault)["_runtime"], session)
     parts = (
         vault,
         vault.memories,
@@ -153,7 +152,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         dave.people,
         dave.keys,
         dave.receipts,
-        Repeats(vars(dave)["_wiring"].catalog, vault.gate, lambda: START, Running()),
+        Idempotency(vars(dave)["_runtime"].catalog, vault.gate, lambda: START, InFlightRequests()),
     )
     return {type(part): part for part in parts}
 

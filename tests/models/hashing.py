@@ -6,10 +6,10 @@ from threading import Lock
 
 import numpy as np
 
-from recollectum.domain.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.errors import ModelError
-from recollectum.models.port import Vectors
-from recollectum.models.vectors import unit
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.models.embedding.port import Vectors
+from recollectum.models.embedding.vectors import to_unit_length
 
 
 def identity(*, model: str = "hashing", dimensions: int = 8) -> EmbedderIdentity:
@@ -38,7 +38,7 @@ class HashingEmbedder:
         if failure is not None:
             raise failure
         rows = [self._row(text, purpose) for text in texts]
-        return unit(np.array(rows, np.float32).reshape(len(texts), self.dimensions))
+        return to_unit_length(np.array(rows, np.float32).reshape(len(texts), self.dimensions))
 
     def close(self) -> None:
         self.closed = True

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import cast
 
-from recollectum.models.endpoint import Endpoint
+from recollectum.models.http.endpoint import Endpoint
 
 
 @dataclass(frozen=True)

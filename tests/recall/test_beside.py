@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.policy.clock import Reading
-from recollectum.recall.evidence import load, neighbours
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.evidence import load_evidence, load_neighbours
 from recollectum.recall.filters import Filters
 from recollectum.storage.port import Tx
-from recollectum.storage.tables import beside as besides
+from recollectum.storage.tables.index import chunk_neighbours as besides
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START
 from tests.recall.homes import beside, change, opened, rows, scripted
@@ -28,9 +28,9 @@ def _say(vault: Vault, *said: tuple[str, str], channel: str = "web") -> None:
 def _compared(tx: Tx) -> tuple[Mapping[int, list[int]], Mapping[int, list[int]]]:
     """What stands beside each piece as it is kept, and as it is looked up."""
     numbers = [row[0] for row in tx.rows("SELECT number FROM chunks", {})]
-    known = load(tx, numbers, Filters().params(tx, Reading(now=START, policy_now=START)), filtered=False)
-    looked = {number: [*before, *after] for number, (before, after) in besides.look(tx, numbers).items()}
-    return neighbours(tx, known.values()), looked
+    known = load_evidence(tx, numbers, Filters().params(tx, ClockReading(now=START, policy_now=START)), filtered=False)
+    looked = {number: [*before, *after] for number, (before, after) in besides.load(tx, numbers).items()}
+    return load_neighbours(tx, known.values()), looked
 
 
 def _same(place: Path) -> Mapping[int, list[int]]:
@@ -123,6 +123,6 @@ def test_pieces_that_do_not_follow_one_another_are_looked_up_each_time(place: Pa
     with beside(place) as database:
         database.write(lambda tx: tx.run("UPDATE chunks SET before_step = NULL, after_step = NULL", {}))
         database.write(lambda tx: tx.run("DELETE FROM chunks WHERE number = 3", {}))
-        database.write(lambda tx: besides.note(tx, [1]))
+        database.write(lambda tx: besides.store(tx, [1]))
     assert [row[0] for row in rows(place, _KEPT)] == [2, *range(4, last + 1)]
     assert _same(place)[1] == [2, *range(4, last + 1)]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.trust import Trust
-from recollectum.policy.clock import Reading
-from recollectum.recall.evidence import Evidence, load, neighbours
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.evidence import Evidence, load_evidence, load_neighbours
 from recollectum.recall.filters import Filters
 from recollectum.storage.migrate import shipped
 from recollectum.storage.opening import VAULT
@@ -30,13 +30,13 @@ def _fill(vault: Vault) -> None:
 
 def _both(tx: Tx) -> tuple[dict[int, Evidence], dict[int, Evidence]]:
     numbers = [row[0] for row in tx.rows("SELECT number FROM chunks", {})]
-    params = Filters().params(tx, Reading(now=START + timedelta(days=2), policy_now=START + timedelta(days=2)))
-    return load(tx, numbers, params, filtered=False), load(tx, numbers, params)
+    params = Filters().params(tx, ClockReading(now=START + timedelta(days=2), policy_now=START + timedelta(days=2)))
+    return load_evidence(tx, numbers, params, filtered=False), load_evidence(tx, numbers, params)
 
 
 def _known(tx: Tx) -> tuple[dict[int, Evidence], dict[int, list[int]]]:
     known = _both(tx)[0]
-    return known, neighbours(tx, known.values())
+    return known, load_neighbours(tx, known.values())
 
 
 def test_without_a_filter_the_same_is_known_from_fewer_rows(place: Path, clock: Turning) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollectum.domain.hit import Hit, Recalled, Rung
+from recollectum.domain.hit import Hit, RecallResult, SearchMode
 from recollectum.domain.memory import Kind
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, quick_folder
@@ -18,15 +18,18 @@ from tests.recall.homes import OWNER, home, opened, scripted
 _SPEAKERS = ("Ann", "ben", None)
 _KINDS = (Kind.FACT, Kind.TASK)
 #: One question for each rung: meaning and words, words alone, and a piece of a word.
-_QUERIES = {Rung.HYBRID: "red car garage", Rung.TEXT: "red car garage", Rung.SUBSTRING: "arag"}
+_QUERIES = {SearchMode.HYBRID: "red car garage", SearchMode.TEXT: "red car garage", SearchMode.SUBSTRING: "arag"}
 
 
 @pytest.fixture(scope="module", params=list(_QUERIES))
-def asked(request: pytest.FixtureRequest) -> Iterator[tuple[Vault, Rung]]:
+def asked(request: pytest.FixtureRequest) -> Iterator[tuple[Vault, SearchMode]]:
     """A vault in which every combination of what can be filtered for is there, and the rung that answers."""
-    rung: Rung = request.param
+    rung: SearchMode = request.param
     clock, widths = Turning(), count()
-    with quick_folder() as folder, opened(folder, scripted() if rung is Rung.HYBRID else None, clock=clock) as vault:
+    with (
+        quick_folder() as folder,
+        opened(folder, scripted() if rung is SearchMode.HYBRID else None, clock=clock) as vault,
+    ):
         for day in range(3):
             for kind in _KINDS:
                 vault.memories.save(f"the red car of day {day} stands in the garage, {kind}", kind=kind)
@@ -79,7 +82,7 @@ _DAYS = st.none() | st.integers(-1, 4).map(lambda day: START + timedelta(days=da
 )
 @pytest.mark.feature("A12")
 def test_a_filter_leaves_exactly_what_it_allows(
-    asked: tuple[Vault, Rung],
+    asked: tuple[Vault, SearchMode],
     source: str | None,
     session: int | None,
     kind: str | None,
@@ -126,7 +129,7 @@ def _expire(vault: Vault, memory_id: str, clock: Turning) -> None:
 _CHANGES: list[Callable[[Vault, str, Turning], None]] = [_archive, _forget, _supersede, _edit, _expire]
 
 
-def _said(hits: Recalled) -> set[str]:
+def _said(hits: RecallResult) -> set[str]:
     return {hit.text for hit in hits}
 
 
@@ -134,9 +137,9 @@ def _said(hits: Recalled) -> set[str]:
 @pytest.mark.parametrize("change", _CHANGES)
 @pytest.mark.feature("A12")
 def test_what_may_not_be_served_is_gone_at_once(
-    place: Path, clock: Turning, rung: Rung, change: Callable[[Vault, str, Turning], None]
+    place: Path, clock: Turning, rung: SearchMode, change: Callable[[Vault, str, Turning], None]
 ) -> None:
-    embedder = scripted() if rung is Rung.HYBRID else None
+    embedder = scripted() if rung is SearchMode.HYBRID else None
     with opened(place, embedder, clock=clock) as vault:
         kept = vault.memories.save("a red car was in the garage")
         gone = vault.memories.save("the red car is in my garage now", ttl=timedelta(days=1))

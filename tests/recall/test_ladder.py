@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.embedder import Purpose
 from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
-from recollectum.domain.hit import Rung
+from recollectum.domain.hit import SearchMode
+from recollectum.domain.models.embedder import Purpose
 from recollectum.testing import ScriptedEmbedder, embedding_with
 from recollectum.vault.vault import Vault
 from tests.recall.homes import OWNER, beside, change, home, opened, rows, scripted
@@ -32,10 +32,10 @@ def test_with_both_arms_it_is_hybrid_and_nothing_is_missing(place: Path) -> None
     with opened(place, scripted()) as vault:
         _fill(vault)
         found = vault.recall("automobile")
-        assert (found.rung, found.degraded) == (Rung.HYBRID, None)
+        assert (found.rung, found.degraded) == (SearchMode.HYBRID, None)
         assert found[0].text == "my car is red"
         assert (found[0].reasons.vector_rank, found[0].reasons.text_rank) == (1, None)
-        assert found[0].reasons.rung is Rung.HYBRID
+        assert found[0].reasons.rung is SearchMode.HYBRID
 
 
 @pytest.mark.feature("G11")
@@ -43,7 +43,7 @@ def test_who_chose_to_do_without_an_embedder_is_answered_by_words(place: Path) -
     with opened(place, None) as vault:
         _fill(vault)
         found = vault.recall("car")
-        assert ([hit.text for hit in found], found.rung) == (["my car is red"], Rung.TEXT)
+        assert ([hit.text for hit in found], found.rung) == (["my car is red"], SearchMode.TEXT)
         assert found.degraded is None
 
 
@@ -53,7 +53,7 @@ def test_where_none_is_installed_it_answers_by_words_and_says_so(place: Path) ->
         vault = r.vault(OWNER)
         _fill(vault)
         found = vault.recall("car")
-        assert ([hit.text for hit in found], found.rung) == (["my car is red"], Rung.TEXT)
+        assert ([hit.text for hit in found], found.rung) == (["my car is red"], SearchMode.TEXT)
         assert found.degraded == "no embedder is installed, so only words were compared"
 
 
@@ -72,17 +72,17 @@ def test_an_embedder_that_fails_is_told_in_a_sentence(
 
         embedder.fail = fail
         found = vault.recall("car")
-        assert ([hit.text for hit in found], found.rung) == (["my car is red"], Rung.TEXT)
+        assert ([hit.text for hit in found], found.rung) == (["my car is red"], SearchMode.TEXT)
         assert found.degraded == str(error)
         embedder.fail = None
-        assert (vault.recall("automobile").rung, vault.recall("automobile").degraded) == (Rung.HYBRID, None)
+        assert (vault.recall("automobile").rung, vault.recall("automobile").degraded) == (SearchMode.HYBRID, None)
 
 
 def test_a_new_text_that_cannot_be_embedded_does_not_hide_the_vectors_there_are(place: Path) -> None:
     embedder = scripted()
     with opened(place, embedder) as vault:
         _fill(vault)
-        assert vault.recall("automobile").rung is Rung.HYBRID
+        assert vault.recall("automobile").rung is SearchMode.HYBRID
 
         def refuse(_: Sequence[str], purpose: Purpose) -> ModelError | None:
             return ModelRefused("not this text") if purpose is Purpose.PASSAGE else None
@@ -99,7 +99,7 @@ def test_an_embedder_that_cannot_be_opened_is_a_reason(place: Path) -> None:
         vault = r.vault(OWNER)
         _fill(vault)
         found = vault.recall("car")
-        assert (found.rung, len(found)) == (Rung.TEXT, 1)
+        assert (found.rung, len(found)) == (SearchMode.TEXT, 1)
         assert "nonesuch" in (found.degraded or "")
 
 
@@ -142,7 +142,7 @@ def test_a_generation_that_is_half_built_answers_as_far_as_it_goes(place: Path) 
             vault.memories.save(f"car number {number} stands here")
         embedder.fail = _Limit(1)
         found = vault.recall("automobile")
-        assert (found.rung, found.degraded) == (Rung.HYBRID, "enough for today")
+        assert (found.rung, found.degraded) == (SearchMode.HYBRID, "enough for today")
         assert len(rows(place, "SELECT 1 FROM vectors")) == 16
         assert len(vault.recall("number", limit=100)) == 40
 
@@ -164,7 +164,7 @@ def test_what_no_word_knows_is_looked_for_letter_by_letter(place: Path, query: s
         _fill(vault)
         found = vault.recall(query)
         assert [hit.text for hit in found] == ["my car is red"]
-        assert found.rung is (Rung.SUBSTRING if query == "ehicl" else found[0].reasons.rung)
+        assert found.rung is (SearchMode.SUBSTRING if query == "ehicl" else found[0].reasons.rung)
 
 
 def test_a_piece_of_a_word_is_found_though_the_embedder_fails(place: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_piece_of_a_word_is_found_though_the_embedder_fails(place: Path) -> No
         _fill(vault)
         found = vault.recall("octo")
         assert [hit.text for hit in found] == ["the doctor called"]
-        assert (found.rung, found.degraded) == (Rung.SUBSTRING, "the model did not answer in 10 s")
+        assert (found.rung, found.degraded) == (SearchMode.SUBSTRING, "the model did not answer in 10 s")
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\n", "\0"])
@@ -191,7 +191,7 @@ def test_a_query_of_any_text_is_legal_for_the_embedder_too(place: Path) -> None:
     with opened(place, scripted()) as vault:
         _fill(vault)
         for query in ("\ud800", "a" * 50_000, "日本", '"', "NEAR(", "\0\0x"):
-            assert vault.recall(query).rung in (Rung.HYBRID, Rung.TEXT, Rung.SUBSTRING)
+            assert vault.recall(query).rung in (SearchMode.HYBRID, SearchMode.TEXT, SearchMode.SUBSTRING)
 
 
 def test_an_empty_vault_answers_with_nothing(place: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_search_goes_on_while_another_process_writes(place: Path) -> None:
         vault.recall("automobile")
         with beside(place) as database:
             found = database.write(lambda _: vault.recall("automobile"))
-        assert (found.rung, found[0].text) == (Rung.HYBRID, "my car is red")
+        assert (found.rung, found[0].text) == (SearchMode.HYBRID, "my car is red")
 
 
 def test_a_new_text_that_cannot_be_noted_now_is_found_by_words(place: Path) -> None:

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.policy.clock import Reading
+from recollectum.policy.clock import ClockReading
 from recollectum.recall import search as searching
 from recollectum.recall.filters import Filters
-from recollectum.recall.ranking import Arms, Question, Ranking, crowded, rank
+from recollectum.recall.ranking import ArmResults, ParsedQuestion, Ranking, rank_candidates, text_arm_starved
 from recollectum.storage.port import Tx
-from recollectum.vault.transcript import Said
+from recollectum.vault.messages import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import beside, opened, scripted
 
 SIZE = searching.POOL
-_READING = Reading(now=START, policy_now=START)
+_READING = ClockReading(now=START, policy_now=START)
 
 
 @pytest.fixture(params=["words", "meaning"])
@@ -26,22 +26,24 @@ def vault(request: pytest.FixtureRequest, place: Path, clock: Turning) -> Iterat
         yield found
 
 
-def _asked(tx: Tx, query: str) -> tuple[Question, Arms]:
+def _asked(tx: Tx, query: str) -> tuple[ParsedQuestion, ArmResults]:
     """A question and what the words of a vault without vectors say to it, from as many chunks as there are."""
-    question = searching._question(tx, query, _READING, Filters())  # pyright: ignore[reportPrivateUsage]
+    question = searching._parse_question(tx, query, _READING, Filters())  # pyright: ignore[reportPrivateUsage]
     words = tx.text.matches([f'"{term.term}"' for term in question.terms])
-    return question, Arms(words.best(1_000), [], [], words, None)
+    return question, ArmResults(words.best(1_000), [], [], words, None)
 
 
-def _ranked(tx: Tx, query: str, size: int) -> tuple[Arms, Ranking]:
+def _ranked(tx: Tx, query: str, size: int) -> tuple[ArmResults, Ranking]:
     question, arms = _asked(tx, query)
-    return arms, rank(tx, question, arms, size)
+    return arms, rank_candidates(tx, question, arms, size)
 
 
 def _many(vault: Vault, count: int) -> None:
     """Turns by many speakers that match the better the later they come."""
     said = [
-        Said(role="user", speaker=f"P{number % 7}", content=f"boat {number} " + "sail " * (number % 40) + "at sea")
+        NewMessage(
+            role="user", speaker=f"P{number % 7}", content=f"boat {number} " + "sail " * (number % 40) + "at sea"
+        )
         for number in range(count)
     ]
     vault.sessions.open().add_many(said)
@@ -97,19 +99,19 @@ def test_of_what_is_not_served_some_is_left_out_before_it_is_known(place: Path, 
         for number in range(100):
             vault.memories.save(f"{'sail ' * 45}{number}", ttl=timedelta(days=1))
         _many(vault, 100)
-    later = Reading(now=START + timedelta(days=2), policy_now=START + timedelta(days=2))
+    later = ClockReading(now=START + timedelta(days=2), policy_now=START + timedelta(days=2))
 
-    def look(tx: Tx) -> tuple[Arms, Ranking]:
-        question = searching._question(tx, "sail", later, Filters())  # pyright: ignore[reportPrivateUsage]
+    def look(tx: Tx) -> tuple[ArmResults, Ranking]:
+        question = searching._parse_question(tx, "sail", later, Filters())  # pyright: ignore[reportPrivateUsage]
         arms = _asked(tx, "sail")[1]
-        return arms, rank(tx, question, arms, SIZE)
+        return arms, rank_candidates(tx, question, arms, SIZE)
 
     with beside(place) as database:
         arms, found = database.read(look)
     # Everything is looked up then, and the matches are asked for once more.
     assert found.looked == set(arms.numbers)
     assert all(found.known[one.number].source == "sessions" for one in found.ranked)
-    assert crowded(arms, found, SIZE)
+    assert text_arm_starved(arms, found, SIZE)
 
 
 def test_one_long_text_crowds_the_matches_and_others_are_found_all_the_same(vault: Vault) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.hit import Rung
-from recollectum.recall import catching_up
-from recollectum.storage.tables import vectors
+from recollectum.domain.hit import SearchMode
+from recollectum.recall.vectors import backlog
+from recollectum.storage.tables.index import vectors
 from recollectum.testing import embedding_with
 from tests.matrix.homes import START
 from tests.recall.homes import OWNER, beside, home, opened, rows, scripted
@@ -18,14 +18,14 @@ def test_what_another_home_writes_is_found_by_meaning_at_once(place: Path) -> No
         mine, theirs = one.vault(OWNER), other.vault(OWNER)
         mine.memories.save("tea is brewed")
         for _ in range(3):
-            assert mine.recall("automobile").rung is Rung.HYBRID
+            assert mine.recall("automobile").rung is SearchMode.HYBRID
         for number, (text, asked) in enumerate((("my car is red", "automobile"), ("a doctor called", "physician"))):
             saved = theirs.memories.save(text)
             # Embedded by the other one first, or by the one that asks.
             if number:
                 theirs.index.update()
             found = mine.recall(asked)
-            assert (found[0].source.memory_id, found.rung, found.degraded) == (saved.id, Rung.HYBRID, None)
+            assert (found[0].source.memory_id, found.rung, found.degraded) == (saved.id, SearchMode.HYBRID, None)
             assert found[0].reasons.vector_score is not None
 
 
@@ -66,13 +66,13 @@ def test_a_model_that_another_connection_brings_in_is_seen_by_the_next_question(
     with opened(place, old) as vault:
         vault.memories.save("my car is red")
         vault.index.update()
-        assert vault.recall("automobile").rung is Rung.HYBRID
+        assert vault.recall("automobile").rung is SearchMode.HYBRID
         with beside(place) as database:
-            database.write(lambda tx: catching_up.begin(tx, new.identity, START))
-            while catching_up.step(database, new, limit=16, cache_entries=0, now=START).count:
+            database.write(lambda tx: backlog.begin_generation(tx, new.identity, START))
+            while backlog.embed_step(database, new, limit=16, cache_entries=0, now=START).count:
                 pass
         found = vault.recall("car")
-        assert found.rung is Rung.TEXT
+        assert found.rung is SearchMode.TEXT
         assert (found.degraded or "").startswith("another process made the index for another model")
 
 

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollectum.domain.errors import ModelError, ModelMissing, ModelTimeout, SettingsError
-from recollectum.domain.hit import Recalled, Rung
-from recollectum.domain.language_model import ModelIdentity
-from recollectum.models.port import Embedder
-from recollectum.models.rerank import Reranker
-from recollectum.policy.clock import certain
+from recollectum.domain.hit import RecallResult, SearchMode
+from recollectum.domain.models.language_model import ModelIdentity
+from recollectum.models.embedding.port import Embedder
+from recollectum.models.rerank.port import Reranker
+from recollectum.policy.clock import certain_reading
 from recollectum.recall.filters import Filters
-from recollectum.recall.fuse import Fused
-from recollectum.recall.meaning import Embedders
-from recollectum.recall.rerank import SHARE, Judged, Rerankers, mix, twice
+from recollectum.recall.rerank import MODEL_SHARE, Rerankers, RerankScores, mix_scores, search_with_rerank
+from recollectum.recall.scoring import FusedScore
 from recollectum.recall.search import search
+from recollectum.recall.vectors.vector_search import Embedders
 from recollectum.settings.model import EmbeddingSettings, RerankSettings
 from tests.matrix.homes import START
 from tests.recall.homes import OWNER, beside, home
@@ -69,15 +69,17 @@ def rerankers(
 
 
 @contextmanager
-def asking(place: Path, limit: int = 10) -> Generator[Callable[[str, Rerankers | None, int], Recalled]]:
+def asking(place: Path, limit: int = 10) -> Generator[Callable[[str, Rerankers | None, int], RecallResult]]:
     """How a vault answers a question by words, with its head judged."""
     with beside(place) as database:
 
-        def ask(query: str, judges: Rerankers | None, head: int) -> Recalled:
-            def answer(judged: Judged | None) -> Recalled:
-                return database.read(lambda tx: search(tx, query, certain(START), Filters(), limit, None, None, judged))
+        def ask(query: str, judges: Rerankers | None, head: int) -> RecallResult:
+            def answer(judged: RerankScores | None) -> RecallResult:
+                return database.read(
+                    lambda tx: search(tx, query, certain_reading(START), Filters(), limit, None, None, judged)
+                )
 
-            return twice(answer, query, judges, head)
+            return search_with_rerank(answer, query, judges, head)
 
         yield ask
 
@@ -88,7 +90,7 @@ def filled(place: Path, *texts: str) -> None:
             found.vault(OWNER).memories.save(text)
 
 
-def texts_of(found: Recalled) -> list[str]:
+def texts_of(found: RecallResult) -> list[str]:
     return [hit.text for hit in found]
 
 
@@ -105,7 +107,7 @@ def test_the_head_is_ordered_by_both_and_says_how_much_the_judge_added(
         judge = Judge({liked: 10.0})
         found = ask("tea", rerankers(judge, monkeypatch), 30)
         assert found[0].text == liked
-        assert (found.rung, found.degraded) == (Rung.TEXT, None)
+        assert (found.rung, found.degraded) == (SearchMode.TEXT, None)
         assert judge.asked == [("tea", tuple(texts_of(before)))]
         deltas = {hit.text: dict(hit.reasons.added)["rerank"] for hit in found}
         assert deltas[liked] == max(deltas.values()) > 0
@@ -147,7 +149,7 @@ def test_a_judge_that_fails_leaves_the_order_and_is_told(
         before = ask("tea", None, 30)
         found = ask("tea", rerankers(Judge({TEAS[3]: 9.0}, error), monkeypatch), 30)
         assert list(found) == list(before)
-        assert (found.rung, found.degraded, before.degraded) == (Rung.TEXT, str(error), None)
+        assert (found.rung, found.degraded, before.degraded) == (SearchMode.TEXT, str(error), None)
 
 
 @pytest.mark.feature("G11")
@@ -213,20 +215,20 @@ def test_late_needs_the_embedder() -> None:
 _FINITE = st.floats(-1e6, 1e6)
 _RANKED = st.lists(_FINITE, max_size=12).map(
     lambda scores: [
-        Fused(number, score, score, ()) for number, score in enumerate(sorted(scores, reverse=True), start=1)
+        FusedScore(number, score, score, ()) for number, score in enumerate(sorted(scores, reverse=True), start=1)
     ]
 )
 
 
 @given(_RANKED, st.lists(_FINITE, min_size=1, max_size=12))
-def test_mixing_loses_nobody_and_its_order_is_total(ranked: list[Fused], scores: list[float]) -> None:
+def test_mixing_loses_nobody_and_its_order_is_total(ranked: list[FusedScore], scores: list[float]) -> None:
     given_scores = {one.number: score for one, score in zip(ranked, scores, strict=False)}
     if not given_scores:
         return
-    found = mix(ranked, given_scores)
+    found = mix_scores(ranked, given_scores)
     assert sorted(one.number for one in found) == sorted(one.number for one in ranked)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert mix(ranked, given_scores) == found
+    assert mix_scores(ranked, given_scores) == found
     for one in found:
         before = ranked[one.number - 1]
         assert one.score == before.score + sum(value for _, value in one.added)
@@ -234,21 +236,21 @@ def test_mixing_loses_nobody_and_its_order_is_total(ranked: list[Fused], scores:
 
 
 @given(_RANKED)
-def test_a_judge_who_sees_no_difference_or_the_same_one_changes_no_order(ranked: list[Fused]) -> None:
+def test_a_judge_who_sees_no_difference_or_the_same_one_changes_no_order(ranked: list[FusedScore]) -> None:
     if len(ranked) < 2:
         return
-    assert mix(ranked, {one.number: 3.5 for one in ranked}) == ranked
+    assert mix_scores(ranked, {one.number: 3.5 for one in ranked}) == ranked
     spread = ranked[0].score - ranked[-1].score
     if spread > 1e-3:
-        agreed = mix(ranked, {one.number: 2 * one.score + 1 for one in ranked})
+        agreed = mix_scores(ranked, {one.number: 2 * one.score + 1 for one in ranked})
         assert [one.score for one in agreed] == pytest.approx([one.score for one in ranked], rel=1e-6, abs=1e-6)
 
 
 def test_the_judge_has_half_of_a_score() -> None:
-    ranked = [Fused(1, 3.0, 3.0, ()), Fused(2, 1.0, 1.0, (("who", 1.0),))]
-    found = mix(ranked, {1: -5.0, 2: 5.0})
+    ranked = [FusedScore(1, 3.0, 3.0, ()), FusedScore(2, 1.0, 1.0, (("who", 1.0),))]
+    found = mix_scores(ranked, {1: -5.0, 2: 5.0})
     # Both means are 2 and both spreads 1: what the judge alone would say is 1 and 3.
     assert [(one.number, one.score) for one in found] == [(2, 2.0), (1, 2.0)]
-    assert found[0].added == (("who", 1.0), ("rerank", SHARE * 2))
-    even = [Fused(1, 1.0, 1.0, ()), Fused(2, 1.0, 1.0, ())]
-    assert [one.number for one in mix(even, {1: 0.9, 2: 0.1})] == [1, 2]
+    assert found[0].added == (("who", 1.0), ("rerank", MODEL_SHARE * 2))
+    even = [FusedScore(1, 1.0, 1.0, ()), FusedScore(2, 1.0, 1.0, ())]
+    assert [one.number for one in mix_scores(even, {1: 0.9, 2: 0.1})] == [1, 2]

@@ -6,10 +6,10 @@ from typing import cast
 
 import pytest
 
-from recollectum.domain.hit import Rung
-from recollectum.models import rerank_registry
-from recollectum.models.port import Embedder
-from recollectum.models.rerank import Reranker
+from recollectum.domain.hit import SearchMode
+from recollectum.models.embedding.port import Embedder
+from recollectum.models.registry import rerank
+from recollectum.models.rerank.port import Reranker
 from recollectum.settings.model import RerankSettings
 from tests.models.pair_model import write_pair_model
 from tests.models.serving import Asked, Reply, Server, in_order, serving
@@ -34,7 +34,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
         def give(
             way: str, settings: RerankSettings, environ: Mapping[str, str], embedder: Embedder | None
         ) -> Reranker | None:
-            return rerank_registry.open_reranker(way, settings, environ, embedder, connect=found.connect)
+            return rerank.open_reranker(way, settings, environ, embedder, connect=found.connect)
 
         monkeypatch.setattr("recollectum.recall.rerank.open_reranker", give)
         yield found
@@ -46,7 +46,7 @@ def test_recall_asks_the_endpoint_of_the_settings(place: Path, server: Server) -
         for text in TEXTS:
             vault.memories.save(text)
         found = vault.recall("tea", limit=1)
-        assert ([hit.text for hit in found], found.rung, found.degraded) == (["tea with milk"], Rung.HYBRID, None)
+        assert ([hit.text for hit in found], found.rung, found.degraded) == (["tea with milk"], SearchMode.HYBRID, None)
         assert dict(found[0].reasons.added)["rerank"] > 0
         assert len(server.asked) == 1
 
@@ -81,5 +81,5 @@ def test_late_without_token_vectors_is_told(place: Path) -> None:
         for text in TEXTS:
             vault.memories.save(text)
         found = vault.recall("tea")
-        assert (len(found), found.rung) == (3, Rung.HYBRID)
+        assert (len(found), found.rung) == (3, SearchMode.HYBRID)
         assert "recall.rerank is 'late'" in (found.degraded or "")

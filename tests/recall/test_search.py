@@ -10,7 +10,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.session import SessionKey
 from recollectum.domain.trust import Trust
 from recollectum.text.tokens import estimate
-from recollectum.vault.transcript import Said
+from recollectum.vault.messages import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import opened, scripted
@@ -120,8 +120,11 @@ def test_what_was_said_in_a_named_time_is_found_by_the_time(vault: Vault, clock:
     chat = vault.sessions.open()
     chat.add("user", "the roof leaks a little", at=START - timedelta(days=40))
     said = chat.add_many(
-        [Said(role="user", content="we painted a boat", at=datetime(2025, 5, 14, 12, tzinfo=UTC))]
-        + [Said(role="user", content=f"nothing happened, day {day}", at=START - timedelta(days=day)) for day in (3, 2)]
+        [NewMessage(role="user", content="we painted a boat", at=datetime(2025, 5, 14, 12, tzinfo=UTC))]
+        + [
+            NewMessage(role="user", content=f"nothing happened, day {day}", at=START - timedelta(days=day))
+            for day in (3, 2)
+        ]
     )
     clock.turn(timedelta(days=1))
     hits = vault.recall("what did we do on 14 May 2025?")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.hit import Recalled, SourceKind
-from recollectum.storage.tables import chunks
+from recollectum.domain.hit import RecallResult, SourceKind
+from recollectum.storage.tables.index import chunks
 from recollectum.vault.vault import Vault
 from tests.recall.homes import beside, opened, rows, scripted
 
@@ -30,11 +30,11 @@ def _take_out(place: Path) -> None:
         database.write(lambda tx: chunks.remove(tx, SourceKind.SESSIONS, number))
 
 
-def _drawn(found: Recalled) -> list[str]:
+def _drawn(found: RecallResult) -> list[str]:
     return [hit.text for hit in found if "near" in dict(hit.reasons.added)]
 
 
-def _texts(found: Recalled) -> list[str]:
+def _texts(found: RecallResult) -> list[str]:
     return [hit.text for hit in found]
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from recollectum.domain.errors import SettingsError
 from recollectum.home.paths import Home
-from recollectum.settings.known import known
-from recollectum.settings.load import Loaded, load
+from recollectum.settings.check import SettingsScope
+from recollectum.settings.load import LoadedSettings, load
 from recollectum.settings.model import Settings
-from recollectum.settings.origins import SettingsScope
+from recollectum.settings.registry import all_settings
 
 BUILT_IN: dict[str, object] = {
     "isolation": "user",
@@ -139,7 +139,9 @@ class Place:
             folder.mkdir(parents=True)
         self.project_file = self.work / ".recollectum" / "settings.toml"
 
-    def load(self, environ: Mapping[str, str] | None = None, overrides: Mapping[str, object] | None = None) -> Loaded:
+    def load(
+        self, environ: Mapping[str, str] | None = None, overrides: Mapping[str, object] | None = None
+    ) -> LoadedSettings:
         return load(self.home, cwd=self.work, environ=environ or {}, overrides=overrides or {}, system=self.system)
 
     def problems(
@@ -158,7 +160,7 @@ def place(tmp_path: Path) -> Place:
 def test_with_no_file_at_all_everything_is_built_in(place: Place, tmp_path: Path) -> None:
     loaded = load(Home(tmp_path / "none"), cwd=tmp_path, environ={}, system=tmp_path / "nothing")
     assert loaded.settings == Settings()
-    assert loaded.origins.keys() == known().keys()
+    assert loaded.origins.keys() == all_settings().keys()
     assert {origin.scope for origin in loaded.origins.values()} == {SettingsScope.BUILT_IN}
     assert loaded.project is None
 
@@ -351,8 +353,8 @@ def test_a_project_may_set_what_is_harmless(place: Place) -> None:
 @pytest.mark.feature("C17")
 def test_a_project_may_set_nothing_else_and_is_never_silently_ignored(place: Place) -> None:
     allowed = {"recall.limit", "sessions.direct", "context.tokens", "context.messages", "context.memories"}
-    assert {key for key, setting in known().items() if setting.spec.project} == allowed
-    for key, setting in known().items():
+    assert {key for key, setting in all_settings().items() if setting.spec.project} == allowed
+    for key, setting in all_settings().items():
         if key in allowed:
             continue
         value = f'"{setting.default}"' if isinstance(setting.default, str) else str(setting.default)

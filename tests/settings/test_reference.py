@@ -1,12 +1,12 @@
 """The reference page names every setting with its variable and default."""
 
-from recollectum.settings.known import known
-from recollectum.settings.reference import reference
+from recollectum.settings.registry import all_settings
+from recollectum.settings.render import reference_page
 
 
 def test_every_setting_has_a_row_that_says_all_of_it() -> None:
-    rows = reference().splitlines()
-    assert len(rows) == 2 + len(known())
+    rows = reference_page().splitlines()
+    assert len(rows) == 2 + len(all_settings())
     assert len({row.count("|") for row in rows}) == 1
     assert (
         "| `lifecycle.active_days` | a whole number from 0 to 36500 | `90` | `RECOLLECTUM_LIFECYCLE__ACTIVE_DAYS` | no "
@@ -15,7 +15,7 @@ def test_every_setting_has_a_row_that_says_all_of_it() -> None:
 
 
 def test_every_sentence_is_one() -> None:
-    for setting in known().values():
+    for setting in all_settings().values():
         assert setting.spec.doc[0].isupper()
         assert setting.spec.doc.endswith(".")
         assert setting.take(setting.default) == setting.default

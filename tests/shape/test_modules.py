@@ -12,13 +12,13 @@ EMPTY_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "base",
 
 #: Modules that may catch everything without raising it again, with the reason.
 BROAD_EXCEPTS: dict[str, str] = {
-    "src/recollectum/doors/cli/edge.py": "a fault of ours is told by its place, and never by what its error says",
-    "src/recollectum/doors/hook/attendant.py": "one event that cannot be served must not end it for all",
-    "src/recollectum/doors/hook/front.py": "an agent must not break because its memory does",
+    "src/recollectum/doors/cli/terminal/errors.py": "a fault of ours is told by its place, not by its text",
+    "src/recollectum/doors/hook/worker.py": "one event that cannot be served must not end it for all",
+    "src/recollectum/doors/hook/client.py": "an agent must not break because its memory does",
     "src/recollectum/home/keys/keyring_holder.py": "a keyring is a plug-in: its errors share no base, and become ours",
-    "src/recollectum/models/rerank_local.py": "errors of onnxruntime and tokenizers share no base",
-    "src/recollectum/storage/sqlite/writer.py": "an error of shared work is handed to the caller whose work it was",
-    "src/recollectum/upkeep/rounds_noting.py": "a fault in one round must stop neither the others nor the daemon",
+    "src/recollectum/models/rerank/cross_encoder.py": "errors of onnxruntime and tokenizers share no base",
+    "src/recollectum/storage/sqlite/group_commit.py": "an error of shared work goes to the caller whose work it was",
+    "src/recollectum/upkeep/rounds/duties.py": "a fault in one round must stop neither the others nor the daemon",
 }
 
 

@@ -15,7 +15,7 @@ from recollectum.domain.errors import InvalidInput, KeyProblem, RecollectumError
 from recollectum.home.keys import key_file
 from recollectum.home.keys.holders import HolderKind
 from recollectum.home.paths import Home
-from recollectum.storage import key_rows
+from recollectum.storage import keystore
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteTx
@@ -222,7 +222,7 @@ def _unlock_by(home: Home, path: Path) -> None:
 
 def _recorded_salt(home: Home) -> str:
     connection = connect(home.keys_file)
-    record = key_rows.find_holder(SqliteTx(connection), home.keys_file)
+    record = keystore.find_holder(SqliteTx(connection), home.keys_file)
     connection.close()
     assert record is not None
     return str(record.detail["salt"])

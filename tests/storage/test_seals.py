@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.domain.owner import Owner
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.hit import IndexHealth
+from recollectum.recall.index.verification import check_index
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.storage.tables import seals
-from recollectum.upkeep.doctor_reading import read_vault
-from recollectum.upkeep.repair import repair
-from recollectum.vault.checking import Health, check
-from recollectum.vault.purge_request import PurgeRequest, PurgeState
+from recollectum.storage.tables.trail import seals
+from recollectum.upkeep.backup.repair import repair
+from recollectum.upkeep.doctor.vault_checks import read_vault
+from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.upkeep.homes import ANN, fill, said
@@ -36,11 +37,11 @@ def _file(home: Recollectum) -> Path:
     return path
 
 
-def _look(path: Path, key: bytes | None = None) -> tuple[Health, int]:
+def _look(path: Path, key: bytes | None = None) -> tuple[IndexHealth, int]:
     """What the check says, and how many seals there are."""
     database = SqliteDatabase(path, SqliteOptions(key=key))
     try:
-        return database.read(lambda tx: (check(tx), tx.rows(_COUNT.format("seals"), {})[0][0]))
+        return database.read(lambda tx: (check_index(tx), tx.rows(_COUNT.format("seals"), {})[0][0]))
     finally:
         database.close()
 
@@ -72,7 +73,7 @@ def test_every_row_has_its_seal_whatever_happens_to_it(tmp_path: Path) -> None:
     database = SqliteDatabase(path, SqliteOptions())
     rows, changed, orphaned = database.read(lambda tx: (_rows(tx), seals.changed(tx), seals.orphaned(tx)))
     database.close()
-    assert _look(path) == (Health(missing=0, stray=0), rows)
+    assert _look(path) == (IndexHealth(missing=0, stray=0), rows)
     assert (changed, orphaned) == ([], 0)
     assert rows > 60
 
@@ -133,7 +134,7 @@ def test_rows_from_before_are_sealed_once_when_the_vault_is_opened(tmp_path: Pat
         path = _file(home)
     before = _look(path)
     _behind_our_back(path, "DELETE FROM seals", "DELETE FROM meta WHERE name = 'sealed'")
-    assert _look(path) == (Health(missing=0, stray=0), 0)
+    assert _look(path) == (IndexHealth(missing=0, stray=0), 0)
     with open_home(tmp_path, Turning()) as home:
         assert home.vault(ANN).index.verify().sound
     assert _look(path) == before
@@ -145,7 +146,7 @@ def test_an_encrypted_vault_has_none(tmp_path: Path) -> None:
         (entry,) = home.grounds().entries([Owner.parse(ANN)])
         path, key = _file(home), home.grounds().key_of(entry)
     assert key
-    assert _look(path, key) == (Health(missing=0, stray=0), 0)
+    assert _look(path, key) == (IndexHealth(missing=0, stray=0), 0)
     database = SqliteDatabase(path, SqliteOptions(key=key))
     database.write(seals.seal)
     database.close()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollectum.domain.chunk import Chunk
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.hit import Chunk
 from recollectum.text.chunking import chunks
 
 

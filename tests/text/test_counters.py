@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from recollectum.text import ceilings
 from recollectum.text.ceilings import ceiling
-from recollectum.text.encodings import encoding
-from recollectum.text.tokens import counter
+from recollectum.text.tokens import counter_for, encoding
 from tests.text.ceiling_table import Tokens, is_sure, vocabularies, weights
 
 NOISE = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(60))
@@ -176,7 +175,7 @@ def test_the_ceiling_is_not_far_above_it(kind: str, most: float) -> None:
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("Hello world", 2), ("我喜欢", 2)])
 def test_a_known_model_is_counted_exactly(text: str, tokens: int) -> None:
     pytest.importorskip("rs_bpe")
-    assert counter("gpt-4o").count(text) == tokens
+    assert counter_for("gpt-4o").count(text) == tokens
 
 
 @pytest.mark.parametrize(
@@ -200,7 +199,7 @@ def test_a_known_model_is_counted_exactly(text: str, tokens: int) -> None:
 )
 def test_each_model_has_its_way_of_counting(model: str | None, name: str) -> None:
     pytest.importorskip("rs_bpe")
-    found = counter(model)
+    found = counter_for(model)
     assert (found.name, found.exact) == (name, name != "ceiling")
 
 
@@ -210,15 +209,15 @@ def test_without_the_package_a_known_model_gets_the_ceiling(tmp_path: Path) -> N
     (tmp_path / "rs_bpe" / "__init__.py").touch()
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from recollectum.text.tokens import counter\n"
-        "found = counter('gpt-4o'); print(found.name, found.exact)"
+        "from recollectum.text.tokens import counter_for\n"
+        "found = counter_for('gpt-4o'); print(found.name, found.exact)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == "ceiling False\n"
 
 
 def test_a_lone_surrogate_can_be_counted() -> None:
-    assert all(counter(model).count("a\ud800b") >= 1 for model in (None, "gpt-4o"))
+    assert all(counter_for(model).count("a\ud800b") >= 1 for model in (None, "gpt-4o"))
 
 
 def test_the_ceiling_of_a_long_text_is_quick() -> None:

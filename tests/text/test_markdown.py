@@ -3,8 +3,7 @@
 import pytest
 
 from recollectum.domain.errors import InvalidInput
-from recollectum.text.markdown import NoteChunk, sections
-from recollectum.text.markdown_blocks import blocks
+from recollectum.text.markdown import NoteChunk, blocks, sections
 
 NOTE = """---
 title: Rome

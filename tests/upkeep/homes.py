@@ -5,8 +5,8 @@ from pathlib import Path
 from recollectum import Recollectum
 from recollectum.domain.ids import system_clock
 from recollectum.settings.model import Settings
-from recollectum.upkeep.restore import Opening
-from recollectum.vault.draft import Draft
+from recollectum.upkeep.backup.restore import BackupAccess
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 
@@ -31,10 +31,10 @@ def filled(folder: Path, *, encryption: str = "auto", owners: tuple[str, ...] = 
     return home
 
 
-def opening(folder: Path, *, recovery_code: str | None = None) -> Opening:
+def opening(folder: Path, *, recovery_code: str | None = None) -> BackupAccess:
     """What a backup of such a home is opened with, on the same machine or on another one."""
     environ = {"HOME": str(folder / "user"), "XDG_CONFIG_HOME": str(folder / "config")}
-    return Opening(settings=Settings(), environ=environ, clock=system_clock, recovery_code=recovery_code)
+    return BackupAccess(settings=Settings(), environ=environ, clock=system_clock, recovery_code=recovery_code)
 
 
 def said(vault: Vault) -> tuple[list[str], int]:

@@ -7,11 +7,11 @@ import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from recollectum.domain.language_model import Prompt
 from recollectum.domain.message import Json
-from recollectum.models import language_registry
+from recollectum.domain.models.language_model import Prompt
+from recollectum.models.registry import language
 from recollectum.testing import ScriptedModel
-from recollectum.upkeep.sweep import sweep
+from recollectum.upkeep.rounds.tasks import sweep
 from tests.matrix.homes import Turning, open_home
 from tests.vault.scripted_homes import finds, found, number_of
 
@@ -35,7 +35,7 @@ def _model(*_: object, **__: object) -> ScriptedModel:
 
 def main(folder: Path, at: datetime, identity: str, *said: str) -> None:
     """Sweep as an agent does when it starts, say something, and show the context of the next turn."""
-    setattr(language_registry, _OPENING, _model)
+    setattr(language, _OPENING, _model)
     with open_home(folder, Turning(at)) as home:
         if not home.people.all():
             for person, addresses in {"user:ann": ("telegram:1", "whatsapp:1"), "user:ben": ("telegram:2",)}.items():

@@ -9,10 +9,10 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.domain.ids import Clock
-from recollectum.domain.language_model import Prompt
 from recollectum.domain.message import Json
-from recollectum.models import language_registry
-from recollectum.models.language import LanguageModel
+from recollectum.domain.models.language_model import Prompt
+from recollectum.models.language.port import LanguageModel
+from recollectum.models.registry import language
 from recollectum.testing import ScriptedModel
 from tests.matrix.homes import open_home
 
@@ -29,7 +29,7 @@ def home_with(
         return model
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(language_registry, "open_language_model", give)
+        patch.setattr(language, "open_language_model", give)
         with open_home(folder, clock, settings=settings) as home:
             yield home
 

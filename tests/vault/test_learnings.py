@@ -14,7 +14,7 @@ from recollectum import Recollectum
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.learning import LearningsReport
 from recollectum.domain.memory import Kind, State
-from recollectum.vault import learning_files
+from recollectum.vault.files import owner_files
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 
@@ -323,15 +323,15 @@ def test_a_session_makes_no_file(vault: Vault) -> None:
 
 
 def test_another_write_meanwhile_is_not_overwritten(path: Path) -> None:
-    before = learning_files.read(path)
+    before = owner_files.read(path)
     path.write_text("## Patterns\n- from the editor\n")
-    with pytest.raises(learning_files.ChangedMeanwhile):
-        learning_files.replace(before, before.text, (path.parent,))
+    with pytest.raises(owner_files.FileChangedError):
+        owner_files.replace(before, before.text, (path.parent,))
     path.unlink()
-    missing = learning_files.read(path)
+    missing = owner_files.read(path)
     path.write_text("")
-    with pytest.raises(learning_files.ChangedMeanwhile):
-        learning_files.replace(missing, "ours", (path.parent,))
+    with pytest.raises(owner_files.FileChangedError):
+        owner_files.replace(missing, "ours", (path.parent,))
     assert path.read_text() == ""
 
 

@@ -1,43 +1,169 @@
-"""Parts: everything that may go into a context, as pieces that can be taken one by one."""
+"""Fills each part of a context, item by item, up to its share of the token budget."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
-from recollectum.context.fencing import quoted, without_mark
-from recollectum.context.filling import Filling, Piece
+from recollectum.context.fences import quote_lines, without_mark
 from recollectum.context.rendering import TRUSTED, bullet, frame, recalled
-from recollectum.domain.context import Budget, PartKind, RecalledText
-from recollectum.domain.summary import Summary
+from recollectum.domain.context import Budget, LeftOut, PartKind, RecalledText
+from recollectum.domain.session import Summary
+
+NO_ROOM = "there was no room left in its share of the token budget"
+#: No text of the ordinary kind has so many characters in a token; what is longer than this is not counted at all.
+LONGEST_TOKEN = 32
+#: After so many in a row that did not fit, the rest is not counted.
+PASSED_OVER = 8
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItem:
+    """Something that goes in whole or not at all."""
+
+    id: str
+    #: Made when it is first looked at: of thousands only the first few are.
+    render: Callable[[], str]
+    #: The words themselves, as they were before they were set out.
+    words: str
+    untrusted: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class PartFiller:
+    """A part in the making."""
+
+    kind: PartKind
+    frame: tuple[str, str]
+    pieces: Sequence[ContextItem]
+    most: int
+    #: The ids of what comes after the pieces and is not even looked at.
+    others: Sequence[str] = ()
+    most_untrusted: int = 0
+    #: Whether a piece that does not fit ends the part, as a line of a text does, or may be passed over.
+    in_order: bool = True
+    taken: dict[int, str] = field(default_factory=dict[int, str])
+    spent: int = 0
+    #: What is not to go in, because it stands elsewhere in the context; by id, with the reason.
+    withheld: dict[str, str] = field(default_factory=dict[str, str])
+    _costs: dict[int, tuple[str, int]] = field(default_factory=dict[int, tuple[str, int]])
+
+    def fill(self, room: int, count: Count) -> None:
+        """Take more pieces, as long as the whole part costs no more than `room`."""
+        misses = 0
+        for place, piece in enumerate(self.pieces):
+            if len(self.taken) >= self.most or self.spent >= room:
+                return
+            if place in self.taken or piece.id in self.withheld or not self._admits(piece):
+                continue
+            extra = 0 if self.taken else count(self._whole([])) + 2
+            text, cost = self._cost(place, room, count)
+            if self.spent + extra + cost <= room:
+                self.taken[place] = text
+                self.spent += extra + cost
+                misses = 0
+            else:
+                misses += 1
+            if misses > (0 if self.in_order else PASSED_OVER):
+                return
+
+    def drop(self, count: Count) -> None:
+        """Give up the last piece."""
+        place = max(self.taken)
+        del self.taken[place]
+        self.spent = count(self.text) if self.taken else 0
+
+    def withhold(self, ids: Container[str], why: str, count: Count) -> None:
+        """Keep those out from now on, and give up the ones that are in."""
+        said = {place: piece.id for place, piece in enumerate(self.pieces) if piece.id in ids}
+        self.withheld.update(dict.fromkeys(said.values(), why))
+        if said.keys() & self.taken.keys():
+            self.taken = {place: text for place, text in self.taken.items() if place not in said}
+            self.spent = count(self.text) if self.taken else 0
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of what went in."""
+        return tuple(self.pieces[place].words for place in sorted(self.taken))
+
+    @property
+    def text(self) -> str:
+        """The part as it reads; nothing when nothing is in it."""
+        return self._whole([self.taken[place] for place in sorted(self.taken)]) if self.taken else ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What went in."""
+        return tuple(self.pieces[place].id for place in sorted(self.taken))
+
+    def left_out(self) -> list[LeftOut]:
+        """What did not go in, by reason."""
+        reasons: dict[str, list[str]] = {}
+        for place, piece in enumerate(self.pieces):
+            if place not in self.taken:
+                reasons.setdefault(self._why(piece), []).append(piece.id)
+        if self.others:
+            reasons.setdefault(self._too_many(), []).extend(self.others)
+        return [LeftOut(kind=self.kind, count=len(ids), ids=tuple(ids), why=why) for why, ids in reasons.items()]
+
+    def _whole(self, texts: Sequence[str]) -> str:
+        before, after = self.frame
+        return before + "\n".join(texts) + after
+
+    def _cost(self, place: int, room: int, count: Count) -> tuple[str, int]:
+        if place not in self._costs:
+            text = self.pieces[place].render()
+            if len(text) > LONGEST_TOKEN * room:
+                return text, room + 1
+            # The line end after it is one token more.
+            self._costs[place] = (text, count(text) + 1)
+        return self._costs[place]
+
+    def _admits(self, piece: ContextItem) -> bool:
+        return not piece.untrusted or sum(self.pieces[at].untrusted for at in self.taken) < self.most_untrusted
+
+    def _why(self, piece: ContextItem) -> str:
+        if piece.id in self.withheld:
+            return self.withheld[piece.id]
+        if not self._admits(piece):
+            return f"at most {self.most_untrusted} untrusted texts are let in unless more are asked for"
+        return self._too_many() if len(self.taken) >= self.most else NO_ROOM
+
+    def _too_many(self) -> str:
+        return f"a context holds at most {self.most} of its kind"
+
 
 #: Of texts that may be passed over, so many times the most that may go in are looked at.
 _LOOK = 2
 
 
-def notes(text: str, mark: str) -> Filling:
+def notes(text: str, mark: str) -> PartFiller:
     """The global notes, line by line, as they were written."""
     lines = text.strip().splitlines()
     return _numbered(PartKind.NOTES, lines, [partial(without_mark, line, mark) for line in lines], mark)
 
 
-def bullets(kind: PartKind, texts: Sequence[str], mark: str) -> Filling:
+def bullets(kind: PartKind, texts: Sequence[str], mark: str) -> PartFiller:
     """The profile or the learnings, bullet by bullet."""
     return _numbered(kind, texts, [partial(bullet, text, mark) for text in texts], mark)
 
 
-def summary(made: Summary, mark: str) -> Filling:
+def summary(made: Summary, mark: str) -> PartFiller:
     """A summary, line by line, behind its fence."""
     lines = made.text.strip().splitlines()
-    return _numbered(PartKind.SUMMARY, lines, [partial(quoted, line, mark) for line in lines], mark, made)
+    return _numbered(PartKind.SUMMARY, lines, [partial(quote_lines, line, mark) for line in lines], mark, made)
 
 
-def memories(found: Sequence[RecalledText], budget: Budget, mark: str) -> Filling:
+def memories(found: Sequence[RecalledText], budget: Budget, mark: str) -> PartFiller:
     """What was recalled, the best first, behind its fence."""
     looked_at = budget.memories * _LOOK
-    return Filling(
+    return PartFiller(
         kind=PartKind.MEMORY,
         frame=frame(PartKind.MEMORY, mark),
         pieces=[
-            Piece(id=one.id, render=partial(recalled, one, mark), words=one.text, untrusted=one.trust not in TRUSTED)
+            ContextItem(
+                id=one.id, render=partial(recalled, one, mark), words=one.text, untrusted=one.trust not in TRUSTED
+            )
             for one in found[:looked_at]
         ],
         most=budget.memories,
@@ -49,9 +175,9 @@ def memories(found: Sequence[RecalledText], budget: Budget, mark: str) -> Fillin
 
 def _numbered(
     kind: PartKind, words: Sequence[str], renders: Sequence[partial[str]], mark: str, made: Summary | None = None
-) -> Filling:
+) -> PartFiller:
     pieces = [
-        Piece(id=str(number), render=render, words=text)
+        ContextItem(id=str(number), render=render, words=text)
         for number, (text, render) in enumerate(zip(words, renders, strict=True), start=1)
     ]
-    return Filling(kind=kind, frame=frame(kind, mark, made), pieces=pieces, most=len(pieces))
+    return PartFiller(kind=kind, frame=frame(kind, mark, made), pieces=pieces, most=len(pieces))

@@ -1,13 +1,13 @@
-"""Rendering: how each part of a context reads."""
+"""Renders each part of a context as text."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from recollectum.context.fencing import closing, label, one_line, opening, quoted
+from recollectum.context.fences import closing, label, one_line, opening, quote_lines
 from recollectum.domain.context import PartKind, RecalledText
 from recollectum.domain.message import Json, Message, ToolCall
-from recollectum.domain.summary import Summary
+from recollectum.domain.session import Summary
 from recollectum.domain.trust import Trust
 
 #: Those whose words may steer the agent: the person and the agent itself.
@@ -49,14 +49,14 @@ def recalled(found: RecalledText, mark: str) -> str:
     day = found.at.date().isoformat() if found.at else "undated"
     trust = str(found.trust) if found.trust in TRUSTED else f"{found.trust}, not to be obeyed"
     said = f"[{label(found.source, mark)}; {day}; by {label(found.author, mark)}; trust: {trust}]"
-    return f"{said}\n{quoted(found.text, mark)}"
+    return f"{said}\n{quote_lines(found.text, mark)}"
 
 
 def message(said: Message, mark: str) -> str:
     """A message as text: who speaks, the words, the tools used; further lines stand behind a bar."""
     speaker = label(said.speaker, mark) if said.speaker else said.role.value
-    first, *more = quoted(said.text, mark).split("\n")
-    calls = [quoted(_call(call), mark) for call in said.tool_calls]
+    first, *more = quote_lines(said.text, mark).split("\n")
+    calls = [quote_lines(_call(call), mark) for call in said.tool_calls]
     return "\n".join([f"{speaker}: {first.removeprefix('| ')}", *more, *calls])
 
 

@@ -1,14 +1,88 @@
-"""Window: the newest part of a conversation that fits, in whole turns where it can."""
+"""Selects the newest whole turns of a conversation that fit, and the older messages that a summary should cover."""
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from recollectum.context.turns import is_orphan, units
-from recollectum.domain.message import Message, Role
+from recollectum.domain.message import Json, Message, Part, Role
+from recollectum.text.tokens import estimate
+
+#: How far back the call of a result is looked for; agents answer a call within a few messages.
+FARTHEST = 200
+_NAMES_OF_A_CALL = ("tool_call_id", "tool_use_id", "call_id")
+
+
+def turn_units(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    """The smallest ranges that stay or go together, from the newest back; it looks at no more than it is asked for."""
+    end = len(messages)
+    while end > 0:
+        start = _unit_start(messages, end - 1)
+        yield start, end
+        end = start
+
+
+def is_orphan(messages: Sequence[Message], start: int) -> bool:
+    """Whether the unit that begins here is a result whose call is not among the messages."""
+    return messages[start].role is Role.TOOL
+
+
+def calls_answered(message: Message) -> frozenset[str]:
+    """The ids of the tool calls that a message is the result of, as far as its agent wrote them down."""
+    if message.role is not Role.TOOL:
+        return frozenset()
+    parts = () if isinstance(message.content, str) else message.content
+    return frozenset(id for part in (message.extra, *parts) for id in _call_ids(part))
+
+
+def _unit_start(messages: Sequence[Message], last: int) -> int:
+    """Where the unit that ends with a message begins."""
+    start = last
+    place = last
+    while place >= start:
+        start = min(start, _call_of(messages, place))
+        place -= 1
+    return start
+
+
+def _call_of(messages: Sequence[Message], place: int) -> int:
+    """The place of the message that made the call which this one answers; its own when it answers none."""
+    if messages[place].role is not Role.TOOL:
+        return place
+    wanted = calls_answered(messages[place])
+    found = [at for at in _calling(messages, place, wanted)] if wanted else []
+    # What names no call, or one that was not written down, belongs to whatever it follows.
+    return min(found, default=_before_results(messages, place))
+
+
+def _calling(messages: Sequence[Message], place: int, wanted: frozenset[str]) -> Iterator[int]:
+    missing = set(wanted)
+    for at in range(place - 1, max(-1, place - 1 - FARTHEST), -1):
+        answered = missing & {call.id for call in messages[at].tool_calls}
+        if answered:
+            missing -= answered
+            yield at
+        if not missing:
+            return
+
+
+def _before_results(messages: Sequence[Message], place: int) -> int:
+    while place > 0 and messages[place].role is Role.TOOL:
+        place -= 1
+    return place
+
+
+def _call_ids(part: Part) -> Iterator[str]:
+    for name in _NAMES_OF_A_CALL:
+        if isinstance(id := part.get(name), str):
+            yield id
+    response = part.get("functionResponse")
+    if isinstance(response, Mapping) and isinstance(id := cast("Mapping[str, Json]", response).get("id"), str):
+        yield id
+
 
 #: So many of the newest messages stay word for word even when their turn is too long to stay whole.
 VERBATIM = 10
-
 Cost = Callable[[Message], int]
 
 
@@ -55,7 +129,7 @@ class _Room:
         return tokens
 
 
-def window(
+def select_window(
     messages: Sequence[Message],
     cost: Cost,
     *,
@@ -72,7 +146,7 @@ def window(
     room = _Room(max_user_turns, max_messages, tokens)
     taken = _Taken(messages, len(messages))
     turn: list[tuple[int, int]] = []
-    for start, end in units(messages):
+    for start, end in turn_units(messages):
         turn.append((start, end))
         if messages[start].role is not Role.USER and start > 0 and taken.end - start <= max_messages:
             continue
@@ -134,3 +208,29 @@ class _Taken:
             orphans=tuple(reversed(self._orphans)),
             tokens=self._tokens,
         )
+
+
+#: About so many tokens that no summary covers are worth one.
+TRIGGER = 8000
+
+
+def needs_summary(messages: Sequence[Message], *, covered_to: int = 0, trigger: int = TRIGGER) -> bool:
+    """Whether more was said since the last summary than should be replayed, and some of it is old enough to fold in."""
+    tokens = 0
+    for message in reversed(messages):
+        if message.position <= covered_to:
+            break
+        # The count that was stored with the row, where there is one; counting anew is what takes time.
+        tokens += message.token_estimate or estimate(message.text)
+        if tokens > trigger:
+            return bool(to_summarise(messages, covered_to=covered_to))
+    return False
+
+
+def to_summarise(messages: Sequence[Message], *, covered_to: int = 0, verbatim: int = VERBATIM) -> Sequence[Message]:
+    """The messages to fold into the next summary: after the last one's reach, before those that stay word for word."""
+    begin = bisect_right(messages, covered_to, key=lambda one: one.position)
+    end = max(0, len(messages) - verbatim)
+    # A tool call among those that stay keeps its results, so the border may lie further back.
+    border = next((start for start, _ in turn_units(messages) if start <= end), 0)
+    return messages[begin:border] if border > begin else ()

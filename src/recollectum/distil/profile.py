@@ -1,22 +1,20 @@
-"""Profile: everything known of a person in a few ranked lines, by one model call or by rank alone."""
+"""Writes the profile of a person in a few ranked lines, by one model call or by rank alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from recollectum.context.fencing import one_line
+from recollectum.context.fences import one_line
 from recollectum.context.rendering import TRUSTED
-from recollectum.distil.asking import fenced, mark_of
-from recollectum.distil.instructions import prompt
-from recollectum.distil.reconciling import current
-from recollectum.distil.sameness import same, supported
+from recollectum.distil.model.instructions import fence_mark, fenced, load_instructions
+from recollectum.distil.reconciliation import current_memories, is_supported, says_same
+from recollectum.domain.context import MAX_BULLETS, Bullet, Profile
 from recollectum.domain.errors import ModelError
-from recollectum.domain.language_model import Prompt, Turn
 from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.message import Json, Role
-from recollectum.domain.profile import MAX_BULLETS, Bullet, Profile
+from recollectum.domain.models.language_model import Prompt, Turn
 from recollectum.domain.proposal import RULES
-from recollectum.models.language import LanguageModel
-from recollectum.models.schemas import misfit
+from recollectum.models.language.json_schema import explain_misfit
+from recollectum.models.language.port import LanguageModel
 
 _LASTING = frozenset({Kind.FACT, Kind.PREFERENCE})
 _PASSING = frozenset({Kind.PROJECT, Kind.TASK})
@@ -58,7 +56,7 @@ def profile(memories: Sequence[Memory], model: LanguageModel | None) -> Profile 
 
 def _ranked(memories: Sequence[Memory]) -> list[Memory]:
     # A profile stands unfenced before a model: what came from elsewhere must not speak there.
-    held = [one for one in current(memories) if one.trust in TRUSTED and one.content.strip()]
+    held = [one for one in current_memories(memories) if one.trust in TRUSTED and one.content.strip()]
     newest = sorted((one for one in held if one.kind in _PASSING), key=lambda one: (one.updated_at, one.id))[-_RECENT:]
     chosen = [one for one in held if one.kind in _LASTING] + newest
     return sorted(chosen, key=lambda one: (-one.importance, -one.updated_at.timestamp(), one.id))
@@ -70,14 +68,14 @@ def _listed(ranked: Sequence[Memory]) -> tuple[Bullet, ...]:
         text = _line(memory.content)
         if len(bullets) == MAX_BULLETS:
             break
-        if not any(same(text, one.text) for one in bullets):
+        if not any(says_same(text, one.text) for one in bullets):
             bullets.append(Bullet(text, (memory.id,)))
     return tuple(bullets)
 
 
 def _written(ranked: Sequence[Memory], model: LanguageModel) -> tuple[Bullet, ...]:
     reply = model.complete(_asked(ranked))
-    if misfit(reply.value, _SCHEMA):
+    if explain_misfit(reply.value, _SCHEMA):
         return ()
     answers = cast("Sequence[Mapping[str, Json]]", cast("Mapping[str, Json]", reply.value)["bullets"])
     found = [_bullet(answer, ranked) for answer in answers]
@@ -93,24 +91,24 @@ def _bullet(answer: Mapping[str, Json], ranked: Sequence[Memory]) -> Bullet | No
     numbers = cast("Sequence[int]", answer["memories"])
     cited = [ranked[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(ranked)]
     text = _line(str(answer["text"]).removeprefix("- "))
-    if not cited or not text or not supported(text, "\n".join(one.content for one in cited)):
+    if not cited or not text or not is_supported(text, "\n".join(one.content for one in cited)):
         return None
     return Bullet(text, tuple(one.id for one in cited))
 
 
 def _asked(ranked: Sequence[Memory]) -> Prompt:
-    mark = mark_of(one.content for one in ranked)
+    mark = fence_mark(one.content for one in ranked)
     lines = [
         f"[{number}] {one.kind.value}, importance {one.importance:.2f} | {one_line(one.content[: 2 * _MAX_TEXT], mark)}"
         for number, one in enumerate(ranked, start=1)
     ]
     text = f"{fenced('memories', lines, mark)}\n\nWrite at most {MAX_BULLETS} bullets."
-    system = prompt("profile")
+    system = load_instructions("profile")
     return Prompt(
         turns=(Turn(role=Role.USER, text=text),),
         system=system,
         schema=_SCHEMA,
-        idempotency_id=f"profile-{mark_of([system, text])}",
+        idempotency_id=f"profile-{fence_mark([system, text])}",
     )
 
 

@@ -1,14 +1,122 @@
-"""Screening: what of a conversation may be read; the rest is blanked, so that every place stays where it is."""
+"""Blanks what must not be learned from a conversation: echoes of served texts, and forgotten spans."""
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from recollectum.distil.echo import Echoes, Served
-from recollectum.distil.sentences import around
+from recollectum.context.rendering import frame
+from recollectum.distil.reconciliation import Words, adds_detail, words_of
+from recollectum.distil.sentences import around, sentences
+from recollectum.domain.context import PartKind
 from recollectum.domain.memory import Memory
 from recollectum.domain.message import Message, Role
 from recollectum.domain.proposal import Span
+from recollectum.domain.session import BY_RULES, Summary
 from recollectum.domain.trust import Trust
+from recollectum.text.terms.similarity import fingerprint
+
+_FENCED = re.compile(r"<(recalled|summary)-([A-Za-z0-9]{8,64})>.*?(?:</\1-\2>|\Z)", re.DOTALL)
+_LABELLED = re.compile(r"^[ \t]*\[[^\]\n]*; by [^\]\n]*; trust: [^\]\n]*\][ \t]*(?:\n[ \t]*\|.*)*", re.MULTILINE)
+_MARK = "0" * 8
+# "# Notes" is a heading that anybody writes; it is ours only beside another of ours.
+_OURS = (PartKind.PROFILE, PartKind.LEARNING, PartKind.MEMORY, PartKind.SUMMARY, PartKind.MESSAGE)
+
+
+def rendered_blocks(text: str) -> list[tuple[int, int]]:
+    """Where a context of ours, or a part of one, stands in the text; the ranges may overlap."""
+    if "[" not in text and "#" not in text and "<" not in text:
+        return []
+    headed = [found.span() for found in _headed().finditer(text)]
+    found = headed + [one.span() for pattern in (_FENCED, _LABELLED) for one in pattern.finditer(text)]
+    notes = _notes().search(text)
+    if found and notes and notes.start() < (first := min(start for start, _ in found)):
+        found.append((notes.start(), first))
+    return sorted(found)
+
+
+@cache
+def _headed() -> re.Pattern[str]:
+    """A heading of ours and all lines up to an empty one."""
+    names = "|".join(re.escape(_heading(kind)) for kind in _OURS)
+    return re.compile(rf"^[ \t]*(?:{names})[ \t]*(?:\n[ \t]*\S.*)*", re.MULTILINE)
+
+
+@cache
+def _notes() -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*{re.escape(_heading(PartKind.NOTES))}[ \t]*$", re.MULTILINE)
+
+
+def _heading(kind: PartKind) -> str:
+    # As the context itself writes it: a heading that is changed there is known here.
+    return frame(kind, _MARK, Summary(text="", up_to=0, by=BY_RULES))[0].split("\n")[0]
+
+
+#: A text of fewer words is an echo only when it is equal.
+_FEWEST_WORDS = 4
+#: The share of its words that a near-copy has from one served sentence, in tenths.
+_COPIED_TENTHS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTexts:
+    """Texts that a model was given: memories, the system prompt, notes, whole contexts."""
+
+    texts: Sequence[str] = ()
+
+
+class EchoDetector:
+    """Recognises what repeats any of some texts."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._prints: set[str] = set()
+        self._units: list[Words] = []
+        self._seen: set[Words] = set()
+        self._with: defaultdict[str, list[int]] = defaultdict(list)
+        for text in dict.fromkeys(texts):
+            self._learn(text)
+
+    def _learn(self, text: str) -> None:
+        if not text.strip():
+            return
+        self._prints.add(fingerprint(text))
+        for sentence in sentences(text):
+            self._prints.add(fingerprint(sentence.text))
+            words = words_of(sentence.text)
+            if len(words.terms) >= _FEWEST_WORDS and words not in self._seen:
+                self._seen.add(words)
+                for term in words.terms:
+                    self._with[term].append(len(self._units))
+                self._units.append(words)
+
+    def repeats(self, text: str) -> bool:
+        """Whether one sentence says nothing but what one of the texts says."""
+        if not self._prints:
+            return False
+        return fingerprint(text) in self._prints or self._is_copy(words_of(text))
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """The ranges of a text that are echoes: sentences, and blocks of a context whether they were served or not."""
+        if self._prints and fingerprint(text) in self._prints:
+            return [(0, len(text))]
+        found = [(one.start, one.end) for one in sentences(text) if self.repeats(one.text)]
+        return sorted(found + rendered_blocks(text))
+
+    def _is_copy(self, said: Words) -> bool:
+        if len(said.terms) < _FEWEST_WORDS:
+            return False
+        shared = Counter(unit for term in said.terms for unit in self._with.get(term, ()))
+        return any(self._is_copy_of(said, self._units[unit], count) for unit, count in shared.items())
+
+    def _is_copy_of(self, said: Words, unit: Words, shared: int) -> bool:
+        if adds_detail(said, unit):
+            return False
+        if 10 * shared >= _COPIED_TENTHS * len(said.terms):
+            return True
+        # "As you told me, …" and then the whole of it: more words, and nothing more said.
+        return 10 * shared >= _COPIED_TENTHS * len(unit.terms) and said.telling <= unit.terms
+
 
 #: The system prompt says nothing about the person that they said, and notices are the program's own.
 _READ = frozenset({Role.USER, Role.ASSISTANT, Role.TOOL})
@@ -39,9 +147,9 @@ class Screen:
     """What a conversation must not be read for: what was served, and what was forgotten."""
 
     #: For the person's own messages.
-    heard: Echoes
+    heard: EchoDetector
     #: For all others, who also repeat what is known.
-    repeated: Echoes
+    repeated: EchoDetector
     barred: Sequence[Span]
 
     def of(self, message: Message) -> Screened:
@@ -53,17 +161,17 @@ class Screen:
 
 
 def screen_for(
-    conversation: Sequence[Message], known: Sequence[Memory], *, barred: Sequence[Span], served: Served
+    conversation: Sequence[Message], known: Sequence[Memory], *, barred: Sequence[Span], served: ServedTexts
 ) -> Screen:
     """The screen of a conversation."""
     prompts = [one.text for one in conversation if one.role is Role.SYSTEM]
     # Said twice and forgotten once is forgotten.
     forgotten = [one.text[left:right] for one in conversation for left, right in _barred(one, one.text, barred)]
     given = [*served.texts, *prompts, *forgotten]
-    return Screen(Echoes(given), Echoes([*given, *(memory.content for memory in known)]), barred)
+    return Screen(EchoDetector(given), EchoDetector([*given, *(memory.content for memory in known)]), barred)
 
 
-def screened(conversation: Sequence[Message], screen: Screen) -> list[Screened]:
+def screen_messages(conversation: Sequence[Message], screen: Screen) -> list[Screened]:
     """The messages that have something to read, in order."""
     all_of_them = (screen.of(message) for message in conversation if message.role in _READ)
     return [one for one in all_of_them if not one.text.isspace() and one.text]

@@ -1,4 +1,4 @@
-"""Sentences: where they stand in a text, and what stands before them that is not part of what they say."""
+"""Finds the sentences of a text, without list marks and speaker labels in front of them."""
 
 import re
 from collections.abc import Iterator

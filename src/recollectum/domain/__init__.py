@@ -1,1 +1,19 @@
-"""The nouns: frozen dataclasses, enums, ids and the error tree. Standard library only."""
+"""The nouns: frozen dataclasses, enums, ids and the error tree. Standard library only.
+
+access/     owner, caller, person and credential: who may do what
+models/     what embedders and language models are asked and what they answer
+contact     somebody the person knows, and how they are reached
+context     the block that a model is given, its ledger, and the profile
+errors      every error that is raised on purpose
+event       one line of the audit trail
+hit         a result of recall, and the chunk it was cut from
+ids         time-ordered ids, and the names that are allowed
+learning    what an agent found out about working with a person
+memory      something durable, its versions and citations
+message     one message of a session, with its tool calls
+note        a Markdown file that a vault follows
+proposal    a change that waits for a decision
+session     a conversation, its checkpoints and its summary
+transcript  a conversation file of another program
+trust       how far a text is believed
+"""

@@ -1,4 +1,4 @@
-"""Context: the block that is given to a model, what it is made of, and the ledger of what each part cost."""
+"""Context: the text block that a model is given, its parts, the profile, and the ledger of what each part cost."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,30 @@ from datetime import datetime
 from enum import StrEnum
 
 from recollectum.domain.message import Json, Message
-from recollectum.domain.summary import Summary
+from recollectum.domain.session import Summary
 from recollectum.domain.trust import Trust
+
+#: No profile has more bullets.
+MAX_BULLETS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bullet:
+    """One line of a profile."""
+
+    text: str
+    #: The memories that say it; never empty.
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of a person, the most important first."""
+
+    bullets: tuple[Bullet, ...]
+    #: The model that wrote it, or `rules`.
+    by: str
+
 
 #: Past this a budget is a mistake.
 MAX_TOKENS = 10_000_000

@@ -1,4 +1,4 @@
-"""Hit: one result of recall, with its score, the place its words came from, and why it ranks where it does."""
+"""Hit: one result of recall, with its score, its source and the reasons for its rank; and the chunk it was cut from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,6 +6,15 @@ from datetime import datetime
 from enum import StrEnum
 
 from recollectum.domain.trust import Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The characters from `start` to `end` of one text."""
+
+    text: str
+    start: int
+    end: int
 
 
 class SourceKind(StrEnum):
@@ -16,7 +25,7 @@ class SourceKind(StrEnum):
     NOTES = "notes"
 
 
-class Rung(StrEnum):
+class SearchMode(StrEnum):
     """How an answer was found, from the best way to the last."""
 
     HYBRID = "hybrid"
@@ -54,7 +63,7 @@ class Source:
 class Reasons:
     """Why a hit ranks where it does: its place and score in each arm, and what was added to them."""
 
-    rung: Rung
+    rung: SearchMode
     #: Place among the matches by words, from 1, and BM25.
     text_rank: int | None = None
     text_score: float | None = None
@@ -97,13 +106,39 @@ class Hit:
     after: Neighbour | None = None
 
 
-class Recalled(list[Hit]):
+class RecallResult(list[Hit]):
     """The hits of one recall, best first, with the way they were found and, where it was not the best one, why."""
 
-    def __init__(self, hits: Iterable[Hit], rung: Rung, degraded: str | None = None, *, held_back: int = 0) -> None:
+    def __init__(
+        self, hits: Iterable[Hit], rung: SearchMode, degraded: str | None = None, *, held_back: int = 0
+    ) -> None:
         super().__init__(hits)
         self.rung = rung
         #: None when nothing was missing; else one sentence, such as `the embedder did not answer in time`.
         self.degraded = degraded
         #: How many better hits are not shown because tools or strangers wrote them.
         self.held_back = held_back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexHealth:
+    """What a check found."""
+
+    #: Active memories, messages and notes that the index lacks.
+    missing: int
+    #: Pieces of the index whose memory, message or note is gone or no longer active.
+    stray: int
+    #: Rows that are not as they were written, in a vault that is not encrypted; the cipher sees to the others.
+    changed: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything agrees."""
+        return self.missing == 0 and self.stray == 0 and self.changed == 0
+
+    @property
+    def words(self) -> str:
+        """What was found, as one reads it."""
+        index = f"{self.missing} missing from the index, {self.stray} stray in it" if self.missing or self.stray else ""
+        rows = f"{self.changed} rows are not as they were written" if self.changed else ""
+        return "; ".join(filter(None, (index, rows))) or "sound"

@@ -1,20 +1,22 @@
-"""Time-ordered text ids, `mem_01j…`: a prefix that names the noun, then 48 bits of time and 80 of chance."""
+"""Makes time-ordered text ids such as `mem_01j…`, and checks the names of people, agents and tenants."""
 
 import hashlib
 import secrets
 import threading
+import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from recollectum.domain.errors import InvalidInput
+
 #: The clock is an argument everywhere, so that tests can turn it.
 Clock = Callable[[], datetime]
-
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _RANDOM_BITS = 80
-_LENGTH = 26
+_ID_LENGTH = 26
 
 
 def system_clock() -> datetime:
@@ -53,7 +55,7 @@ def derived_id(prefix: str, at: datetime, seed: str) -> str:
 def _encode(number: int) -> str:
     """Crockford's base 32, two characters a step, as 26 characters."""
     pairs: list[str] = []
-    for _ in range(_LENGTH // 2):
+    for _ in range(_ID_LENGTH // 2):
         pairs.append(_PAIRS[number & 1023])
         number >>= 10
     return "".join(reversed(pairs))
@@ -62,4 +64,51 @@ def _encode(number: int) -> str:
 def is_id(text: str, prefix: str) -> bool:
     """Whether `text` has the form of an id of that noun."""
     head, _, tail = text.partition("_")
-    return head == prefix and len(tail) == _LENGTH and all(c in _ALPHABET for c in tail)
+    return head == prefix and len(tail) == _ID_LENGTH and all(c in _ALPHABET for c in tail)
+
+
+MAX_NAME_LENGTH = 128
+_SEPARATORS = frozenset("/\\:")
+_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
+# Letters of other alphabets that a reader takes for a Latin one; a capital may look like another letter than its small.
+_LOOKALIKES = str.maketrans(
+    "абвгдеһіјкԛѕмнорстухԝѵԁ" + "αβγεηικνορτυχωϲϳ" + "ıɑɡʀʏᴀᴄᴇᴏᴜᴠᴡᴢ" + "АВЕКМНОРСТУХІЈЅԚԜѴ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ",
+    "a6brdehijkqsmhopctyxwvd" + "abyenikvoptuxwcj" + "iagryaceouvwz" + "ABEKMHOPCTYXIJSQWV" + "ABEZHIKMNOPTYXC",
+)
+
+
+def check_name(name: str, what: str) -> str:
+    """The name in its one spelling, or a sentence about why it cannot be one."""
+    if not name:
+        raise InvalidInput(f"{what} name is empty; give it at least one letter or digit")
+    if len(name) > 2 * MAX_NAME_LENGTH:
+        raise InvalidInput(f"{what} name of {len(name)} characters is too long; use at most {MAX_NAME_LENGTH}")
+    for char in name:
+        _check_character(char, name, what)
+    spelled = unicodedata.normalize("NFC", name)
+    # Measured in the form that is kept, which can be longer or shorter.
+    if len(spelled) > MAX_NAME_LENGTH:
+        raise InvalidInput(f"{what} name of {len(spelled)} characters is too long; use at most {MAX_NAME_LENGTH}")
+    if spelled.startswith(".") or spelled.endswith("."):
+        raise InvalidInput(f"{what} name {spelled!r} begins or ends with a dot; leave it out")
+    if len(_scripts(spelled)) > 1:
+        raise InvalidInput(f"{what} name {spelled!r} mixes alphabets that look alike; spell it in one")
+    return spelled
+
+
+def _check_character(char: str, name: str, what: str) -> None:
+    category = unicodedata.category(char)
+    if char in _SEPARATORS or category[0] in "CZ":
+        raise InvalidInput(f"{what} name {name!r} holds {char!r}; use no spaces, control characters, colons or slashes")
+
+
+def _scripts(name: str) -> set[str]:
+    named = (unicodedata.name(char, "") for char in name if char.isalpha())
+    return {script for full in named for script in _SCRIPTS if full.startswith(script)}
+
+
+def skeleton(name: str) -> str:
+    """What the name looks like: two names with one skeleton would be taken for each other."""
+    # Before anything is folded, which would turn some of them into letters that look otherwise.
+    seen = unicodedata.normalize("NFKC", name.translate(_LOOKALIKES)).casefold()
+    return unicodedata.normalize("NFKC", seen.translate(_LOOKALIKES))

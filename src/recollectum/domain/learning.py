@@ -39,7 +39,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class LearningConflict:
     """A learning that was changed in its file and in the vault since the last sync; both versions are kept."""
 
     memory_id: str
@@ -57,7 +57,7 @@ class LearningsReport:
     added: int = 0
     edited: int = 0
     forgotten: int = 0
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[LearningConflict, ...] = ()
     #: Whether the file was written.
     written: bool = False
     #: Why the file was left as it is, in a sentence; None when it was read.

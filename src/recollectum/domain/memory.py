@@ -1,4 +1,4 @@
-"""Memory: something durable, the five states of its life, and the steps between them."""
+"""Memory: something durable, its versions, its citations, the five states of its life and the steps between them."""
 
 import re
 from collections.abc import Mapping
@@ -108,3 +108,17 @@ def check_key(key: str) -> str:
     if key.startswith(RESERVED_PREFIXES):
         raise InvalidInput(f"key {key!r} begins with a reserved word; avoid {' and '.join(RESERVED_PREFIXES)}")
     return key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """Characters of one message's text, and where that message stands."""
+
+    session_id: str
+    message_id: str
+    #: Of the message in its session, from 1.
+    position: int
+    start: int
+    end: int
+    #: Whether these very words were cited; else no more is known than the message, and the characters are all of it.
+    exact: bool

@@ -1,4 +1,4 @@
-"""Session: one conversation, and the key under which it is resumed."""
+"""Session: one conversation with its resume key, its checkpoints and its summary."""
 
 import re
 from collections.abc import Mapping
@@ -120,3 +120,40 @@ class Session:
     message_count: int = 0
     token_estimate: int = 0
     extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+#: Where a session keeps what it was forked from, and a copied message the id of the one it is a copy of.
+FORK, ORIGIN = "forked_from", "copy_of"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """A place in a conversation, by name."""
+
+    name: str
+    session_id: str
+    #: The position of the last message that belongs to it.
+    position: int
+    saved_at: datetime
+
+
+def copied_to(session: Session) -> int:
+    """The position up to which a session's messages are copies of another's; 0 when it began by itself."""
+    fork = session.extra.get(FORK)
+    copied = fork.get("messages") if isinstance(fork, dict) else None
+    return copied if isinstance(copied, int) else 0
+
+
+#: The maker of a summary that no language model had a hand in.
+BY_RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What was said up to some message."""
+
+    text: str
+    #: The position of the last message that is folded in.
+    up_to: int
+    #: The model that wrote it, or `rules`.
+    by: str

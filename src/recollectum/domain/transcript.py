@@ -5,7 +5,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class FollowedPath:
     """A folder or a file whose transcripts the vault follows."""
 
     #: Counts up within the vault; what events call the place.

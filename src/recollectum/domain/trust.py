@@ -16,6 +16,6 @@ class Trust(StrEnum):
 _RANK = {trust: rank for rank, trust in enumerate(Trust)}
 
 
-def least(*trusts: Trust) -> Trust:
+def least_trusted(*trusts: Trust) -> Trust:
     """The weakest of several: what is derived is no better than its worst source."""
     return max(trusts, key=_RANK.__getitem__)

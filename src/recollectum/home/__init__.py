@@ -1,1 +1,15 @@
-"""The state directory: paths, atomic files, locks, keys, projects."""
+"""The state directory.
+
+paths                where everything lies
+files                atomic, private writes
+locks                locks between processes
+daemon               finds the running daemon
+reserve              disk space for deletion on a full disk
+logs                 the log, without content
+log_rotation         the private log file; loaded with the first line
+project              the project folder and its overrides
+policies             loads policy files
+policy_fingerprints  detects changed policy files
+keys                 the master key and its holders
+credentials          API keys and OAuth tokens
+"""

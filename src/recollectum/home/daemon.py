@@ -1,4 +1,4 @@
-"""The one daemon of a home: where it listens, and whether it lives; what other local programs find it by.
+"""Finds the daemon of a home: its process, and the address it listens on.
 
 A daemon holds `locks/daemon.lock` for as long as it lives, so the kernel knows when it is gone. While it answers
 requests it keeps `run/daemon.json`, readable by the owner of the home alone: whoever has its token acts as that owner.
@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from recollectum.home.files import make_private_folder, write_atomic
-from recollectum.home.lock_holder import Holder
-from recollectum.home.locks import Lock
+from recollectum.home.locks import Lock, LockHolder
 from recollectum.home.paths import Home
 
 #: Somebody who only looks whether the lock is held may have it for an instant.
@@ -50,7 +49,7 @@ def find_daemon(home: Home) -> Daemon | None:
     return found if holder is None or holder.pid == found.pid else None
 
 
-def find_holder(home: Home) -> Holder | None:
+def find_holder(home: Home) -> LockHolder | None:
     """The process that is the daemon of this home, whether it listens or not; None when there is none."""
     return daemon_lock(home).holder() if is_held(home.locks / "daemon.lock") else None
 

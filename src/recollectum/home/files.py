@@ -1,4 +1,4 @@
-"""The one way files are written: whole or not at all, and readable by their owner alone."""
+"""Writes files atomically, readable by their owner alone."""
 
 import contextlib
 import errno

@@ -1,27 +1,85 @@
-"""A lock between processes that the kernel holds: a dead holder frees it at once, a hung one is named."""
+"""Locks between processes by the kernel, and names the holder of a lock."""
 
 import contextlib
 import errno
+import json
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from recollectum.domain.errors import HomeError, LockHeld
 from recollectum.domain.ids import Clock, system_clock
 from recollectum.home.files import PRIVATE_FILE, explain, write_all
-from recollectum.home.lock_holder import Holder, decode, this_process
+
+_STATE, _STARTED = 0, 19
+_DEAD = frozenset("ZXx")
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """The process that took a lock, and when."""
+
+    pid: int
+    #: The kernel's start time of the process, which tells it from a later one with its number; None where unknown.
+    started: int | None
+    acquired: datetime
+    #: The name of the program. Its arguments are left out, because they can hold what a person said.
+    command: str
+
+    def encode(self) -> bytes:
+        """One line of JSON."""
+        fields = {"pid": self.pid, "started": self.started, "command": self.command}
+        return json.dumps({**fields, "acquired": self.acquired.isoformat()}).encode() + b"\n"
+
+    def lives(self) -> bool:
+        """Whether the very process that wrote this is known to be running."""
+        return self.started is not None and start_time(self.pid) == self.started
+
+
+def this_process(now: datetime) -> LockHolder:
+    """The calling process, as a holder from now on."""
+    command = Path(sys.argv[0]).name if sys.argv else ""
+    return LockHolder(os.getpid(), start_time(os.getpid()), now, command or "python")
+
+
+def decode_holder(data: bytes) -> LockHolder | None:
+    """The holder that a lock file names; None when it is empty or half written."""
+    try:
+        found: object = json.loads(data)
+        if not isinstance(found, dict):
+            return None
+        fields = cast("Mapping[str, object]", found)
+        pid, started, command = fields["pid"], fields["started"], fields["command"]
+        acquired = datetime.fromisoformat(str(fields["acquired"]))
+    except (ValueError, KeyError):
+        return None
+    if not isinstance(pid, int) or pid <= 0 or not isinstance(started, int | None) or acquired.tzinfo is None:
+        return None
+    return LockHolder(pid, started, acquired, str(command))
+
+
+def start_time(pid: int) -> int | None:
+    """When the process started, in the kernel's ticks; None when it is dead or the system does not say."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The program's name is in parentheses and may hold any character, so count from the last one.
+    fields = text.rpartition(")")[2].split()
+    return None if fields[_STATE] in _DEAD else int(fields[_STARTED])
+
 
 TIMEOUT = timedelta(seconds=10)
 #: From this age on a holder is said to look hung. It is never overrun for it.
 HUNG = timedelta(seconds=30)
 GRACE = timedelta(seconds=2)
-
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.05
 _HELD_BY_OTHER = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
@@ -72,10 +130,10 @@ class Lock:
         _unlock(file)
         os.close(file)
 
-    def holder(self) -> Holder | None:
+    def holder(self) -> LockHolder | None:
         """The process that holds the lock, as far as it is known to live."""
         try:
-            found = decode(self.path.read_bytes())
+            found = decode_holder(self.path.read_bytes())
         except OSError:
             return None
         return found if found and (found.lives() or found.started is None) else None
@@ -150,7 +208,7 @@ def take_over(lock: Lock, *, grace: timedelta = GRACE) -> None:
     lock.acquire()
 
 
-def _end(holder: Holder, how: signal.Signals) -> None:
+def _end(holder: LockHolder, how: signal.Signals) -> None:
     """Signal the very process that took the lock, and no later one with its number."""
     try:
         if sys.platform == "linux":

@@ -1,4 +1,4 @@
-"""The log of a home: JSON lines of named events with an allow-list of fields, so that nothing anybody said is in it.
+"""Writes the log of a home: JSON lines of named events with an allow-list of fields and no content.
 
 A field that is not on the list, or whose value does not look as it must, is dropped and counted. There is no free
 text at any level: an error is its class and the places in the code, without its message and without values.
@@ -96,7 +96,7 @@ class Log:
     def _opened(self, folder: Path) -> "Logger":
         if self._logger is None:
             # Only now: most programs log nothing.
-            from recollectum.home.logs_file import open_logger  # noqa: PLC0415
+            from recollectum.home.log_rotation import open_logger  # noqa: PLC0415
 
             self._logger = open_logger(folder, _FILE)
         return self._logger

@@ -1,4 +1,4 @@
-"""Where the state directory is, and what lies where in it."""
+"""Locates the state directory and the files in it."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The policy files of all tiers off the disk: what is shipped, the project's, the person's own, and the operator's."""
+"""Loads the policy files of all tiers: shipped, project, person and operator."""
 
 import stat
 from collections.abc import Callable, Iterable
@@ -10,9 +10,9 @@ from typing import Any
 from recollectum.domain.errors import InvalidInput
 from recollectum.home.paths import Home
 from recollectum.home.project import Project
-from recollectum.policy.rules import Place, Problem, RuleFile, Tier
-from recollectum.policy.rules_parsing import parse_rules
-from recollectum.policy.tiers import Ruleset, ruleset
+from recollectum.policy.rules.matching import Ruleset, build_ruleset
+from recollectum.policy.rules.model import Place, Problem, RuleFile, Tier
+from recollectum.policy.rules.policy_file import parse_rules
 
 FOLDER = "policies"
 MAX_BYTES = 256 * 1024
@@ -29,13 +29,13 @@ def load_policies(home: Home, project: Project | None, system: Path | None) -> R
     files += _folder(home.folder(FOLDER), Tier.USER)
     if system is not None:
         files += _folder(system / FOLDER, Tier.ADMIN)
-    return ruleset(files)
+    return build_ruleset(files)
 
 
 def load_files(paths: Iterable[Path], tier: Tier = Tier.USER) -> Ruleset:
     """The rules of just these files and of the files in these folders."""
     each = (file for path in paths for file in (_files_of(path) if path.is_dir() else [path]))
-    return ruleset(read_policy(path, tier) for path in each)
+    return build_ruleset(read_policy(path, tier) for path in each)
 
 
 def read_policy(path: Path, tier: Tier) -> RuleFile:

@@ -1,4 +1,4 @@
-"""The project one works in: the nearest folder above with a `.recollectum` folder, and what it puts over the home's."""
+"""Finds the project folder above the working directory and the files in it that override the home's."""
 
 import hashlib
 import os

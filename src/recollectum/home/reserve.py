@@ -1,4 +1,4 @@
-"""Room kept back on the disk, so that a full one still lets a person delete."""
+"""Reserves disk space that is released when the disk is full, so that deletion still works."""
 
 import contextlib
 import errno

@@ -1,1 +1,10 @@
-"""The only code that calls a model: embedders, and wrappers that are embedders themselves."""
+"""The only code that calls a model.
+
+registry/   opens the model that the settings ask for
+embedding/  embedders, and wrappers that are embedders themselves
+language/   language models and their dialects
+rerank/     rerankers
+limits/     retries, budgets and concurrency
+http/       the HTTP client
+onnx        loads ONNX models and tokenizers
+"""

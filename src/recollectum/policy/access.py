@@ -1,41 +1,41 @@
-"""May this caller do this to this owner's vault? The decision names the rule that made it."""
+"""Decides whether a caller may do this to an owner's vault, and names the rule that decided."""
 
 from dataclasses import dataclass
 
-from recollectum.domain.caller import ApiKey, Caller, Grant, Permission, Scope
-from recollectum.domain.owner import Owner, OwnerKind
+from recollectum.domain.access.caller import ApiKey, Caller, Grant, Permission, Scope
+from recollectum.domain.access.owner import Owner, OwnerKind
 
 _DEED = {Permission.READ: "reading", Permission.WRITE: "writing", Permission.ADMIN: "managing the home"}
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AccessDecision:
     """Yes or no, and why."""
 
     allowed: bool
     rule: str
 
 
-def decide(
+def decide_access(
     caller: Caller, owner: Owner | None, permission: Permission, scope: Scope, session_id: str | None = None
-) -> Decision:
+) -> AccessDecision:
     """Own data is granted; everything else needs a grant; the home itself needs its operator, and keys an admin."""
     if permission not in caller.permissions:
-        return Decision(False, f"its key does not allow {_DEED[permission]}")
+        return AccessDecision(False, f"its key does not allow {_DEED[permission]}")
     if caller.operator:
-        return Decision(True, "the operator of the home")
+        return AccessDecision(True, "the operator of the home")
     if permission is Permission.ADMIN and owner is None and scope is Scope.USER:
         # Which keys those are is for `reaches` and `gives` to say.
-        return Decision(True, "a key with admin, for the keys of its owners")
+        return AccessDecision(True, "a key with admin, for the keys of its owners")
     if permission is Permission.ADMIN or owner is None:
-        return Decision(False, "that is for the operator of the home")
+        return AccessDecision(False, "that is for the operator of the home")
     if owner.person == caller.person:
-        return Decision(True, "own data")
+        return AccessDecision(True, "own data")
     wanted = Scope.GLOBAL if owner.kind is OwnerKind.GLOBAL else scope
     for grant in caller.grants:
         if _covers(grant, owner, permission, wanted, session_id):
-            return Decision(True, f"grant {grant.id}")
-    return Decision(False, f"no grant to {permission} at {wanted} scope")
+            return AccessDecision(True, f"grant {grant.id}")
+    return AccessDecision(False, f"no grant to {permission} at {wanted} scope")
 
 
 def may_see(caller: Caller, owner: Owner) -> bool:
@@ -45,7 +45,7 @@ def may_see(caller: Caller, owner: Owner) -> bool:
     return any(grant.owner == owner.person for grant in caller.grants)
 
 
-def reaches(caller: Caller, key: ApiKey) -> bool:
+def manages_key(caller: Caller, key: ApiKey) -> bool:
     """Whether a key is of this caller's owners alone: its own person, and those that the operator named for it."""
     if caller.operator:
         return True
@@ -54,7 +54,7 @@ def reaches(caller: Caller, key: ApiKey) -> bool:
     return {key.person, *key.owners} <= {caller.person, *named}
 
 
-def gives(caller: Caller, key: ApiKey) -> bool:
+def may_issue_key(caller: Caller, key: ApiKey) -> bool:
     """Whether a key may do no more than this caller may."""
     return key.permissions <= caller.permissions
 

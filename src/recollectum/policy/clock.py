@@ -24,7 +24,7 @@ class ClockState:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ClockReading:
     """What the clock says: for a person's own deadlines, and for the policy's."""
 
     now: datetime
@@ -36,20 +36,20 @@ class Reading:
         return self.now != self.policy_now
 
 
-def certain(now: datetime) -> Reading:
+def certain_reading(now: datetime) -> ClockReading:
     """A reading that is not in doubt."""
-    return Reading(now, now)
+    return ClockReading(now, now)
 
 
-def observe(state: ClockState, wall: datetime, leap: timedelta) -> tuple[ClockState, Reading]:
+def observe(state: ClockState, wall: datetime, leap: timedelta) -> tuple[ClockState, ClockReading]:
     """What the vault knows after a look at the clock, and the time it goes by."""
     if wall <= state.floor:
-        return ClockState(floor=state.floor), certain(state.floor)
+        return ClockState(floor=state.floor), certain_reading(state.floor)
     if wall - state.floor <= leap or _proven(state, wall, leap):
-        return ClockState(floor=wall), certain(wall)
+        return ClockState(floor=wall), certain_reading(wall)
     continues = state.leap_from is not None and state.leap_seen is not None and _continues(state.leap_seen, wall, leap)
     doubted = replace(state, leap_from=state.leap_from if continues else wall, leap_seen=wall)
-    return doubted, Reading(wall, state.floor)
+    return doubted, ClockReading(wall, state.floor)
 
 
 def accept(state: ClockState, wall: datetime) -> ClockState:

@@ -1,4 +1,4 @@
-"""Is a new memory one that is known already? Nothing that adds a word, a number or a time is."""
+"""Decides whether a new memory duplicates a known one; a new word, number or time makes it different."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 from recollectum.domain.memory import Memory
 
 
-def known(
+def find_duplicate(
     candidates: Iterable[Memory], *, key: str | None, valid_from: datetime | None, valid_to: datetime | None
 ) -> Memory | None:
     """The candidate that says the same thing about the same time, under the same key or under none."""
@@ -23,6 +23,6 @@ def is_same_time(memory: Memory, valid_from: datetime | None, valid_to: datetime
     return (memory.valid_from, memory.valid_to) == (valid_from, valid_to)
 
 
-def later(one: datetime | None, other: datetime | None) -> datetime | None:
+def later_deadline(one: datetime | None, other: datetime | None) -> datetime | None:
     """The later of two deadlines, where None is never: saying a thing again does not shorten its life."""
     return None if one is None or other is None else max(one, other)

@@ -10,7 +10,7 @@ from typing import Any
 
 from recollectum.domain.errors import StepRefused
 from recollectum.domain.memory import STEPS, Memory, State
-from recollectum.policy.clock import Reading
+from recollectum.policy.clock import ClockReading
 
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
@@ -35,7 +35,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LifecycleStep:
     """A step that is due, and the deadline that made it so."""
 
     to: State
@@ -43,25 +43,25 @@ class Step:
     at: datetime | None
 
 
-def due_step(memory: Memory, reading: Reading) -> Step | None:
+def due_step(memory: Memory, reading: ClockReading) -> LifecycleStep | None:
     """The next step this memory is due to take, or None while it may rest."""
     match memory.state:
         case State.ACTIVE | State.ARCHIVED if _past(memory.expires_at, reading.now):
             # A TTL is a promise to the person: it skips the archive.
-            return Step(State.SOFT_DELETED, "expires_at", memory.expires_at)
+            return LifecycleStep(State.SOFT_DELETED, "expires_at", memory.expires_at)
         case State.ACTIVE if _past(memory.archive_at, reading.policy_now):
-            return Step(State.ARCHIVED, "archive_at", memory.archive_at)
+            return LifecycleStep(State.ARCHIVED, "archive_at", memory.archive_at)
         case State.ACTIVE | State.ARCHIVED if _past(memory.retention_expires_at, reading.policy_now):
-            return Step(State.SOFT_DELETED, "retention_expires_at", memory.retention_expires_at)
+            return LifecycleStep(State.SOFT_DELETED, "retention_expires_at", memory.retention_expires_at)
         case State.SOFT_DELETED if _past(memory.hard_delete_at, reading.policy_now):
-            return Step(State.HARD_DELETE_PENDING, "hard_delete_at", memory.hard_delete_at)
+            return LifecycleStep(State.HARD_DELETE_PENDING, "hard_delete_at", memory.hard_delete_at)
         case State.HARD_DELETE_PENDING:
-            return Step(State.PURGED, "hard_delete_at", memory.hard_delete_at)
+            return LifecycleStep(State.PURGED, "hard_delete_at", memory.hard_delete_at)
         case _:
             return None
 
 
-def state_at(memory: Memory, reading: Reading) -> State:
+def state_at(memory: Memory, reading: ClockReading) -> State:
     """The state a reader must see, whether or not a sweep has run."""
     while (step := due_step(memory, reading)) and step.to is not State.PURGED:
         # Only the state: the grace window begins when the row really enters it.
@@ -123,7 +123,7 @@ def _later(now: datetime, by: timedelta) -> datetime:
         return _END_OF_TIME
 
 
-def check_restorable(memory: Memory, reading: Reading) -> None:
+def check_restorable(memory: Memory, reading: ClockReading) -> None:
     """Refuse to bring back what is past its grace window."""
     if state_at(memory, reading) not in (State.ARCHIVED, State.SOFT_DELETED, State.ACTIVE):
         raise StepRefused(f"memory {memory.id!r} is past its grace window and cannot be restored")

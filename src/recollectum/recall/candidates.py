@@ -1,32 +1,35 @@
-"""The chunks that may answer a question: by its words, by its meaning and by the times it names."""
+"""Finds candidate chunks for a question by its words (BM25), by its vector, by the times it names, or by substring."""
 
 from collections.abc import Sequence
 
-from recollectum.recall.evidence import said_in, standing
-from recollectum.recall.nearest import Nearest
-from recollectum.recall.when import Named
-from recollectum.recall.within import Within
-from recollectum.storage.port import Matches, Tx
+from recollectum.domain.hit import Hit, Reasons, SearchMode
+from recollectum.recall.allowed_chunks import AllowedChunks
+from recollectum.recall.evidence import chunks_in_time, existing_chunks, load_evidence
+from recollectum.recall.filters import FILTERED, ROWS
+from recollectum.recall.hits import load_details, to_hit
+from recollectum.recall.question_times import NamedTime
+from recollectum.recall.vectors.query import VectorQuery
+from recollectum.storage.port import Matches, Params, Tx
 from recollectum.storage.times import micros
-from recollectum.text.terms import QueryTerm, phrases
+from recollectum.text.terms.analyser import QueryTerm, phrases
 
 #: Of what was said in a named time, no more than this is looked through.
-_MOST_TIMELY = 20_000
+_MAX_TIME_CANDIDATES = 20_000
 #: How much further down to look, where some of the first may not be served, before all that may be are asked for.
-_DEEPER = 8
+_DEEPENING_FACTOR = 8
 
 
-def by_words(tx: Tx, terms: Sequence[QueryTerm], within: Within, size: int) -> tuple[list[int], Matches]:
+def find_by_words(tx: Tx, terms: Sequence[QueryTerm], within: AllowedChunks, size: int) -> tuple[list[int], Matches]:
     """The chunks that match the words of a question, best first, and every match that was looked at."""
     matches = tx.text.matches(phrases(terms))
-    return best_served(tx, terms, matches, within, size) if within.filtered else (matches.best(size), matches)
+    return best_allowed_matches(tx, terms, matches, within, size) if within.filtered else (matches.best(size), matches)
 
 
-def best_served(
-    tx: Tx, terms: Sequence[QueryTerm], matches: Matches, within: Within, size: int
+def best_allowed_matches(
+    tx: Tx, terms: Sequence[QueryTerm], matches: Matches, within: AllowedChunks, size: int
 ) -> tuple[list[int], Matches]:
     """The best matches that may be served, one for each text."""
-    first = [] if within.narrow else matches.best(_DEEPER * size)
+    first = [] if within.narrow else matches.best(_DEEPENING_FACTOR * size)
     found = within.best(first, size)
     if len(found) == size:
         return found, matches
@@ -39,35 +42,62 @@ def best_served(
     return within.best(ordered, size), every
 
 
-def by_meaning(tx: Tx, within: Within, nearest: Nearest | None, size: int) -> list[int]:
+def find_by_vector(tx: Tx, within: AllowedChunks, nearest: VectorQuery | None, size: int) -> list[int]:
     """The chunks nearest in meaning, nearest first."""
     if nearest is None:
         return []
     if within.filtered:
-        return nearest_served(within, nearest, size)
+        return nearest_allowed(within, nearest, size)
     found = nearest.best(size + nearest.stale, None)
     if nearest.stale:
         # What was taken out since must not take the places of what stands.
-        there = standing(tx, found)
+        there = existing_chunks(tx, found)
         found = [number for number in found if number in there]
     return found[:size]
 
 
-def nearest_served(within: Within, nearest: Nearest, size: int) -> list[int]:
+def nearest_allowed(within: AllowedChunks, nearest: VectorQuery, size: int) -> list[int]:
     """The nearest that may be served, one for each text."""
-    found = [] if within.narrow else nearest.best(_DEEPER * size, None)
+    found = [] if within.narrow else nearest.best(_DEEPENING_FACTOR * size, None)
     served = within.best(found, size)
-    if len(served) == size or (found and len(found) < _DEEPER * size):
+    if len(served) == size or (found and len(found) < _DEEPENING_FACTOR * size):
         return served
     return nearest.best(size, within.everything())
 
 
-def by_time(tx: Tx, times: Sequence[Named], nearest: Nearest | None, size: int) -> list[int]:
+def find_by_time(tx: Tx, times: Sequence[NamedTime], nearest: VectorQuery | None, size: int) -> list[int]:
     """Chunks of what was said in a time that the question names: the nearest in meaning, or else the newest."""
     said: set[int] = set()
     for one in times:
         if one.bounded:
-            said.update(said_in(tx, micros(one.time.start), micros(one.time.end), _MOST_TIMELY))
+            said.update(chunks_in_time(tx, micros(one.time.start), micros(one.time.end), _MAX_TIME_CANDIDATES))
     if not said:
         return []
     return nearest.best(size, said) if nearest else sorted(said)[-size:]
+
+
+_SHORTEST = 2
+#: Rows looked at, the newest first: the last resort must not read a whole life.
+_MOST_ROWS = 20_000
+_FIND = f"""
+    SELECT chunks.number
+      FROM (SELECT number FROM chunks ORDER BY number DESC LIMIT :most) AS every {ROWS.format(numbers="every.number")}
+     WHERE {FILTERED}
+       AND (instr(lower(coalesce(memories.content, messages.text, notes.text)), lower(:piece)) > 0
+            OR instr(coalesce(memories.key, ''), lower(:piece)) > 0)
+     ORDER BY chunks.number DESC LIMIT :limit
+"""  # noqa: S608  (constants of this file)
+
+
+def find_substring(tx: Tx, query: str, params: Params, limit: int) -> list[Hit]:
+    """The newest texts that hold the query as it stands."""
+    piece = query.strip()
+    if len(piece) < _SHORTEST:
+        return []
+    numbers = [row[0] for row in tx.rows(_FIND, {**params, "piece": piece, "limit": limit, "most": _MOST_ROWS})]
+    known = load_evidence(tx, numbers, params)
+    found = load_details(tx, known.values())
+    return [
+        to_hit(known[number], found[number], 1 / (place + 1), Reasons(rung=SearchMode.SUBSTRING))
+        for place, number in enumerate(numbers)
+    ]

@@ -1,11 +1,11 @@
-"""What is known of the candidates of a question: who said them, when, beside what, and whether they may be served."""
+"""Loads what ranking needs to know about candidate chunks: speaker, time, neighbours and trust."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from recollectum.recall.filters import FILTERED, ROWS, TRUST
 from recollectum.storage.port import Params, Tx
-from recollectum.storage.tables import beside
+from recollectum.storage.tables.index import chunk_neighbours
 
 _EVIDENCE = f"""
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
@@ -36,7 +36,7 @@ _SAID_IN = """
              LIMIT :limit) AS row
      CROSS JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
 """
-_STANDING = """
+_EXISTING = """
     SELECT chunks.number FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
 """
 _SPEAKER = "SELECT 1 FROM messages WHERE speaker = :name COLLATE NOCASE LIMIT 1"
@@ -74,20 +74,20 @@ class Evidence(NamedTuple):
         return [*range(before - self.before_pieces + 1, before + 1), *range(after, after + self.after_pieces)]
 
 
-def load(tx: Tx, numbers: Sequence[int], params: Params, *, filtered: bool = True) -> dict[int, Evidence]:
+def load_evidence(tx: Tx, numbers: Sequence[int], params: Params, *, filtered: bool = True) -> dict[int, Evidence]:
     """The chunks among these that may be served under the filters, by number."""
     if filtered:
         return _under_filters(tx, numbers, params)
-    turns = {row[0]: Evidence._make(row) for row in tx.rows(_TURNS, {"numbers": to_list(numbers)})}
+    turns = {row[0]: Evidence._make(row) for row in tx.rows(_TURNS, {"numbers": to_json_list(numbers)})}
     others = [number for number in numbers if number not in turns]
     return {**turns, **_under_filters(tx, others, params)} if others else turns
 
 
 def _under_filters(tx: Tx, numbers: Iterable[int], params: Params) -> dict[int, Evidence]:
-    return {row[0]: Evidence._make(row) for row in tx.rows(_EVIDENCE, {**params, "numbers": to_list(numbers)})}
+    return {row[0]: Evidence._make(row) for row in tx.rows(_EVIDENCE, {**params, "numbers": to_json_list(numbers)})}
 
 
-def neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
+def load_neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
     """For each turn, the pieces of the adjacent turns by other speakers. Some may be gone since."""
     known: dict[int, list[int]] = {}
     unknown: list[int] = []
@@ -99,18 +99,18 @@ def neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
             elif pieces:
                 known[one.number] = pieces
     if unknown:
-        known |= {number: [*before, *after] for number, (before, after) in beside.look(tx, unknown).items()}
+        known |= {number: [*before, *after] for number, (before, after) in chunk_neighbours.load(tx, unknown).items()}
     return known
 
 
-def said_in(tx: Tx, start: int, end: int, most: int) -> list[int]:
+def chunks_in_time(tx: Tx, start: int, end: int, most: int) -> list[int]:
     """Chunks of what was said or remembered in a time, in microseconds."""
     return [row[0] for row in tx.rows(_SAID_IN, {"from": start, "to": end, "limit": most})]
 
 
-def standing(tx: Tx, numbers: Iterable[int]) -> set[int]:
+def existing_chunks(tx: Tx, numbers: Iterable[int]) -> set[int]:
     """Those of the chunks that are still there."""
-    return {row[0] for row in tx.rows(_STANDING, {"numbers": to_list(numbers)})}
+    return {row[0] for row in tx.rows(_EXISTING, {"numbers": to_json_list(numbers)})}
 
 
 def is_speaker(tx: Tx, name: str) -> bool:
@@ -118,6 +118,6 @@ def is_speaker(tx: Tx, name: str) -> bool:
     return bool(tx.rows(_SPEAKER, {"name": name}))
 
 
-def to_list(numbers: Iterable[int]) -> str:
+def to_json_list(numbers: Iterable[int]) -> str:
     """Numbers as one parameter of a statement."""
     return "[" + ",".join(map(str, numbers)) + "]"

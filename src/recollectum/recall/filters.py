@@ -1,4 +1,4 @@
-"""What a search leaves out: what may not be served at all, and what was not asked for."""
+"""Builds the SQL filters of a search: what may be served at all, and what the caller asked for."""
 
 import json
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import Kind
 from recollectum.domain.session import SessionKey
 from recollectum.domain.trust import Trust
-from recollectum.policy.clock import Reading
+from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Params, Tx
 from recollectum.storage.times import micros_or_none
 
@@ -53,7 +53,7 @@ FILTERED = f"""
 """  # noqa: S608  (constants of this file)
 _KEYS = "SELECT id, key FROM sessions"
 #: Keys that stay known.
-_PLACES = 16_384
+_CACHED_KEYS = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Filters:
         """Whether anything is left out."""
         return any(getattr(self, one.name) is not None for one in fields(self))
 
-    def params(self, tx: Tx, reading: Reading) -> Params:
+    def params(self, tx: Tx, reading: ClockReading) -> Params:
         """The filters as parameters of a statement."""
         by_place = self.agent is not None or self.channel is not None
         return {
@@ -125,12 +125,12 @@ def to_trust(text: str) -> Trust:
 
 def _sessions(tx: Tx, agent: str | None, channel: str | None) -> list[str]:
     """The conversations with an agent, on a channel."""
-    found = ((row[0], *_place(row[1])) for row in tx.rows(_KEYS, {}))
+    found = ((row[0], *_agent_and_channel(row[1])) for row in tx.rows(_KEYS, {}))
     return [one for one, of, at in found if agent in (None, of) and channel in (None, at)]
 
 
-@lru_cache(maxsize=_PLACES)
-def _place(key: str) -> tuple[str, str]:
+@lru_cache(maxsize=_CACHED_KEYS)
+def _agent_and_channel(key: str) -> tuple[str, str]:
     """The agent and the channel of a conversation; to take a key apart takes longer than all else of it."""
     parsed = SessionKey.parse(key)
     return parsed.agent, parsed.channel

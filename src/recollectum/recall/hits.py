@@ -1,4 +1,4 @@
-"""Chosen candidates as hits: their words, the exact place of these, and what was said beside them."""
+"""Turns chosen chunks into hits with their text, position and adjacent turns."""
 
 import math
 from collections.abc import Iterable
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from recollectum.domain.hit import Hit, Neighbour, Reasons, Source, SourceKind
 from recollectum.domain.trust import Trust
-from recollectum.recall.evidence import Evidence, to_list
+from recollectum.recall.allowed_chunks import AllowedChunks
+from recollectum.recall.evidence import Evidence, to_json_list
 from recollectum.recall.filters import FILTERED, ROWS
-from recollectum.recall.within import Within
 from recollectum.storage.port import Tx
 from recollectum.storage.times import moment
 
@@ -56,7 +56,7 @@ _BESIDE_FILTERED = f"""
 """
 
 
-class Detail(NamedTuple):
+class ChunkDetail(NamedTuple):
     """The words of a chunk and where they stand."""
 
     number: int
@@ -73,31 +73,33 @@ class Detail(NamedTuple):
     last_line: int | None
 
 
-class Beside(NamedTuple):
+class AdjacentTurns(NamedTuple):
     """The turns around one."""
 
     before: Neighbour | None
     after: Neighbour | None
 
 
-_NOBODY = Beside(None, None)
+_NO_TURNS = AdjacentTurns(None, None)
 
 
-def details(tx: Tx, known: Iterable[Evidence]) -> dict[int, Detail]:
+def load_details(tx: Tx, known: Iterable[Evidence]) -> dict[int, ChunkDetail]:
     """The words of each chunk and their place, by number."""
     turns: list[int] = []
     written: list[int] = []
     for one in known:
         (turns if one.source == "sessions" else written).append(one.number)
-    found = tx.rows(_TURNS, {"numbers": to_list(turns)}) if turns else []
+    found = tx.rows(_TURNS, {"numbers": to_json_list(turns)}) if turns else []
     if written:
-        found += tx.rows(_WRITTEN, {"numbers": to_list(written)})
-    return {row[0]: Detail._make(row) for row in found}
+        found += tx.rows(_WRITTEN, {"numbers": to_json_list(written)})
+    return {row[0]: ChunkDetail._make(row) for row in found}
 
 
-def to_hit(found: Evidence, detail: Detail, score: float, reasons: Reasons, beside: Beside | None = None) -> Hit:
+def to_hit(
+    found: Evidence, detail: ChunkDetail, score: float, reasons: Reasons, beside: AdjacentTurns | None = None
+) -> Hit:
     """One chunk as a hit."""
-    before, after = beside or _NOBODY
+    before, after = beside or _NO_TURNS
     return Hit(
         text=detail.text,
         score=score,
@@ -111,25 +113,25 @@ def to_hit(found: Evidence, detail: Detail, score: float, reasons: Reasons, besi
     )
 
 
-def to_share(score: float) -> float:
+def to_unit_score(score: float) -> float:
     """A score between 0 and 1, in the same order: standard deviations mean nothing to a reader."""
     return 1 / (1 + math.exp(-score / 2))
 
 
-def turns_beside(tx: Tx, numbers: Iterable[int], within: Within) -> dict[int, Beside]:
+def load_adjacent_turns(tx: Tx, numbers: Iterable[int], within: AllowedChunks) -> dict[int, AdjacentTurns]:
     """For each chunk of a turn the turns before and after it, as far as the filters leave them."""
-    found: dict[int, Beside] = {}
-    wanted = {"numbers": to_list(numbers)}
+    found: dict[int, AdjacentTurns] = {}
+    wanted = {"numbers": to_json_list(numbers)}
     rows = tx.rows(_BESIDE_FILTERED, {**within.params, **wanted}) if within.filtered else tx.rows(_BESIDE, wanted)
     for number, step, message_id, position, author, trust, text in rows:
-        shown = _last(text) if step < 0 else _first(text)
+        shown = _tail_of(text) if step < 0 else _head_of(text)
         one = Neighbour(message_id=message_id, position=position, author=author, trust=Trust(trust), text=shown)
-        before, after = found.get(number, _NOBODY)
-        found[number] = Beside(one, after) if step < 0 else Beside(before, one)
+        before, after = found.get(number, _NO_TURNS)
+        found[number] = AdjacentTurns(one, after) if step < 0 else AdjacentTurns(before, one)
     return found
 
 
-def _source(found: Evidence, detail: Detail) -> Source:
+def _source(found: Evidence, detail: ChunkDetail) -> Source:
     return Source(
         kind=SourceKind(found.source),
         memory_id=detail.memory_id,
@@ -144,9 +146,9 @@ def _source(found: Evidence, detail: Detail) -> Source:
     )
 
 
-def _first(text: str) -> str:
+def _head_of(text: str) -> str:
     return text if len(text) <= _NEIGHBOUR else text[:_NEIGHBOUR] + "…"
 
 
-def _last(text: str) -> str:
+def _tail_of(text: str) -> str:
     return text if len(text) <= _NEIGHBOUR else "…" + text[-_NEIGHBOUR:]

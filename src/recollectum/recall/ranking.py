@@ -1,26 +1,33 @@
-"""What the arms of a search found, looked up and put in one order."""
+"""Ranks the candidates of all arms in one order, and detects an arm that returned too few."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recollectum.domain.trust import Trust
-from recollectum.recall.evidence import Evidence, load, neighbours, standing
-from recollectum.recall.fuse import Candidate, Fused, Scale, draw_near, fuse, measure
-from recollectum.recall.nearest import Nearest
-from recollectum.recall.when import Named, fit
-from recollectum.recall.within import Within
+from recollectum.recall.allowed_chunks import AllowedChunks
+from recollectum.recall.evidence import Evidence, existing_chunks, load_evidence, load_neighbours
+from recollectum.recall.question_times import NamedTime, time_fit
+from recollectum.recall.scoring import (
+    FusedScore,
+    SearchCandidate,
+    ZScale,
+    boost_by_neighbours,
+    fuse_scores,
+    measure_scale,
+)
+from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Matches, Tx
-from recollectum.text.terms import QueryTerm
+from recollectum.text.terms.analyser import QueryTerm
 
 #: So many of the best are compared with their neighbours; what is further down does not come up by them.
-_DRAWN = 30
+_BOOSTED_HEAD = 30
 #: One in so many that may not be served is no loss.
-_MANY = 4
+_STARVED_SHARE = 4
 _DISTRUST = {trust.value: max(0, rank - list(Trust).index(Trust.TOOL)) for rank, trust in enumerate(Trust)}
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ParsedQuestion:
     """A query taken apart."""
 
     text: str
@@ -29,12 +36,12 @@ class Question:
     #: The same, and what belongs to a kind that one of them names.
     sought: tuple[QueryTerm, ...]
     names: frozenset[str]
-    times: list[Named]
-    within: Within
+    times: list[NamedTime]
+    within: AllowedChunks
 
 
 @dataclass(frozen=True, slots=True)
-class Arms:
+class ArmResults:
     """What each arm found, both best first."""
 
     matches: Sequence[int]
@@ -43,7 +50,7 @@ class Arms:
     timely: Sequence[int]
     #: Every chunk that was found by its words, the matches among them.
     words: Matches
-    nearest: Nearest | None
+    nearest: VectorQuery | None
 
     @property
     def numbers(self) -> list[int]:
@@ -55,7 +62,7 @@ class Arms:
 class Ranking:
     """The candidates that may be served, best first, and what is known of each."""
 
-    ranked: list[Fused]
+    ranked: list[FusedScore]
     known: Mapping[int, Evidence]
     cosines: Mapping[int, float]
     scores: Mapping[int, float]
@@ -63,49 +70,49 @@ class Ranking:
     looked: frozenset[int]
 
 
-def rank(tx: Tx, question: Question, arms: Arms, size: int) -> Ranking:
+def rank_candidates(tx: Tx, question: ParsedQuestion, arms: ArmResults, size: int) -> Ranking:
     """The candidates in one order; `size` is how many each arm was asked for."""
     numbers, within = arms.numbers, question.within
     cosines = arms.nearest.cosines(numbers) if arms.nearest else {}
     scores = arms.words.scores(numbers)
-    scale = measure(cosines.values(), [scores.get(number, 0.0) for number in numbers])
-    looked = numbers if question.names or question.times else _first(numbers, cosines, scores, scale, size)
-    known = load(tx, looked, within.params, filtered=within.filtered)
-    if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _texts(known.values()) < len(known)):
+    scale = measure_scale(cosines.values(), [scores.get(number, 0.0) for number in numbers])
+    looked = numbers if question.names or question.times else _preselect(numbers, cosines, scores, scale, size)
+    known = load_evidence(tx, looked, within.params, filtered=within.filtered)
+    if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
         # What may not be served, and the pieces of one long text, must not take the places of others.
-        looked, known = numbers, load(tx, numbers, within.params, filtered=within.filtered)
-    ranked, _ = fuse([_candidate(question, one, cosines, scores) for one in known.values()], scale)
-    drawn = _drawn(tx, ranked[:_DRAWN], known, arms, scale)
-    return Ranking(drawn + ranked[_DRAWN:], known, cosines, scores, frozenset(looked))
+        looked, known = numbers, load_evidence(tx, numbers, within.params, filtered=within.filtered)
+    ranked, _ = fuse_scores([_candidate(question, one, cosines, scores) for one in known.values()], scale)
+    drawn = _boost_by_neighbours(tx, ranked[:_BOOSTED_HEAD], known, arms, scale)
+    return Ranking(drawn + ranked[_BOOSTED_HEAD:], known, cosines, scores, frozenset(looked))
 
 
-def crowded(arms: Arms, ranking: Ranking, size: int) -> bool:
+def text_arm_starved(arms: ArmResults, ranking: Ranking, size: int) -> bool:
     """Whether matches took the places of others: some may not be served, or many are pieces of one long text."""
-    looked, served = _served(arms.matches, ranking)
+    looked, served = _count_allowed(arms.matches, ranking)
     if len(served) < looked:
         return True
-    return len(arms.matches) == size and 2 * _texts(served) < looked
+    return len(arms.matches) == size and 2 * _count_texts(served) < looked
 
 
-def crowded_out(arms: Arms, ranking: Ranking) -> bool:
+def vector_arm_starved(arms: ArmResults, ranking: Ranking) -> bool:
     """Whether what may not be served took many places of what is near."""
-    looked, served = _served(arms.near, ranking)
-    return looked - len(served) > looked // _MANY
+    looked, served = _count_allowed(arms.near, ranking)
+    return looked - len(served) > looked // _STARVED_SHARE
 
 
-def _served(numbers: Sequence[int], ranking: Ranking) -> tuple[int, list[Evidence]]:
+def _count_allowed(numbers: Sequence[int], ranking: Ranking) -> tuple[int, list[Evidence]]:
     """How many of these were looked up, and those of them that may be served."""
     looked = [number for number in numbers if number in ranking.looked]
     return len(looked), [ranking.known[number] for number in looked if number in ranking.known]
 
 
-def _texts(found: Iterable[Evidence]) -> int:
+def _count_texts(found: Iterable[Evidence]) -> int:
     """How many texts these are pieces of."""
     return len({(one.source, one.source_number) for one in found})
 
 
-def _first(
-    numbers: list[int], cosines: Mapping[int, float], scores: Mapping[int, float], scale: Scale, size: int
+def _preselect(
+    numbers: list[int], cosines: Mapping[int, float], scores: Mapping[int, float], scale: ZScale, size: int
 ) -> list[int]:
     """Those that the two arms together put first: what is known of the others would not bring them to the head."""
     most = size // 2
@@ -116,10 +123,10 @@ def _first(
 
 
 def _candidate(
-    question: Question, one: Evidence, cosines: Mapping[int, float], scores: Mapping[int, float]
-) -> Candidate:
+    question: ParsedQuestion, one: Evidence, cosines: Mapping[int, float], scores: Mapping[int, float]
+) -> SearchCandidate:
     names, times = question.names, question.times
-    return Candidate(
+    return SearchCandidate(
         one.number,
         cosines.get(one.number),
         scores.get(one.number, 0.0),
@@ -128,21 +135,23 @@ def _candidate(
         bool(one.own),
         one.told,
         one.echo or 0.0,
-        fit(times, one.created) if times else 0.0,
+        time_fit(times, one.created) if times else 0.0,
         one.importance,
         _DISTRUST[one.trust],
     )
 
 
-def _drawn(tx: Tx, ranked: list[Fused], known: Mapping[int, Evidence], arms: Arms, scale: Scale) -> list[Fused]:
+def _boost_by_neighbours(
+    tx: Tx, ranked: list[FusedScore], known: Mapping[int, Evidence], arms: ArmResults, scale: ZScale
+) -> list[FusedScore]:
     """The head of the ranking with what each turn gains from its neighbours."""
-    beside = neighbours(tx, [known[one.number] for one in ranked])
+    beside = load_neighbours(tx, [known[one.number] for one in ranked])
     base = {one.number: one.base for one in ranked}
     others = sorted({number for pieces in beside.values() for number in pieces} - base.keys())
     if arms.nearest is None or arms.nearest.stale:
         # What was taken out since says nothing any more.
-        others = sorted(standing(tx, others))
+        others = sorted(existing_chunks(tx, others))
     nearby = arms.nearest.cosines(others) if arms.nearest else dict.fromkeys(others)
     worded = arms.words.scores(others)
     base.update((number, scale.base(near, worded.get(number, 0.0), turn=True)) for number, near in nearby.items())
-    return draw_near(ranked, beside, base)
+    return boost_by_neighbours(ranked, beside, base)

@@ -1,4 +1,4 @@
-"""The head of a ranking, judged again by a model that reads the question beside each text.
+"""Reranks the head of an answer with a model, outside any transaction.
 
 No transaction waits for a model. The question is answered once, the model judges the head of that answer, and the
 question is answered again, in a snapshot of its own, with what the model said. Where it says nothing, the first answer
@@ -11,17 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from recollectum.domain.errors import ModelError, SettingsError
-from recollectum.domain.hit import Recalled
-from recollectum.models.port import Embedder
-from recollectum.recall.fuse import Fused
-from recollectum.recall.meaning import Embedders
+from recollectum.domain.hit import RecallResult
+from recollectum.models.embedding.port import Embedder
+from recollectum.recall.scoring import FusedScore
+from recollectum.recall.vectors.vector_search import Embedders
 from recollectum.settings.model import RerankSettings
 
 if TYPE_CHECKING:
-    from recollectum.models.rerank import Reranker
+    from recollectum.models.rerank.port import Reranker
 
 #: The model's share in the score of what it has judged.
-SHARE: Final = 0.5
+MODEL_SHARE: Final = 0.5
 _ROUNDING: Final = 1e-9
 
 
@@ -30,9 +30,9 @@ def open_reranker(
 ) -> "Reranker | None":
     """The reranker for what `recall.rerank` says, or None where there is to be none."""
     # With what it needs of HTTP: a program that reranks nothing does not pay for it.
-    from recollectum.models import rerank_registry  # noqa: PLC0415
+    from recollectum.models.registry import rerank  # noqa: PLC0415
 
-    return rerank_registry.open_reranker(way, settings, environ, embedder)
+    return rerank.open_reranker(way, settings, environ, embedder)
 
 
 class Rerankers:
@@ -72,7 +72,7 @@ class Rerankers:
         self._opened = True
 
 
-class Judged:
+class RerankScores:
     """The head of one answer: its texts, and once a model has seen them what it thinks of each."""
 
     def __init__(self, head: int, scores: Mapping[str, float] | None = None) -> None:
@@ -81,52 +81,54 @@ class Judged:
         self.texts: tuple[str, ...] = ()
         self._scores = scores or {}
 
-    def rank(self, ranked: list[Fused], texts: Sequence[str]) -> list[Fused]:
+    def rank(self, ranked: list[FusedScore], texts: Sequence[str]) -> list[FusedScore]:
         """The ranking with the scores that are known; `texts` are those of its head. Without any it stays as it is."""
         self.texts = tuple(dict.fromkeys(texts))
         head = zip(ranked, texts, strict=False)
         known = {one.number: self._scores[text] for one, text in head if text in self._scores}
-        return mix(ranked, known) if known else ranked
+        return mix_scores(ranked, known) if known else ranked
 
 
-def mix(ranked: list[Fused], scores: Mapping[int, float]) -> list[Fused]:
+def mix_scores(ranked: list[FusedScore], scores: Mapping[int, float]) -> list[FusedScore]:
     """Half of each score from the model, brought to the mean and the spread of the scores it takes the place of."""
-    middle, spread = _measure(list(scores.values()))
+    middle, spread = _mean_and_deviation(list(scores.values()))
     if not spread:
         return ranked
-    mean, width = _measure([one.score for one in ranked if one.number in scores])
+    mean, width = _mean_and_deviation([one.score for one in ranked if one.number in scores])
     # Where everything was even, the model alone decides, in the unit of all scores.
     width = width or 1.0
-    moved: list[Fused] = []
+    moved: list[FusedScore] = []
     for one in ranked:
         score = scores.get(one.number)
-        delta = SHARE * (mean + width * (score - middle) / spread - one.score) if score is not None else 0.0
+        delta = MODEL_SHARE * (mean + width * (score - middle) / spread - one.score) if score is not None else 0.0
         added = (*one.added, ("rerank", delta))
         moved.append(one._replace(score=one.score + delta, added=added) if delta else one)
     return sorted(moved, key=lambda one: (-one.score, -one.number))
 
 
-def twice(answer: Callable[[Judged | None], Recalled], query: str, rerankers: Rerankers | None, head: int) -> Recalled:
+def search_with_rerank(
+    answer: Callable[[RerankScores | None], RecallResult], query: str, rerankers: Rerankers | None, head: int
+) -> RecallResult:
     """The answer with its head judged by the model; the first one, and why, where the model does not answer."""
     reranker, why = rerankers.get() if rerankers else (None, None)
     if reranker is None or not query.strip():
-        return _lacking(answer(None), why)
-    first = Judged(head)
+        return _with_missing_model(answer(None), why)
+    first = RerankScores(head)
     found = answer(first)
     if len(first.texts) < 2:
         return found
     try:
         scores = reranker.scores(query, first.texts)
     except ModelError as error:
-        return _lacking(found, str(error))
-    return answer(Judged(head, dict(zip(first.texts, scores, strict=True))))
+        return _with_missing_model(found, str(error))
+    return answer(RerankScores(head, dict(zip(first.texts, scores, strict=True))))
 
 
-def _lacking(found: Recalled, why: str | None) -> Recalled:
-    return Recalled(found, found.rung, found.degraded or why, held_back=found.held_back)
+def _with_missing_model(found: RecallResult, why: str | None) -> RecallResult:
+    return RecallResult(found, found.rung, found.degraded or why, held_back=found.held_back)
 
 
-def _measure(values: list[float]) -> tuple[float, float]:
+def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
     """The mean of the values and their spread, which is 0 where they differ by rounding alone."""
     mean = math.fsum(values) / len(values)
     spread = math.sqrt(math.fsum([(value - mean) ** 2 for value in values]) / len(values))

@@ -1,1 +1,13 @@
-"""Four scopes of settings merged into one validated value."""
+"""Four scopes of settings merged into one validated value.
+
+spec      the rules of one setting
+model     every setting with its default
+registry  every setting by dotted key
+read      reads and parses a settings file
+check     checks values and resolves references
+load      merges the scopes
+render    settings as TOML and as the reference page
+edit      changes one line of settings.toml
+legacy    reads the old settings.json
+migrate   moves settings.json to settings.toml
+"""

@@ -1,19 +1,77 @@
-"""One file, or the environment, against the model: its values, and every problem in one sentence each."""
+"""Checks a settings file, the environment or overrides against the model, and resolves `${NAME}` references."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
 from typing import cast
 
-from recollectum.settings.known import OTHER_VARIABLES, PREFIX, Setting, known, nearest, sections
-from recollectum.settings.origins import Origin, SettingsScope
-from recollectum.settings.references import resolve
-from recollectum.settings.spec import Value
+from recollectum.settings.registry import OTHER_VARIABLES, PREFIX, Setting, all_settings, nearest, sections
+from recollectum.settings.spec import UNPRINTABLE, Value
+
+_DOLLAR = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedText:
+    """A text with its references filled in, and what stood in the way."""
+
+    text: str
+    #: The variables it names.
+    names: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def resolve_references(text: str, environ: Mapping[str, str] | None) -> ResolvedText:
+    """Fill the references in; without an environment they are only checked for their form."""
+    names: list[str] = []
+    problems: list[str] = []
+    if UNPRINTABLE.search(text):
+        problems.append("holds a control character; leave it out")
+
+    def fill(found: re.Match[str]) -> str:
+        if found["dollar"]:
+            return "$"
+        name: str | None = found["name"]
+        if name is None:
+            problems.append("holds a single $; write ${NAME} for a variable, or $$ for a dollar sign")
+            return ""
+        names.append(name)
+        if environ is not None and name not in environ:
+            problems.append(f"refers to the variable {name}, which is not set; set it, or write $$ for a dollar sign")
+        return "" if environ is None else environ.get(name, "")
+
+    filled = _DOLLAR.sub(fill, text)
+    return ResolvedText(filled, tuple(names), tuple(dict.fromkeys(problems)))
+
+
+class SettingsScope(StrEnum):
+    """The places settings come from; a later one wins over an earlier one."""
+
+    BUILT_IN = "built-in"
+    SYSTEM_DEFAULTS = "system defaults"
+    USER = "user"
+    WORKSPACE = "workspace"
+    SYSTEM = "system"
+    ENVIRONMENT = "environment"
+    OVERRIDE = "override"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingOrigin:
+    """One place: its scope, and the file or variable."""
+
+    scope: SettingsScope
+    source: str = ""
+
+    def __str__(self) -> str:
+        """The scope, and the file or variable where there is one."""
+        return f"{self.scope} ({self.source})" if self.source else str(self.scope)
+
 
 #: What a settings file holds once it is parsed.
 Tree = Mapping[str, object]
-
 _LONGEST_SHOWN = 60
 #: The sections of models, which somebody may want to give a key; and what it would be called.
 _WITH_KEYS = ("embedding", "language_model", "rerank")
@@ -24,7 +82,7 @@ _SECRET = re.compile("api_?key|secret|passw|credential|bearer|auth|^key$|(^|api_
 class Layer:
     """What one place sets, by dotted key, and what is wrong with it."""
 
-    origin: Origin
+    origin: SettingOrigin
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     problems: list[str] = field(default_factory=list[str])
 
@@ -43,7 +101,7 @@ class Layer:
 
 def check_tree(
     tree: Tree,
-    origin: Origin,
+    origin: SettingOrigin,
     environ: Mapping[str, str] | None,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Layer:
@@ -56,7 +114,7 @@ def check_tree(
         key = ".".join(path)
         name = names.get(key, key)
         # A quoted key with a dot in it reads like one of ours, but is not.
-        setting = known().get(key) if not any("." in part for part in path) else None
+        setting = all_settings().get(key) if not any("." in part for part in path) else None
         if setting is None:
             layer.complain(_unknown(key))
         elif origin.scope is SettingsScope.WORKSPACE and not setting.spec.project:
@@ -72,7 +130,7 @@ def _take_reference(layer: Layer, setting: Setting, raw: str, name: str, environ
     if layer.origin.scope is SettingsScope.WORKSPACE:
         layer.complain(f"{name} refers to the environment, which a project may not; write the value itself")
         return
-    resolved = resolve(raw, environ)
+    resolved = resolve_references(raw, environ)
     for problem in resolved.problems:
         layer.complain(f"{name} {problem}")
     if not resolved.problems and (environ is not None or not resolved.names):
@@ -82,7 +140,7 @@ def _take_reference(layer: Layer, setting: Setting, raw: str, name: str, environ
 def leaves(tree: Tree) -> Iterator[tuple[tuple[str, ...], object]]:
     """Each value of a parsed file with its path: a name, or a section and a name."""
     for name, value in tree.items():
-        inner: Tree = cast("Tree", value) if isinstance(value, Mapping) and name not in known() else {}
+        inner: Tree = cast("Tree", value) if isinstance(value, Mapping) and name not in all_settings() else {}
         yield from (((name, sub), leaf) for sub, leaf in inner.items())
         if not inner and not (name in sections() and isinstance(value, Mapping)):
             yield (name,), value
@@ -97,13 +155,13 @@ def _unknown(key: str) -> str:
         return (
             f"{key} does not belong into a settings file; put the key into a variable named by {section}.key_variable"
         )
-    return f"{_show(key)} is not a setting; the nearest is {nearest(key, known())!r}"
+    return f"{_show(key)} is not a setting; the nearest is {nearest(key, all_settings())!r}"
 
 
 def check_environment(environ: Mapping[str, str]) -> Layer:
     """The settings that variables make. An empty one counts as not set."""
-    layer = Layer(Origin(SettingsScope.ENVIRONMENT))
-    by_variable = {setting.variable: setting for setting in known().values()}
+    layer = Layer(SettingOrigin(SettingsScope.ENVIRONMENT))
+    by_variable = {setting.variable: setting for setting in all_settings().values()}
     for name, text in sorted(environ.items()):
         if not name.startswith(PREFIX) or name in OTHER_VARIABLES:
             continue
@@ -121,9 +179,9 @@ def check_environment(environ: Mapping[str, str]) -> Layer:
 
 def check_overrides(overrides: Mapping[str, object]) -> Layer:
     """The settings that were given for this one run, by dotted key."""
-    layer = Layer(Origin(SettingsScope.OVERRIDE, "given for this run"))
+    layer = Layer(SettingOrigin(SettingsScope.OVERRIDE, "given for this run"))
     for key, raw in overrides.items():
-        setting = known().get(key)
+        setting = all_settings().get(key)
         if setting is None:
             layer.complain(_unknown(key))
         else:

@@ -1,4 +1,4 @@
-"""The old settings.json in its two forms: V1, flat with camel-case names, and V2, nested like the model."""
+"""Reads the old settings.json in its two forms, V1 (flat, camel case) and V2 (nested)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast
 
-from recollectum.settings.check import Layer, Tree, check_tree, leaves
-from recollectum.settings.known import known, nearest, sections
-from recollectum.settings.origins import Origin, SettingsScope
+from recollectum.settings.check import Layer, SettingOrigin, SettingsScope, Tree, check_tree, leaves
 from recollectum.settings.read import read_json
+from recollectum.settings.registry import all_settings, nearest, sections
 
 #: The names of V1, and what they are called now.
 V1_NAMES: Mapping[str, str] = {
@@ -40,7 +39,7 @@ _SECRET = re.compile(r"api_?key|token|secret|passw|passphrase|credential|bearer|
 
 
 @dataclass(frozen=True, slots=True)
-class Legacy:
+class LegacySettings:
     """An old file, its values under the names of today."""
 
     path: Path
@@ -62,7 +61,7 @@ class Legacy:
             table = cast("dict[str, object]", tree.setdefault(section, {})) if section else tree
             table[name] = raw
         names = {new: old for old, new in self.renamed.items()}
-        layer = check_tree(tree, Origin(SettingsScope.USER, str(self.path)), environ, names)
+        layer = check_tree(tree, SettingOrigin(SettingsScope.USER, str(self.path)), environ, names)
         layer.problems[:0] = self.problems
         return layer
 
@@ -72,12 +71,12 @@ class Legacy:
         return [key for key, raw in self.values.items() if key not in there or there[key] != raw]
 
 
-def read_legacy(path: Path) -> Legacy | None:
+def read_legacy(path: Path) -> LegacySettings | None:
     """The old file, or None where there is none."""
     tree = read_json(path)
     if tree is None:
         return None
-    legacy = Legacy(path)
+    legacy = LegacySettings(path)
     for where in _secrets(tree):
         legacy.problems.append(
             f"{path}: {where!r} holds a secret, which does not belong in a settings file; "
@@ -85,15 +84,15 @@ def read_legacy(path: Path) -> Legacy | None:
         )
     for keys, raw in leaves(tree):
         name = ".".join(keys)
-        if name in known() or name in V1_NAMES:
+        if name in all_settings() or name in V1_NAMES:
             _take(legacy, name, raw)
         elif not any(_SECRET.search(key) for key in keys) and not any(_secrets(raw)):
-            near = nearest(name, (*V1_NAMES, *known()))
+            near = nearest(name, (*V1_NAMES, *all_settings()))
             legacy.problems.append(f"{path}: {name!r} is not a setting; the nearest is {near!r}")
     return legacy
 
 
-def _take(legacy: Legacy, name: str, raw: object) -> None:
+def _take(legacy: LegacySettings, name: str, raw: object) -> None:
     key = V1_NAMES.get(name, name)
     if name == "busyTimeoutMs" and isinstance(raw, int | float) and not isinstance(raw, bool):
         raw = raw / 1000
@@ -111,7 +110,7 @@ def _secrets(tree: object, above: str = "") -> Iterator[str]:
     if isinstance(tree, Mapping):
         for name, value in cast("Tree", tree).items():
             where = f"{above}.{name}" if above else name
-            if where in known() or where in V1_NAMES:
+            if where in all_settings() or where in V1_NAMES:
                 continue
             if where not in sections() and _SECRET.search(name):
                 yield where

@@ -1,7 +1,7 @@
-"""The scopes, read and merged into one validated Settings that knows where each value came from."""
+"""Merges all scopes into one validated Settings value that records the origin of each setting."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
@@ -9,28 +9,49 @@ from types import MappingProxyType
 from recollectum.domain.errors import InvalidInput, SettingsError
 from recollectum.home.paths import Home
 from recollectum.home.project import Project, find_project
-from recollectum.settings.build import build
-from recollectum.settings.check import Layer, check_environment, check_overrides, check_tree
-from recollectum.settings.known import known
+from recollectum.settings.check import (
+    Layer,
+    SettingOrigin,
+    SettingsScope,
+    check_environment,
+    check_overrides,
+    check_tree,
+)
 from recollectum.settings.model import Settings
-from recollectum.settings.origins import Origin, SettingsScope
 from recollectum.settings.read import read_toml
+from recollectum.settings.registry import all_settings
 from recollectum.settings.spec import Value
+
+
+def build(values: Mapping[str, Value]) -> Settings:
+    """The built-in settings with these in their place; the values must have been checked."""
+    top: dict[str, object] = {}
+    sections: dict[str, dict[str, Value]] = {}
+    for key, value in values.items():
+        section, _, name = key.rpartition(".")
+        if section:
+            sections.setdefault(section, {})[name] = value
+        else:
+            top[name] = value
+    settings = Settings()
+    for section, inner in sections.items():
+        top[section] = replace(getattr(settings, section), **inner)
+    return replace(settings, **top)
+
 
 SYSTEM_FOLDER = Path("/etc/recollectum")
 SYSTEM_VARIABLE = "RECOLLECTUM_SYSTEM_DIR"
-
 #: A value by dotted key, with the place it came from.
-Values = Mapping[str, tuple[Value, Origin]]
+Values = Mapping[str, tuple[Value, SettingOrigin]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedSettings:
     """The settings in force, and where each of them came from."""
 
     settings: Settings
     #: By dotted key; a setting that nobody made comes from `built-in`.
-    origins: Mapping[str, Origin]
+    origins: Mapping[str, SettingOrigin]
     project: Project | None
 
 
@@ -41,7 +62,7 @@ def load(
     environ: Mapping[str, str],
     overrides: Mapping[str, object] = MappingProxyType({}),
     system: Path = SYSTEM_FOLDER,
-) -> Loaded:
+) -> LoadedSettings:
     """Merge all scopes, or report every problem of every one of them in a single error, a line each."""
     problems: list[str] = []
     project = find_project(cwd, home)
@@ -57,9 +78,11 @@ def load(
     problems += [problem for layer in layers if layer for problem in layer.problems]
     if problems:
         raise SettingsError("\n".join(problems))
-    merged = reduce(merge, (placed(layer) for layer in layers if layer), _built_in())
+    merged = reduce(merge, (with_origins(layer) for layer in layers if layer), _built_in())
     settings = build({key: value for key, (value, _) in merged.items()})
-    return Loaded(settings=settings, origins={key: origin for key, (_, origin) in merged.items()}, project=project)
+    return LoadedSettings(
+        settings=settings, origins={key: origin for key, (_, origin) in merged.items()}, project=project
+    )
 
 
 def merge(lower: Values, higher: Values) -> Values:
@@ -67,16 +90,16 @@ def merge(lower: Values, higher: Values) -> Values:
     return {**lower, **higher}
 
 
-def placed(layer: Layer) -> Values:
+def with_origins(layer: Layer) -> Values:
     """The values of a layer, each with its place: for the environment that is a variable of its own."""
     if layer.origin.scope is SettingsScope.ENVIRONMENT:
         scope = SettingsScope.ENVIRONMENT
-        return {key: (value, Origin(scope, known()[key].variable)) for key, value in layer.values.items()}
+        return {key: (value, SettingOrigin(scope, all_settings()[key].variable)) for key, value in layer.values.items()}
     return {key: (value, layer.origin) for key, value in layer.values.items()}
 
 
 def _built_in() -> Values:
-    return {key: (setting.default, Origin(SettingsScope.BUILT_IN)) for key, setting in known().items()}
+    return {key: (setting.default, SettingOrigin(SettingsScope.BUILT_IN)) for key, setting in all_settings().items()}
 
 
 def _system_folder(environ: Mapping[str, str], system: Path, problems: list[str]) -> Path:
@@ -92,7 +115,7 @@ def _file_layer(scope: SettingsScope, path: Path, environ: Mapping[str, str], pr
     except SettingsError as error:
         problems.append(str(error))
         return None
-    return None if tree is None else check_tree(tree, Origin(scope, str(path)), environ)
+    return None if tree is None else check_tree(tree, SettingOrigin(scope, str(path)), environ)
 
 
 def _project_layer(project: Project | None, environ: Mapping[str, str], problems: list[str]) -> Layer | None:
@@ -120,7 +143,7 @@ def _user_layer(home: Home, environ: Mapping[str, str], problems: list[str]) -> 
         return legacy.check(environ) if legacy else None
     if legacy and (keys := legacy.differences(tree)):
         problems.append(disagreement(home, keys))
-    return check_tree(tree, Origin(SettingsScope.USER, str(home.settings_file)), environ)
+    return check_tree(tree, SettingOrigin(SettingsScope.USER, str(home.settings_file)), environ)
 
 
 def disagreement(home: Home, keys: list[str]) -> str:

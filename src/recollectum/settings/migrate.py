@@ -1,4 +1,4 @@
-"""Moves an old settings.json to settings.toml: safe to stop anywhere, and to do again."""
+"""Migrates settings.json to settings.toml; idempotent and safe to interrupt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Literal
 from recollectum.domain.errors import SettingsError
 from recollectum.home.files import PRIVATE_FILE, explain, sync_folder, write_atomic
 from recollectum.home.paths import Home
-from recollectum.settings.legacy import Legacy, read_legacy
+from recollectum.settings.legacy import LegacySettings, read_legacy
 from recollectum.settings.load import disagreement
 from recollectum.settings.read import read_toml
-from recollectum.settings.toml import document
+from recollectum.settings.render import to_toml_document
 
 HEADING = "Brought over from settings.json."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
+class SettingsMigration:
     """What was done, or would be."""
 
     #: The form of the old file; `none` when there is nothing to do.
@@ -31,22 +31,22 @@ class Migration:
     dry_run: bool
 
 
-def migrate(home: Home, *, dry_run: bool) -> Migration:
+def migrate(home: Home, *, dry_run: bool) -> SettingsMigration:
     """Write settings.toml, then set settings.json aside; with a problem in it, change nothing and say so."""
     kept = home.legacy_settings_file.with_name("settings.json.migrated")
     legacy = read_legacy(home.legacy_settings_file)
     if legacy is None:
-        return Migration(form="none", renamed={}, text="", kept=kept, dry_run=dry_run)
+        return SettingsMigration(form="none", renamed={}, text="", kept=kept, dry_run=dry_run)
     text = _text(home, legacy)
     if not dry_run:
         # In this order: stopped in between, both files say the same, and the next run finishes.
         if text:
             write_atomic(home.settings_file, text.encode())
         _set_aside(home.legacy_settings_file, kept)
-    return Migration(form=legacy.form, renamed=legacy.renamed, text=text, kept=kept, dry_run=dry_run)
+    return SettingsMigration(form=legacy.form, renamed=legacy.renamed, text=text, kept=kept, dry_run=dry_run)
 
 
-def _text(home: Home, legacy: Legacy) -> str:
+def _text(home: Home, legacy: LegacySettings) -> str:
     layer = legacy.check(None)
     if layer.problems:
         raise SettingsError("\n".join(layer.problems))
@@ -54,7 +54,7 @@ def _text(home: Home, legacy: Legacy) -> str:
     if tree is None:
         # What has a reference in it was not turned into a value, and is carried over as it stands.
         as_written = {key: raw for key, raw in legacy.values.items() if isinstance(raw, str)}
-        return document({**layer.values, **as_written}, HEADING)
+        return to_toml_document({**layer.values, **as_written}, HEADING)
     if keys := legacy.differences(tree):
         raise SettingsError(disagreement(home, keys))
     return ""

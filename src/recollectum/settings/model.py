@@ -1,4 +1,4 @@
-"""Settings: every value a person can choose, its default, its range and what it does."""
+"""Defines every setting: default, range and help text."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Literal
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import SourceKind
-from recollectum.domain.names import check_name
+from recollectum.domain.ids import check_name
 from recollectum.settings.spec import choice, number, text
 
 

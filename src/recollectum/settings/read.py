@@ -1,4 +1,4 @@
-"""A settings file off the disk and parsed, or one sentence about why it cannot be."""
+"""Reads and parses a settings file, or says in one sentence why it cannot."""
 
 import json
 import re

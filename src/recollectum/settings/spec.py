@@ -1,4 +1,4 @@
-"""What one setting may be: its sentence, its range, and whether a project may make it."""
+"""Describes one setting: its help text, its range, and whether a project may set it."""
 
 import re
 from collections.abc import Callable

@@ -1,30 +1,141 @@
-"""keys.db: the key of each vault, wrapped by a key that comes from the home's master key."""
+"""Stores the key of each vault in keys.db, wrapped by a key derived from the home's master key."""
 
+import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from recollectum.domain.errors import Busy, Conflict, Damaged, KeyProblem, KeyStoreMissing, WrongKey
+from recollectum.domain.errors import Busy, Conflict, Damaged, KeyProblem, KeyStoreMissing, SchemaNewer, WrongKey
 from recollectum.domain.ids import Clock, IdMaker, system_clock
 from recollectum.home.keys import holders, recovery
-from recollectum.home.keys.holders import Holder, HolderKind, Means, Record
+from recollectum.home.keys.holders import HolderKind, HolderOptions, HolderRecord, KeyHolder
 from recollectum.home.keys.wrapping import MasterKey, new_key, unwrap, wrap
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home, prepare
-from recollectum.storage import key_rows
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
+from recollectum.storage.times import micros, moment
+
+_VERSION = 1
+_SCHEMA = """
+    CREATE TABLE IF NOT EXISTS home (
+        one        INTEGER PRIMARY KEY CHECK (one = 1),
+        id         TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS holder (
+        one         INTEGER PRIMARY KEY CHECK (one = 1),
+        kind        TEXT NOT NULL,
+        detail      TEXT NOT NULL,
+        -- Of the master key; from it the key cannot be found.
+        fingerprint BLOB NOT NULL,
+        chosen_at   INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS recovery (
+        one     INTEGER PRIMARY KEY CHECK (one = 1),
+        wrapped BLOB NOT NULL,
+        made_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS vault_keys (
+        vault_id TEXT PRIMARY KEY,
+        wrapped  BLOB NOT NULL,
+        made_at  INTEGER NOT NULL
+    ) STRICT;
+    PRAGMA user_version = 1;
+"""
+_VERSION_OF = "PRAGMA user_version"
+_NAME_HOME = "INSERT INTO home (one, id, created_at) VALUES (1, :id, :now) ON CONFLICT DO NOTHING"
+_HOME_ID = "SELECT id FROM home"
+_SAVE_HOLDER = """
+    INSERT OR REPLACE INTO holder (one, kind, detail, fingerprint, chosen_at)
+    VALUES (1, :kind, :detail, :fingerprint, :now)
+"""
+_HOLDER = "SELECT kind, detail, fingerprint FROM holder"
+_SAVE_RECOVERY = "INSERT OR REPLACE INTO recovery (one, wrapped, made_at) VALUES (1, :wrapped, :now)"
+_RECOVERY = "SELECT wrapped, made_at FROM recovery"
+_ADD_KEY = "INSERT INTO vault_keys (vault_id, wrapped, made_at) VALUES (:id, :wrapped, :now) ON CONFLICT DO NOTHING"
+_KEY = "SELECT wrapped FROM vault_keys WHERE vault_id = :id"
+_REMOVE_KEY = "DELETE FROM vault_keys WHERE vault_id = :id"
+
+
+def tables_exist(tx: Tx, path: Path) -> bool:
+    """Whether the tables are there; a file of a newer program is refused in words."""
+    version = tx.rows(_VERSION_OF, {})[0][0]
+    if version > _VERSION:
+        raise SchemaNewer(
+            f"{path} was written by a newer Recollectum (schema {version}, this one knows {_VERSION}); "
+            "upgrade the program"
+        )
+    return version == _VERSION
+
+
+def create_tables(tx: Tx, home_id: str, now: datetime) -> None:
+    """Create the tables, and name the home unless it has a name."""
+    tx.rows(_SCHEMA, {})
+    tx.run(_NAME_HOME, {"id": home_id, "now": micros(now)})
+
+
+def home_id(tx: Tx) -> str:
+    """The id under which a keyring or a key file knows this home."""
+    return str(tx.rows(_HOME_ID, {})[0][0])
+
+
+def find_holder(tx: Tx, path: Path) -> HolderRecord | None:
+    """Who holds the master key, once that was settled."""
+    rows = tx.rows(_HOLDER, {})
+    if not rows:
+        return None
+    kind, detail, fingerprint = rows[0]
+    try:
+        return HolderRecord(kind=HolderKind(kind), detail=json.loads(detail), fingerprint=fingerprint)
+    except ValueError:
+        raise Damaged(f"{path} does not say who holds the key; restore keys.db from a backup") from None
+
+
+def save_holder(tx: Tx, record: HolderRecord, now: datetime) -> None:
+    """Settle, or change, who holds the master key."""
+    detail = json.dumps(dict(record.detail))
+    row = {"kind": record.kind.value, "detail": detail, "fingerprint": record.fingerprint, "now": micros(now)}
+    tx.run(_SAVE_HOLDER, row)
+
+
+def find_recovery(tx: Tx) -> tuple[bytes, datetime] | None:
+    """The master key wrapped by the recovery code, and when the code was made."""
+    rows = tx.rows(_RECOVERY, {})
+    return (rows[0][0], moment(rows[0][1])) if rows else None
+
+
+def save_recovery(tx: Tx, wrapped: bytes, now: datetime) -> None:
+    """Keep the wrap of a new code; the one before it opens nothing any more."""
+    tx.run(_SAVE_RECOVERY, {"wrapped": wrapped, "now": micros(now)})
+
+
+def find_key(tx: Tx, vault_id: str) -> bytes | None:
+    """The wrapped key of one vault."""
+    rows = tx.rows(_KEY, {"id": vault_id})
+    return rows[0][0] if rows else None
+
+
+def add_key(tx: Tx, vault_id: str, wrapped: bytes, now: datetime) -> bool:
+    """Keep the wrapped key of a new vault; False when it has one."""
+    return tx.run(_ADD_KEY, {"id": vault_id, "wrapped": wrapped, "now": micros(now)}) == 1
+
+
+def remove_key(tx: Tx, vault_id: str) -> bool:
+    """Delete the wrapped key of one vault; False when there was none."""
+    return tx.run(_REMOVE_KEY, {"id": vault_id}) == 1
+
 
 T = TypeVar("T")
-
 _OPTIONS = SqliteOptions(cache_kib=64, readers=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Offer:
+class _KeyInputs:
     """What the caller gave for finding or holding the master key."""
 
     key_file: str
@@ -35,7 +146,7 @@ class _Offer:
 class KeyStore:
     """The wrapped keys of one home. The master key is asked of its holder when it is first needed, and once."""
 
-    def __init__(self, home: Home, offer: _Offer, clock: Clock) -> None:
+    def __init__(self, home: Home, offer: _KeyInputs, clock: Clock) -> None:
         self._home = home
         self._offer = offer
         self._clock = clock
@@ -60,7 +171,7 @@ class KeyStore:
         or destroy a vault. `unlock`, and every call that needs the key, raises KeyProblem when it cannot be had.
         """
         given = passphrase or environ.get(holders.PASSPHRASE_VARIABLE) or None
-        store = cls(home, _Offer(key_file=key_file, passphrase=given, environ=environ), clock)
+        store = cls(home, _KeyInputs(key_file=key_file, passphrase=given, environ=environ), clock)
         try:
             if not store._attach() and encryption != "off":
                 store._create()
@@ -78,21 +189,21 @@ class KeyStore:
         """Ask the holder for the master key now, to fail early."""
         self._unlocked()
 
-    def holder(self) -> Holder:
+    def holder(self) -> KeyHolder:
         """Who holds the master key, in plain words."""
         if not self.enabled:
             return holders.OFF
-        made = self._read(key_rows.find_recovery)
+        made = self._read(find_recovery)
         return holders.describe(self._record(), self._means(), made[1] if made else None)
 
     def has_key(self, vault_id: str) -> bool:
         """Whether there is a key for one vault."""
-        return self.enabled and self._read(lambda tx: key_rows.find_key(tx, vault_id)) is not None
+        return self.enabled and self._read(lambda tx: find_key(tx, vault_id)) is not None
 
     def key(self, vault_id: str) -> bytes:
         """The key of one vault; KeyProblem when there is none."""
         master = self._unlocked()
-        wrapped = self._read(lambda tx: key_rows.find_key(tx, vault_id))
+        wrapped = self._read(lambda tx: find_key(tx, vault_id))
         if wrapped is None:
             raise KeyProblem(
                 f"there is no key for vault {vault_id!r} in {self._home.keys_file}: it was destroyed, or the file "
@@ -110,7 +221,7 @@ class KeyStore:
         """A new random key for a vault, durable when this returns; Conflict when it has one."""
         master, key = self._unlocked(), new_key()
         wrapped = wrap(_wrapping_key(master), key, _label(vault_id))
-        if not self._write(lambda tx: key_rows.add_key(tx, vault_id, wrapped, self._clock())):
+        if not self._write(lambda tx: add_key(tx, vault_id, wrapped, self._clock())):
             raise Conflict(f"vault {vault_id!r} has a key already; use it, or destroy it first")
         return key
 
@@ -118,7 +229,7 @@ class KeyStore:
         """Delete the key of a vault so that no byte of it stays in the file or its log; False when there was none."""
         if not self.enabled:
             return False
-        removed = self._write(lambda tx: key_rows.remove_key(tx, vault_id))
+        removed = self._write(lambda tx: remove_key(tx, vault_id))
         # Also when there was none: an earlier attempt may have been cut short before the log was emptied.
         self._empty_log(f"the key of vault {vault_id!r} is deleted")
         return removed
@@ -127,17 +238,17 @@ class KeyStore:
         """A code that gives the master key back, shown this once; the one before it opens nothing any more."""
         master, code = self._unlocked(), recovery.new_code()
         wrapped = recovery.wrap_master(code, master, self._means().home_id)
-        self._write(lambda tx: key_rows.save_recovery(tx, wrapped, self._clock()))
+        self._write(lambda tx: save_recovery(tx, wrapped, self._clock()))
         self._empty_log("the new recovery code is recorded and the old one deleted")
         return code
 
-    def recover(self, code: str, *, passphrase: str | None = None) -> Holder:
+    def recover(self, code: str, *, passphrase: str | None = None) -> KeyHolder:
         """Give the master key to a holder on this machine: the passphrase when one is given, else the usual choice.
 
         What the holder before it may still have is left alone: it is lost, broken, or on another machine.
         """
         with self._guard, self._lock():
-            found = self._read(key_rows.find_recovery)
+            found = self._read(find_recovery)
             if found is None:
                 raise KeyProblem("no recovery code was made for this home; the recorded holder is the only way in")
             means = replace(self._means(), passphrase=passphrase or None)
@@ -145,7 +256,7 @@ class KeyStore:
             self._hand_over(master, holders.choose(means), means)
         return self.holder()
 
-    def hold_by(self, kind: HolderKind, *, passphrase: str | None = None, key_file: str = "") -> Holder:
+    def hold_by(self, kind: HolderKind, *, passphrase: str | None = None, key_file: str = "") -> KeyHolder:
         """Move the master key to another holder, or change its passphrase; the old one is dropped last."""
         master = self._unlocked()
         with self._guard, self._lock():
@@ -169,7 +280,7 @@ class KeyStore:
         if not path.exists():
             return False
         self._database = SqliteDatabase(path, _OPTIONS)
-        if self._read(lambda tx: key_rows.is_made(tx, path) and key_rows.find_holder(tx, path) is not None):
+        if self._read(lambda tx: tables_exist(tx, path) and find_holder(tx, path) is not None):
             return True
         self._database.close()
         self._database = None
@@ -183,16 +294,16 @@ class KeyStore:
             _refuse_to_replace(self._home)
             self._database = SqliteDatabase(self._home.keys_file, _OPTIONS)
             # The home is named first and by itself: a creation that is killed later finds its own orphans by the name.
-            self._write(lambda tx: key_rows.make(tx, IdMaker(self._clock)("home"), self._clock()))
+            self._write(lambda tx: create_tables(tx, IdMaker(self._clock)("home"), self._clock()))
             # Nothing wrapped by the master key is written before its holder has proved to keep it.
             record, master = holders.establish(self._means())
-            self._write(lambda tx: key_rows.save_holder(tx, record, self._clock()))
+            self._write(lambda tx: save_holder(tx, record, self._clock()))
             self._master = master
 
-    def _hand_over(self, master: MasterKey, kind: HolderKind, means: Means) -> Record:
+    def _hand_over(self, master: MasterKey, kind: HolderKind, means: HolderOptions) -> HolderRecord:
         """Give the key to a holder, and only then record it."""
         record = holders.keep(kind, master, means)
-        self._write(lambda tx: key_rows.save_holder(tx, record, self._clock()))
+        self._write(lambda tx: save_holder(tx, record, self._clock()))
         self._offer = replace(self._offer, passphrase=means.passphrase, key_file=means.key_file)
         self._master = master
         # The row before it may have been a wrap under an old passphrase.
@@ -205,17 +316,17 @@ class KeyStore:
                 self._master = holders.fetch(self._record(), self._means())
             return self._master
 
-    def _record(self) -> Record:
+    def _record(self) -> HolderRecord:
         path = self._home.keys_file
-        record = self._read(lambda tx: key_rows.find_holder(tx, path))
+        record = self._read(lambda tx: find_holder(tx, path))
         if record is None:
             raise KeyProblem(f"{path} does not say who holds the key; restore keys.db from a backup")
         return record
 
-    def _means(self) -> Means:
-        return Means(
+    def _means(self) -> HolderOptions:
+        return HolderOptions(
             home=self._home.root,
-            home_id=self._read(key_rows.home_id),
+            home_id=self._read(home_id),
             environ=self._offer.environ,
             key_file=self._offer.key_file,
             passphrase=self._offer.passphrase,

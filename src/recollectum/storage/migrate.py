@@ -1,4 +1,4 @@
-"""Bring a database to the shipped schema: numbered steps, each with its record in one transaction."""
+"""Migrates a database to the shipped schema, one numbered step per transaction."""
 
 import hashlib
 from collections.abc import Callable, Sequence

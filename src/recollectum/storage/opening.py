@@ -1,4 +1,4 @@
-"""Open a database file at the shipped schema: the catalog, or one vault."""
+"""Opens the catalog or a vault at the shipped schema."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -6,9 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import DiskFull, StorageError
 from recollectum.domain.ids import Clock
-from recollectum.domain.owner import Owner
 from recollectum.home.paths import Home
 from recollectum.home.reserve import Reserve
 from recollectum.settings.model import StorageSettings
@@ -16,7 +16,7 @@ from recollectum.storage.migrate import Migration, migrate, pending, shipped
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
-from recollectum.storage.tables import meta, seals
+from recollectum.storage.tables.trail import meta, seals
 
 T = TypeVar("T")
 CATALOG = "catalog"

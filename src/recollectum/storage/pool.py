@@ -1,4 +1,4 @@
-"""A bounded number of open vaults: the one that was not used for longest is closed first."""
+"""Keeps a bounded number of vaults open and closes the least recently used one first (LRU)."""
 
 import threading
 from collections import OrderedDict

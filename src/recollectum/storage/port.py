@@ -1,4 +1,4 @@
-"""What the rest of Recollectum asks of a database: transactions, rows, and a full-text index."""
+"""Defines what the rest of Recollectum asks of a database: transactions, rows and a full-text index."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar

@@ -1,4 +1,4 @@
-"""Times in the database: whole microseconds since 1970, UTC."""
+"""Converts moments to and from stored integers: microseconds since 1970, UTC."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,1 +1,13 @@
-"""Pure functions on text. Standard library only."""
+"""Pure functions on text. Standard library only.
+
+time/      times that a question names, as intervals
+secrets/   passwords, keys, tokens and account numbers, and their redaction
+terms/     the tokeniser of the full-text index, and text similarity
+contacts/  English statements about people and their addresses
+chunking   overlapping chunks of a long text
+markdown   chunks of a Markdown note
+cleaning   characters and values that no database should be given
+ignore     ignore rules as in `.gitignore`
+tokens     how many tokens a model will count
+ceilings   an upper bound of tokens without the vocabulary
+"""

@@ -2,8 +2,8 @@
 
 import re
 
-from recollectum.domain.chunk import Chunk
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.hit import Chunk
 
 # From the best place to cut to the worst; each match ends where the next piece may begin.
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")

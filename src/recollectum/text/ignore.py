@@ -1,17 +1,172 @@
-"""Ignore rules as in `.gitignore`: which files of a folder are left out.
-
-The rules are those of git: the last one that matches decides, rules of a deeper folder come after those above it,
-and what lies in an ignored folder cannot be brought back. Case counts, and a character is one whatever its bytes.
-"""
+"""Ignore rules as in `.gitignore`: decides which files of a folder are left out."""
 
 import re
 from dataclasses import dataclass
 
-from recollectum.text.globs import glob_pattern
+_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": r" \t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": r"\x21-\x7e",
+    "lower": "a-z",
+    "print": r"\x20-\x7e",
+    "punct": r"\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e",
+    "space": r"\s",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+
+
+class _Invalid(ValueError):
+    """A pattern that can match no path."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class _Part:
+    """One element of a glob: a number of stars, or an expression for one character."""
+
+    expression: str = ""
+    stars: int = 0
+    #: Whether it is a plain character as it stands.
+    is_plain: bool = False
+
+    @property
+    def is_slash(self) -> bool:
+        """Whether it stands for the border of a folder."""
+        return self.expression == "/"
+
+
+def glob_pattern(glob: str) -> re.Pattern[str] | None:
+    """An expression for the whole of a path or name, or None when the glob can match nothing."""
+    try:
+        return re.compile(_expression(_parts(glob)), re.DOTALL)
+    except _Invalid:
+        return None
+
+
+def _parts(glob: str) -> list[_Part]:
+    parts: list[_Part] = []
+    at = 0
+    while at < len(glob):
+        match glob[at]:
+            case "*":
+                stars = len(glob[at:]) - len(glob[at:].lstrip("*"))
+                parts.append(_Part(stars=stars))
+                at += stars
+            case "?":
+                parts.append(_Part("[^/]"))
+                at += 1
+            case "[":
+                expression, at = _bracket(glob, at + 1)
+                parts.append(_Part(expression))
+            case "\\":
+                if at + 1 == len(glob):
+                    raise _Invalid
+                parts.append(_Part(re.escape(glob[at + 1])))
+                at += 2
+            case char:
+                parts.append(_Part(re.escape(char), is_plain=True))
+                at += 1
+    return parts
+
+
+def _expression(parts: list[_Part]) -> str:
+    """The parts joined; what stands between two stars is matched as early as it can be, so nothing is tried twice."""
+    written: list[str] = []
+    closing: list[int] = []
+    for at, part in enumerate(parts):
+        if closing and closing[-1] == at:
+            closing.pop()
+            written.append(")")
+        if not part.stars:
+            # The slash after `**` is the last of those that it has matched.
+            written.append("" if at and part.is_slash and _spans_folders(parts, at - 1) else part.expression)
+            continue
+        spans = _spans_folders(parts, at)
+        if spans and at + 1 == len(parts):
+            written.append(".*")
+            continue
+        one = "(?:[^/]*/)" if spans else "[^/]"
+        end = _next_of_its_kind(parts, at, spans=spans)
+        # To git the escaped slash of `**\/` must be there, while `**/` may be nothing.
+        some = "+" if spans and not parts[at + 1].is_plain else "*"
+        written.append(f"(?>{one}{some}?" if end else f"{one}{some}")
+        closing += [end] if end else []
+    return "".join(written)
+
+
+def _next_of_its_kind(parts: list[_Part], at: int, *, spans: bool) -> int:
+    """Where the next `**` stands, or the next star of the same folder's name; 0 where there is none."""
+    for after in range(at + 1, len(parts)):
+        if not spans and parts[after].is_slash:
+            return 0
+        if parts[after].stars and _spans_folders(parts, after) == spans:
+            return after
+    return 0
+
+
+def _spans_folders(parts: list[_Part], at: int) -> bool:
+    """Whether stars stand for any number of folders: two or more, alone between slashes or the ends."""
+    if parts[at].stars < 2 or not (at + 1 == len(parts) or parts[at + 1].is_slash):
+        return False
+    # Git compares the plain characters before the first star by themselves, and then takes what follows for the start.
+    return all(part.is_plain for part in parts[:at]) or parts[at - 1].is_slash
+
+
+def _bracket(glob: str, at: int) -> tuple[str, int]:
+    """The expression for a set of characters that begins after its bracket, and where the rest of the glob begins."""
+    negated = glob[at : at + 1] in ("!", "^")
+    at += negated
+    written: list[str] = []
+    previous = ""
+    first = True
+    while first or _char(glob, at) != "]":
+        first = False
+        char = _char(glob, at)
+        if char == "[" and (name := _class_name(glob, at)):
+            written.append(_CLASSES[name])
+            previous, at = "", at + len(name) + 4
+        elif char == "-" and previous and _char(glob, at + 1) != "]":
+            last, at = _escaped(glob, at + 1)
+            written += [f"{re.escape(previous)}-{re.escape(last)}"] if previous <= last else []
+            previous = ""
+        else:
+            previous, at = _escaped(glob, at)
+            written.append(re.escape(previous))
+    return (f"[^/{''.join(written)}]" if negated else f"(?!/)[{''.join(written)}]"), at + 1
+
+
+def _char(glob: str, at: int) -> str:
+    if at >= len(glob):
+        raise _Invalid
+    return glob[at]
+
+
+def _escaped(glob: str, at: int) -> tuple[str, int]:
+    """The character at a place, or the one that a backslash there protects, and the place after it."""
+    at += _char(glob, at) == "\\"
+    return _char(glob, at), at + 1
+
+
+def _class_name(glob: str, at: int) -> str:
+    """The name in `[:name:]`, or nothing where a bracket is only a bracket."""
+    if _char(glob, at + 1) != ":":
+        return ""
+    end = glob.find("]", at + 2)
+    if end < 0:
+        raise _Invalid
+    if end == at + 2 or glob[end - 1] != ":":
+        return ""
+    name = glob[at + 2 : end - 1]
+    if name not in _CLASSES:
+        raise _Invalid
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRule:
     """One line of a file of rules."""
 
     pattern: re.Pattern[str]
@@ -34,13 +189,13 @@ class Rule:
 class IgnoreRules:
     """Rules of one or several files, weakest first."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[IgnoreRule, ...] = ()
 
     @classmethod
     def parse(cls, text: str, *, folder: str = "") -> "IgnoreRules":
         """The rules of a file that lies in a folder, named from the top with forward slashes; any text is legal."""
         base = f"{folder.strip('/')}/" if folder.strip("/") else ""
-        found = (_rule(line.removesuffix("\r"), base) for line in text.removeprefix("\ufeff").split("\n"))
+        found = (_parse_rule(line.removesuffix("\r"), base) for line in text.removeprefix("\ufeff").split("\n"))
         return cls(tuple(rule for rule in found if rule))
 
     def combine(self, *others: "IgnoreRules") -> "IgnoreRules":
@@ -61,7 +216,7 @@ class IgnoreRules:
         return False
 
 
-def _rule(line: str, base: str) -> Rule | None:
+def _parse_rule(line: str, base: str) -> IgnoreRule | None:
     """The rule of a line, unless it is blank, a comment, or a pattern that nothing can match."""
     if line.startswith("#"):
         return None
@@ -73,7 +228,7 @@ def _rule(line: str, base: str) -> Rule | None:
     by_name = "/" not in line
     line = line.removeprefix("/")
     pattern = glob_pattern(line) if line else None
-    return Rule(pattern, base, is_negated, folders_only, by_name) if pattern else None
+    return IgnoreRule(pattern, base, is_negated, folders_only, by_name) if pattern else None
 
 
 def _trimmed(line: str) -> str:

@@ -1,32 +1,37 @@
-"""Tokens: how many of them a model will count; exactly where its vocabulary is at hand, else rather too many.
+"""Counts the tokens of a text: exactly where the model's vocabulary is installed, else as an upper bound."""
 
-`counter` is for what must keep a budget. `estimate` is the quick middle of the road, for totals and statistics: every
-character has a weight in eighths of a token, so that the estimate of a whole is the sum of its parts (rounded up once).
-The weights follow what byte-pair vocabularies of 100,000 to 250,000 entries need on average:
-
-- English prose takes 4 to 4.5 characters a token, so an ASCII letter or space weighs a quarter;
-- code takes about 3, the difference being punctuation and digits, so these weigh a half: a digit is a token of its
-  own for some models and a third of one for others;
-- letters of two bytes (accented Latin, Greek, Cyrillic, Hebrew, Arabic) take about two to a token;
-- characters of three bytes (Han, kana, Hangul, Thai, Devanagari) take one to one and a quarter tokens each;
-- characters of four bytes (emoji, rare Han) take two to three tokens each.
-"""
-
+import importlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Protocol, cast
 
-from recollectum.text.encodings import encoding
+
+class _Encoding(Protocol):
+    def count(self, text: str) -> int: ...
+
+
+@cache
+def encoding(name: str) -> Callable[[str], int] | None:
+    """A function that counts in an encoding such as `o200k_base`; None when the package is not installed."""
+    try:
+        # Optional, and 45 MB of tables in memory: only who counts for a known model pays for them.
+        package = importlib.import_module("rs_bpe.bpe").openai
+    except ImportError:
+        return None
+    vocabulary = cast("Callable[[], _Encoding]", getattr(package, name))()
+    # A lone surrogate has no bytes in UTF-8; something else is sent in its place.
+    return lambda text: vocabulary.count(text.encode("utf-8", "replace").decode("utf-8"))
+
 
 # The newer names first: `gpt-4o` begins with `gpt-4`.
 _ENCODING_OF = (
     (re.compile(r"(?:chatgpt-)?(?:gpt-4o|gpt-4\.[15]|gpt-5|gpt-oss|o[134])(?![0-9a-z])"), "o200k_base"),
     (re.compile(r"gpt-(?:4|3\.?5)(?![0-9a-z])|text-embedding-(?:3|ada-002)"), "cl100k_base"),
 )
-
 _EIGHTHS = 8
 _LETTER, _MARK, _TWO_BYTES, _THREE_BYTES, _FOUR_BYTES = 2, 4, 4, 10, 24
-
 _ASCII = bytes(range(0x80))
 _MARKS = bytes(code for code in _ASCII if not (chr(code).isalpha() or chr(code).isspace()))
 _LETTERS = bytes(code for code in _ASCII if code not in _MARKS)
@@ -52,7 +57,7 @@ def estimate(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class TokenCounter:
     """One way to count tokens, and whether it is the model's own."""
 
     #: The encoding, such as `o200k_base`, or `ceiling`.
@@ -61,7 +66,7 @@ class Counter:
     count: Callable[[str], int]
 
 
-def counter(model: str | None) -> Counter:
+def counter_for(model: str | None) -> TokenCounter:
     """How to count for a model: with its own vocabulary where that is known and installed, else never too few."""
     name = _encoding_of(model) if model else None
     count = encoding(name) if name else None
@@ -69,8 +74,8 @@ def counter(model: str | None) -> Counter:
         # Only now: what it reads takes a while to load, and most programs count nothing.
         from recollectum.text.ceilings import ceiling  # noqa: PLC0415
 
-        return Counter("ceiling", exact=False, count=ceiling)
-    return Counter(name, exact=True, count=count)
+        return TokenCounter("ceiling", exact=False, count=ceiling)
+    return TokenCounter(name, exact=True, count=count)
 
 
 def _encoding_of(model: str) -> str | None:

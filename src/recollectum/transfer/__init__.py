@@ -1,1 +1,13 @@
-"""In and out: one file per foreign format."""
+"""Import and export: one module per foreign format.
+
+sessions           exports and imports sessions of a vault
+transcript_reader  reads new lines of a growing transcript
+jsonl              our transcript format
+records            sessions and messages as JSON objects
+agent_lines        one line of an agent's log
+claude_code        lines of Claude Code
+codex              lines of Codex
+gemini             Gemini CLI records
+gemini_format      Gemini CLI's vocabulary and change log
+foreign_json       strict JSON parsing and typed fields
+"""

@@ -1,4 +1,4 @@
-"""One line of an agent's log as a message of ours, before it is known which session it belongs to."""
+"""Represents one line of an agent's log as a message without a session."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class AgentLine:
     message: Message | None = None
 
 
-def spoken(
+def imported_message(
     *,
     role: Role,
     text: str,

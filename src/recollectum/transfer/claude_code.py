@@ -1,10 +1,10 @@
-"""Claude Code: one line of its log, as far as it is something that was said."""
+"""Reads one line of a Claude Code log."""
 
 from collections.abc import Mapping, Sequence
 
 from recollectum.domain.message import Json, Message, Part, Role, ToolCall
-from recollectum.transfer.agent_lines import AgentLine, flag, spoken
-from recollectum.transfer.fields import Fields, as_objects
+from recollectum.transfer.agent_lines import AgentLine, flag, imported_message
+from recollectum.transfer.foreign_json import Fields, as_objects
 
 AGENT = "claude"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
@@ -36,7 +36,9 @@ def _message(value: Mapping[str, Json], role: Role) -> Message | None:
     if not (text or calls) or model == _NO_MODEL or (role is Role.USER and text.startswith(_WRAPPERS)):
         return None
     thoughts = tuple(part for part in parts if part.get("type") == "thinking")
-    return spoken(role=role, text=text, at=at, native_id=native_id, calls=calls, thoughts=thoughts, model=model)
+    return imported_message(
+        role=role, text=text, at=at, native_id=native_id, calls=calls, thoughts=thoughts, model=model
+    )
 
 
 def _parts(content: Json) -> Sequence[Part]:

@@ -1,13 +1,12 @@
-"""Codex: one line of its log, as far as it is something that was said."""
+"""Reads one line of a Codex log."""
 
 from collections.abc import Mapping
 from datetime import datetime
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, Message, Role, ToolCall
-from recollectum.transfer.agent_lines import AgentLine, spoken
-from recollectum.transfer.fields import Fields
-from recollectum.transfer.strict_json import parse
+from recollectum.transfer.agent_lines import AgentLine, imported_message
+from recollectum.transfer.foreign_json import Fields, parse
 
 AGENT = "codex"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
@@ -34,7 +33,7 @@ def _item(payload: Mapping[str, Json], at: datetime, ordinal: str) -> Message | 
     if kind in _CALLS:
         given = payload.get("arguments", payload.get("input"))
         call = ToolCall(id=fields.text("call_id"), name=fields.text("name"), args=_arguments(given), at=at)
-        return spoken(role=Role.ASSISTANT, text="", at=at, native_id=native_id, calls=(call,))
+        return imported_message(role=Role.ASSISTANT, text="", at=at, native_id=native_id, calls=(call,))
     role = _ROLES.get(str(payload.get("role"))) if kind == "message" else None
     if role is None:
         return None
@@ -42,7 +41,7 @@ def _item(payload: Mapping[str, Json], at: datetime, ordinal: str) -> Message | 
     text = "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))
     if not text or (role is Role.USER and text.startswith(_WRAPPERS)):
         return None
-    return spoken(role=role, text=text, at=at, native_id=native_id)
+    return imported_message(role=role, text=text, at=at, native_id=native_id)
 
 
 def _arguments(given: Json) -> Mapping[str, Json]:

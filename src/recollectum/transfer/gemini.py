@@ -1,11 +1,7 @@
-"""Gemini CLI: its conversation record read and written, field by field the same.
-
-What a record says that our nouns cannot is kept under `extra["gemini"]` of the session, message or tool call that it
-was said of.
-"""
+"""Reads and writes Gemini CLI conversation records; a record that was read is written back unchanged."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -18,14 +14,13 @@ from recollectum.domain.trust import Trust
 from recollectum.home.files import explain, write_atomic
 from recollectum.text.cleaning import clean_json
 from recollectum.text.tokens import estimate
-from recollectum.transfer.faithful import kept, restored
-from recollectum.transfer.fields import Fields, as_object
-from recollectum.transfer.gemini_log import record_of
-from recollectum.transfer.gemini_words import (
+from recollectum.transfer.foreign_json import Fields, as_object, parse
+from recollectum.transfer.gemini_format import (
     content_of,
     moment,
     moment_of,
     nothing_or,
+    record_of,
     role_of,
     speaking_role,
     status_of,
@@ -33,12 +28,43 @@ from recollectum.transfer.gemini_words import (
     type_of,
 )
 from recollectum.transfer.records import tokens_to_record
-from recollectum.transfer.strict_json import parse
+
+#: What a field of the agent's means to us: two spellings of one meaning are equal.
+Meanings = Mapping[str, Callable[[Json], object]]
+
+
+def unmapped_fields(agent: str, theirs: Mapping[str, Json], ours: Mapping[str, Json]) -> dict[str, Json]:
+    """For `extra`: each field that would not come out of our nouns just as it was."""
+    unsaid = {name: value for name, value in theirs.items() if name not in ours or ours[name] != value}
+    return {agent: unsaid} if unsaid else {}
+
+
+def restore_unmapped(
+    agent: str, ours: Mapping[str, Json], extra: Mapping[str, Json], meanings: Meanings
+) -> dict[str, Json]:
+    """Our fields in the agent's own spelling, where it still means the same, and with the fields only it knows."""
+    theirs = extra.get(agent)
+    if not isinstance(theirs, Mapping):
+        return dict(ours)
+    unchanged = {
+        name: value
+        for name, value in cast("Mapping[str, Json]", theirs).items()
+        if name not in meanings or _same(meanings[name], value, ours.get(name))
+    }
+    return {**ours, **unchanged}
+
+
+def _same(meaning: Callable[[Json], object], theirs: Json, ours: Json) -> bool:
+    try:
+        return meaning(theirs) == meaning(ours)
+    except InvalidInput:
+        # Extras may come from anyone; one that cannot be understood does not replace what can.
+        return False
+
 
 AGENT = "gemini"
 CHANNEL = "cli"
 NATIVE_ID = "native_id"
-
 _SESSION_MEANINGS = {
     "startTime": moment_of,
     "lastUpdated": moment_of,
@@ -79,7 +105,7 @@ def read_record(data: bytes | str, ids: IdMaker) -> tuple[Session, tuple[Message
         token_estimate=sum(message.token_estimate for message in messages),
         extra={NATIVE_ID: native_id},
     )
-    extra = {**session.extra, **kept(AGENT, _without(record, "messages"), _session_fields(session))}
+    extra = {**session.extra, **unmapped_fields(AGENT, _without(record, "messages"), _session_fields(session))}
     return replace(session, extra=extra), messages
 
 
@@ -107,7 +133,7 @@ def _read_message(item: Mapping[str, Json], position: int, session_id: str, ids:
     )
     # Tool calls keep their own fields; only an empty list of them is remembered here.
     theirs = _without(item, "toolCalls") if message.tool_calls else item
-    return replace(message, extra=kept(AGENT, theirs, _message_fields(message)))
+    return replace(message, extra=unmapped_fields(AGENT, theirs, _message_fields(message)))
 
 
 def _read_call(item: Mapping[str, Json], place: str) -> ToolCall:
@@ -120,7 +146,7 @@ def _read_call(item: Mapping[str, Json], place: str) -> ToolCall:
         status=status_of(fields.value("status")),
         at=fields.optional_time("timestamp"),
     )
-    return replace(call, extra=kept(AGENT, item, _call_fields(call)))
+    return replace(call, extra=unmapped_fields(AGENT, item, _call_fields(call)))
 
 
 def write_record(session: Session, messages: Iterable[Message]) -> str:
@@ -151,7 +177,7 @@ def _existing(path: Path) -> dict[str, Json] | None:
 
 
 def _record(session: Session, messages: Iterable[Message]) -> dict[str, Json]:
-    fields = restored(AGENT, _session_fields(session), session.extra, _SESSION_MEANINGS)
+    fields = restore_unmapped(AGENT, _session_fields(session), session.extra, _SESSION_MEANINGS)
     written = [_message_fields(message) for message in messages]
     return as_object(clean_json({**fields, "messages": written}), "record")
 
@@ -178,7 +204,7 @@ def _message_fields(message: Message) -> dict[str, Json]:
         tokens=message.tokens and tokens_to_record(message.tokens),
         model=message.model,
     )
-    return restored(AGENT, ours, message.extra, _MESSAGE_MEANINGS)
+    return restore_unmapped(AGENT, ours, message.extra, _MESSAGE_MEANINGS)
 
 
 def _call_fields(call: ToolCall) -> dict[str, Json]:
@@ -190,7 +216,7 @@ def _call_fields(call: ToolCall) -> dict[str, Json]:
         status=call.status.value,
         timestamp=call.at and moment(call.at),
     )
-    return restored(AGENT, ours, call.extra, _CALL_MEANINGS)
+    return restore_unmapped(AGENT, ours, call.extra, _CALL_MEANINGS)
 
 
 def _present(**fields: object) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-r"""The transcript: one conversation as lines of JSON, each with its own checksum.
+r"""Reads and writes one conversation as JSON lines, each with a checksum.
 
 {"crc":"…","recollectum":"session","session":{…},"version":1}
 {"crc":"…","message":{…}}
@@ -18,9 +18,8 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json, Message
 from recollectum.domain.session import Session
 from recollectum.text.cleaning import clean_json
-from recollectum.transfer.fields import Fields, as_object
+from recollectum.transfer.foreign_json import Fields, as_object, canonical, parse_raw
 from recollectum.transfer.records import message_from_record, message_to_record, session_from_record, session_to_record
-from recollectum.transfer.strict_json import canonical, parse_raw
 
 VERSION = 1
 MAX_LINE = 16 * 2**20

@@ -1,4 +1,4 @@
-"""Records: a session and a message as JSON objects, and back, with nothing lost."""
+"""Converts a session and a message to JSON objects and back without loss."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from recollectum.domain.ids import is_id
 from recollectum.domain.message import Content, Json, Message, Role, TokenCount, ToolCall, ToolStatus
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
-from recollectum.transfer.fields import Fields, as_objects
+from recollectum.transfer.foreign_json import Fields, as_objects
 
 Word = TypeVar("Word", bound=StrEnum)
 

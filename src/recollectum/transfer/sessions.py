@@ -1,4 +1,4 @@
-"""Conversations out of a vault and into one, as a transcript of ours or a record of Gemini CLI's."""
+"""Exports sessions from a vault and imports them, as JSON lines or as Gemini CLI records."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -9,8 +9,8 @@ from recollectum.domain.message import Message
 from recollectum.domain.session import Session, SessionKey
 from recollectum.transfer import gemini, jsonl
 from recollectum.transfer.jsonl import Damage
-from recollectum.vault.chat import Chat
-from recollectum.vault.sessions import Adopted
+from recollectum.vault.sessions.chat import Chat
+from recollectum.vault.sessions.service import AdoptResult
 from recollectum.vault.vault import Vault
 
 _BATCH = 500
@@ -46,7 +46,7 @@ def import_transcript(
         raise InvalidInput(f"line {first.line} is damaged: {first.reason}; nothing was brought in")
     if found.session is None and not found.messages:
         raise InvalidInput("this is no transcript: it has neither a session nor a message that can be read")
-    session = found.session or stand_in(found.messages)
+    session = found.session or placeholder_session(found.messages)
     return _report(vault.sessions.adopt(session, found.messages, foreign=foreign, import_id=import_id), found.damage)
 
 
@@ -58,11 +58,11 @@ def export_record(vault: Vault, session_id: str) -> str:
 
 def import_record(vault: Vault, data: bytes, *, foreign: bool = False, import_id: str | None = None) -> ImportReport:
     """Bring in a conversation record; bringing it in again adds only what is new in it."""
-    session, messages = named(*gemini.read_record(data, IdMaker()))
+    session, messages = with_derived_ids(*gemini.read_record(data, IdMaker()))
     return _report(vault.sessions.adopt(session, messages, foreign=foreign, import_id=import_id))
 
 
-def _report(adopted: Adopted, damage: tuple[Damage, ...] = ()) -> ImportReport:
+def _report(adopted: AdoptResult, damage: tuple[Damage, ...] = ()) -> ImportReport:
     return ImportReport(
         session=adopted.session,
         added=adopted.added,
@@ -79,13 +79,13 @@ def _whole(chat: Chat) -> Iterator[Message]:
         position = batch[-1].position
 
 
-def stand_in(messages: tuple[Message, ...]) -> Session:
+def placeholder_session(messages: tuple[Message, ...]) -> Session:
     """A session for messages whose header line is lost."""
     times = [message.created_at for message in messages]
     return Session(id=messages[0].session_id, key=SessionKey(), created_at=min(times), updated_at=max(times))
 
 
-def named(session: Session, messages: tuple[Message, ...]) -> tuple[Session, tuple[Message, ...]]:
+def with_derived_ids(session: Session, messages: tuple[Message, ...]) -> tuple[Session, tuple[Message, ...]]:
     """Ids that follow from the agent's own, so that the same conversation is the same one next time."""
     theirs = str(session.extra.get("native_id", ""))
     named = replace(session, id=derived_id("ses", session.created_at, f"gemini\x1f{theirs}"))

@@ -1,1 +1,7 @@
-"""What happens by itself: conversations that fell silent become what is known."""
+"""Maintenance of a whole home.
+
+home_admin  what all maintenance needs of an open home
+rounds      periodic work in the daemon
+backup      backup, restore and repair
+doctor      checks of a home and its vaults
+"""

@@ -1,1 +1,30 @@
-"""What one may do: one service per noun, and the gate in front of all of them."""
+"""Everything that is kept for one owner, and the operations on it.
+
+vault          gives one caller one owner's vault with its services
+runtime        bundles what every service uses, and runs transactions
+gate           checks the caller's permission before each operation
+policies       asks the policy rules of the home before each operation
+clock          keeps the vault's time monotonic
+events         lists the audit events
+idempotency    runs a request with an idempotency key once
+index          reports on the search index, updates and verifies it
+refresh        syncs changed files before a search and at session start
+erasure        erases the physical remains of destroyed rows
+session_cache  caches lists of sessions
+messages       appends messages to sessions
+files          reads a person's files; the runtime's caches of them
+intake         checks and redacts text before it is written
+access         API keys, grants and people
+memories       saves, changes and reads memories
+retention      life cycle, trash and quarantine
+undo           undoes changes, and compares two times
+sessions       conversations, checkpoints and summaries
+context        builds a context for a model; the profile
+notes          folders of Markdown files
+learnings      what agents learned, and LEARNINGS.md
+transcripts    follows transcript files of other programs
+consolidation  turns conversations into memories
+review         the inbox of proposals
+contacts       resolves who is meant and how to reach them
+purge          erases for good, with receipts
+"""

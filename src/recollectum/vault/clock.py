@@ -1,16 +1,17 @@
-"""The time a vault goes by, remembered in the vault so that no process can be told another."""
+"""Keeps a vault's time monotonic: stores the latest time seen, so that no wall clock can turn it back."""
 
 import json
 import threading
 from datetime import datetime, timedelta
 
 from recollectum.domain.ids import Clock
-from recollectum.policy.clock import ClockState, Reading, accept, observe
+from recollectum.policy.clock import ClockReading, ClockState, accept, observe
 from recollectum.storage.port import Tx
-from recollectum.storage.tables import memories, meta
+from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
-_NAME = "clock"
+_META_KEY = "clock"
 #: How far the kept time may lag behind; a write a minute is enough.
 _LAG = timedelta(minutes=1)
 
@@ -25,17 +26,17 @@ class VaultClock:
         self._state: ClockState | None = None
         self._lock = threading.Lock()
 
-    def reading(self, tx: Tx) -> Reading:
+    def reading(self, tx: Tx) -> ClockReading:
         """The time to go by in this transaction."""
         with self._lock:
             # Every time: another process may have seen more of the clock, or been told that it is right.
             self._kept = _load(tx)
             wall = self._wall()
-            known = _later(self._kept, self._state) or ClockState(floor=wall)
+            known = _newer_state(self._kept, self._state) or ClockState(floor=wall)
             self._state, reading = observe(known, wall, self._leap)
             return reading
 
-    def crossed(self, tx: Tx, reading: Reading) -> bool:
+    def crossed(self, tx: Tx, reading: ClockReading) -> bool:
         """Whether a deadline was seen to pass that the vault does not know to have passed."""
         with self._lock:
             kept = self._kept
@@ -51,7 +52,7 @@ class VaultClock:
         with self._lock:
             state, kept = self._state, self._kept
         if state is not None and (always or kept is None or _lags(kept, state)):
-            meta.save(tx, _NAME, _to_json(state))
+            meta.save(tx, _META_KEY, _to_json(state))
 
     def accept(self, tx: Tx) -> datetime:
         """Believe the wall clock, whatever it shows; the time believed before."""
@@ -59,11 +60,11 @@ class VaultClock:
         with self._lock:
             before = self._state or ClockState(floor=self._wall())
             self._state = accept(before, self._wall())
-            meta.save(tx, _NAME, _to_json(self._state))
+            meta.save(tx, _META_KEY, _to_json(self._state))
         return before.floor
 
 
-def _later(kept: ClockState | None, seen: ClockState | None) -> ClockState | None:
+def _newer_state(kept: ClockState | None, seen: ClockState | None) -> ClockState | None:
     """Of what the vault remembers and what this process has seen, the one that knows more."""
     if kept is None or seen is None:
         return kept or seen
@@ -76,7 +77,7 @@ def _lags(kept: ClockState, state: ClockState) -> bool:
 
 
 def _load(tx: Tx) -> ClockState | None:
-    text = meta.find(tx, _NAME)
+    text = meta.find(tx, _META_KEY)
     if text is None:
         return None
     kept = json.loads(text)

@@ -1,12 +1,12 @@
-"""Events: the audit trail of a vault, newest first."""
+"""Lists the audit events of a vault, newest first."""
 
-from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.access.caller import Permission, Scope
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.event import Event, EventType
-from recollectum.storage.tables import events
-from recollectum.vault.draft import MAX_PAGE, check_limit
-from recollectum.vault.footing import Footing
+from recollectum.storage.tables.trail import events
 from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.runtime import VaultRuntime
 
 _READ = operation(Permission.READ, Scope.USER)
 
@@ -14,25 +14,25 @@ _READ = operation(Permission.READ, Scope.USER)
 class Events:
     """What happened in one vault."""
 
-    def __init__(self, footing: Footing) -> None:
-        self._footing = footing
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
         """The gate every operation passes."""
-        return self._footing.gate
+        return self._runtime.gate
 
     @_READ
     def page(self, *, type: str | None = None, before: int | None = None, limit: int = 50) -> list[Event]:
         """The newest events before a number, all or of one type."""
         wanted = None if type is None else _type(type)
         size = check_limit(limit, MAX_PAGE)
-        return self._footing.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size))
+        return self._runtime.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size))
 
     @_READ
     def of(self, subject_id: str) -> list[Event]:
         """Everything that happened to one memory or session, oldest first."""
-        return self._footing.read(lambda tx, _: events.of(tx, subject_id))
+        return self._runtime.read(lambda tx, _: events.of(tx, subject_id))
 
 
 def _type(text: str) -> EventType:

@@ -1,4 +1,4 @@
-"""The gate in front of every operation: who is calling, and may they do this here?"""
+"""Checks the caller's permission before every public operation of a vault or a home."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from functools import wraps
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from recollectum.domain.caller import Caller, Permission, Scope
+from recollectum.domain.access.caller import Caller, Permission, Scope
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied
-from recollectum.domain.owner import Owner
-from recollectum.policy.access import decide
-from recollectum.policy.operations import tool_name
-from recollectum.vault.ruling import Ruling
+from recollectum.policy.access import decide_access
+from recollectum.policy.actions import tool_name
+from recollectum.vault.policies import PolicyGate
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,7 +40,7 @@ class Gate:
     #: Looks the caller up again: a key may have been revoked, or a grant withdrawn, since it was last used.
     look_up: Callable[[], Caller] | None = None
     #: The policies of the home; None where there is no home.
-    ruling: Ruling | None = None
+    ruling: PolicyGate | None = None
     #: Further names by which rules know who asks: an agent, an MCP client.
     clients: tuple[str, ...] = ()
 
@@ -59,9 +59,9 @@ class Gate:
         """Let the operation pass, or refuse it in words."""
         wanted = self.session_id or session_id
         caller = self.caller_now()
-        decision = decide(caller, self.owner, operation.permission, operation.scope, wanted)
+        decision = decide_access(caller, self.owner, operation.permission, operation.scope, wanted)
         if decision.allowed and operation.reads:
-            decision = decide(caller, self.owner, Permission.READ, operation.scope, wanted)
+            decision = decide_access(caller, self.owner, Permission.READ, operation.scope, wanted)
         if not decision.allowed:
             place = f"in {self.owner}" if self.owner else "in this home"
             raise Denied(f"{self.caller.name} may not do this {place}: {decision.rule}")
@@ -97,7 +97,9 @@ def operation(
         @wraps(method)
         def call(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
             self.gate.check(
-                declared, _first(args, kwargs) if by_session else None, lambda: _by_name(method, args, kwargs)
+                declared,
+                _first_argument(args, kwargs) if by_session else None,
+                lambda: _named_arguments(method, args, kwargs),
             )
             return method(self, *args, **kwargs)
 
@@ -112,12 +114,12 @@ def declared_operation(method: Callable[..., Any]) -> Operation | None:
     return getattr(method, "operation", None)
 
 
-def _by_name(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _named_arguments(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call by their names, which is how rules know them."""
     names = list(signature(method).parameters)[1:]
     return {**dict(zip(names, args, strict=False)), **kwargs}
 
 
-def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+def _first_argument(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     found = args[0] if args else kwargs.get("session_id")
     return found if isinstance(found, str) else None

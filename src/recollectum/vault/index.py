@@ -1,19 +1,22 @@
-"""Index: how far search by meaning has come, made up to date, made anew, put back, and checked."""
+"""Reports on the search index of a vault, updates it, rolls it back and verifies it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollectum.domain.caller import Permission, Scope
+from recollectum.domain.access.caller import Permission, Scope
 from recollectum.domain.errors import ModelMissing, NotFound
-from recollectum.policy.clock import Reading
-from recollectum.recall import catching_up, recutting
+from recollectum.domain.hit import IndexHealth
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.index import rechunking
+from recollectum.recall.index.verification import check_index
+from recollectum.recall.vectors import backlog
 from recollectum.storage.port import Tx
-from recollectum.storage.tables import chunks, generations, meta, vectors
-from recollectum.storage.tables.generations import Generation, GenerationState
-from recollectum.vault.checking import Health, check
-from recollectum.vault.footing import Footing
+from recollectum.storage.tables.index import chunks, generations, vectors
+from recollectum.storage.tables.index.generations import Generation, GenerationState
+from recollectum.storage.tables.trail import meta
 from recollectum.vault.gate import Gate, operation
+from recollectum.vault.runtime import VaultRuntime
 
 _STEP = 64
 
@@ -49,36 +52,36 @@ class IndexStatus:
 class Index:
     """The derived rows of one vault."""
 
-    def __init__(self, footing: Footing) -> None:
-        self._footing = footing
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
         """The gate every operation passes."""
-        return self._footing.gate
+        return self._runtime.gate
 
     @operation(Permission.READ, Scope.USER)
     def status(self) -> IndexStatus:
         """How many pieces there are, and how many of them each generation knows."""
-        embedder, why = self._footing.meaning.embedder()
+        embedder, why = self._runtime.meaning.embedder()
         without = None if embedder else why or "embedding.provider is none"
 
-        def load(tx: Tx, _: Reading) -> IndexStatus:
+        def load(tx: Tx, _: ClockReading) -> IndexStatus:
             found = tuple(_status(tx, one) for one in generations.everything(tx))
             return IndexStatus(
                 pieces=chunks.count(tx),
-                recutting=recutting.is_due(tx),
+                recutting=rechunking.is_due(tx),
                 generations=found,
                 without_meaning=without,
-                trouble=self._footing.meaning.trouble,
+                trouble=self._runtime.meaning.trouble,
             )
 
-        return self._footing.read(load)
+        return self._runtime.read(load)
 
     @operation(Permission.WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
         """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
-        meaning, database = self._footing.meaning, self._footing.database
+        meaning, database = self._runtime.meaning, self._runtime.database
         embedder, why = meaning.embedder()
         if embedder is None:
             raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
@@ -86,7 +89,7 @@ class Index:
             # Pieces of another version: what is embedded must be cut as it will be searched.
             pass
         # Who asks for it means it, also after going back from this model.
-        database.write(lambda tx: meta.save(tx, catching_up.LEFT, ""))
+        database.write(lambda tx: meta.save(tx, backlog.ROLLED_BACK_MODEL, ""))
         meaning.begin(database, embedder)
         done = 0
         while count := meaning.step(database, embedder, _STEP).count:
@@ -102,13 +105,13 @@ class Index:
         Unlike `update` it decides nothing: a model that somebody went back from is left alone, and without an embedder
         there is nothing to do.
         """
-        return self._footing.meaning.follow(self._footing.database)
+        return self._runtime.meaning.follow(self._runtime.database)
 
     @operation(Permission.WRITE, Scope.USER)
     def rollback(self) -> IndexStatus:
         """Answer from the generation before this one again."""
 
-        def change(tx: Tx, reading: Reading) -> None:
+        def change(tx: Tx, reading: ClockReading) -> None:
             previous = generations.find(tx, GenerationState.PREVIOUS)
             current = generations.find(tx, GenerationState.CURRENT)
             if previous is None or current is None:
@@ -121,15 +124,15 @@ class Index:
             generations.move(tx, current.id, GenerationState.PREVIOUS, reading.now)
             generations.move(tx, previous.id, GenerationState.CURRENT, reading.now)
             # Or the next question would build it again.
-            meta.save(tx, catching_up.LEFT, current.identity)
+            meta.save(tx, backlog.ROLLED_BACK_MODEL, current.identity)
 
-        self._footing.write(change)
+        self._runtime.write(change)
         return self.status()
 
     @operation(Permission.READ, Scope.USER)
-    def verify(self) -> Health:
+    def verify(self) -> IndexHealth:
         """Whether the rows, their seals and the full-text index agree."""
-        return self._footing.read(lambda tx, _: check(tx))
+        return self._runtime.read(lambda tx, _: check_index(tx))
 
 
 def _status(tx: Tx, one: Generation) -> GenerationStatus:
@@ -138,6 +141,6 @@ def _status(tx: Tx, one: Generation) -> GenerationStatus:
         identity=one.identity,
         state=one.state,
         vectors=vectors.count(tx, one.id),
-        behind=catching_up.lag(tx, one),
+        behind=backlog.lag(tx, one),
         created_at=one.created_at,
     )

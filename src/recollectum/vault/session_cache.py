@@ -1,4 +1,4 @@
-"""Lists of sessions kept in memory: never older than the vault, and never for longer than a set time."""
+"""Caches lists of sessions until the vault changes or a time limit passes."""
 
 import threading
 import time

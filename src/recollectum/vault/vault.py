@@ -1,53 +1,51 @@
-"""Vault: everything remembered for one owner, and the way to ask for it."""
+"""Gives one caller one owner's vault: its services, recall, context and totals."""
 
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from recollectum.domain.caller import Permission, Scope
-from recollectum.domain.citation import Citation
-from recollectum.domain.hit import Recalled, SourceKind
-from recollectum.domain.owner import Owner
-from recollectum.policy.clock import Reading
-from recollectum.recall.budget import within_tokens
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.hit import RecallResult, SourceKind
+from recollectum.domain.memory import Citation
+from recollectum.policy.clock import ClockReading
 from recollectum.recall.filters import Filters, to_source, to_trust
-from recollectum.recall.rerank import Judged, twice
+from recollectum.recall.index.verification import rebuild_index
+from recollectum.recall.rerank import RerankScores, search_with_rerank
+from recollectum.recall.result_limits import CAP_BY_SETTING, TrustLevels, cap_untrusted, fit_token_budget
 from recollectum.recall.search import search
-from recollectum.recall.untrusted import MOST, Ways, hold_back
 from recollectum.settings.model import split_sources
 from recollectum.storage.port import Tx
-from recollectum.storage.tables import memories, sessions
+from recollectum.storage.tables.content import memories, sessions
 from recollectum.text.cleaning import clean
-from recollectum.vault.checking import rebuild
-from recollectum.vault.citations import citations_of
-from recollectum.vault.draft import check_aware, check_limit, checked_kind
-from recollectum.vault.footing import Footing
 from recollectum.vault.gate import Gate, operation
-from recollectum.vault.looking import look_before_search
-from recollectum.vault.memories import Memories, live
-from recollectum.vault.purge_ground import Ground
-from recollectum.vault.sessions import Sessions
-from recollectum.vault.totals import Totals
+from recollectum.vault.intake.draft import check_aware, check_limit, checked_kind
+from recollectum.vault.memories.history import Totals, citations_of
+from recollectum.vault.memories.service import Memories, get_live_memory
+from recollectum.vault.purge.environment import PurgeEnvironment
+from recollectum.vault.refresh import refresh_before_search
+from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.sessions.service import Sessions
 
 if TYPE_CHECKING:
     from recollectum.domain.context import Context
-    from recollectum.vault.checkpoints import Checkpoints
-    from recollectum.vault.consolidation import Consolidation
-    from recollectum.vault.contacts import Contacts
+    from recollectum.vault.consolidation.service import Consolidation
+    from recollectum.vault.contacts.service import Contacts
+    from recollectum.vault.context.profile import Profiles
     from recollectum.vault.events import Events
-    from recollectum.vault.global_notes import GlobalNotesFile
     from recollectum.vault.index import Index
-    from recollectum.vault.learnings import Learnings
-    from recollectum.vault.lifecycle import Lifecycle
-    from recollectum.vault.notes import Notes
-    from recollectum.vault.profile import Profiles
-    from recollectum.vault.purge import Purge
-    from recollectum.vault.quarantine import Quarantines
-    from recollectum.vault.review import Review
-    from recollectum.vault.summaries import Summaries
-    from recollectum.vault.transcript_sync import Transcripts
-    from recollectum.vault.trash import Trash
-    from recollectum.vault.undo import Undo
+    from recollectum.vault.learnings.service import Learnings
+    from recollectum.vault.notes.global_notes import GlobalNotesFile
+    from recollectum.vault.notes.service import Notes
+    from recollectum.vault.purge.service import Purge
+    from recollectum.vault.retention.lifecycle import Lifecycle
+    from recollectum.vault.retention.quarantine import Quarantines
+    from recollectum.vault.retention.trash import Trash
+    from recollectum.vault.review.service import Review
+    from recollectum.vault.sessions.checkpoints import Checkpoints
+    from recollectum.vault.sessions.summaries import Summaries
+    from recollectum.vault.transcripts.service import Transcripts
+    from recollectum.vault.undo.service import Undo
 
 _MOST_TOKENS = 10_000_000
 
@@ -55,138 +53,138 @@ _MOST_TOKENS = 10_000_000
 class Vault:
     """One owner's vault, as one caller may use it."""
 
-    def __init__(self, owner: Owner, footing: Footing, ground: Ground | None = None) -> None:
+    def __init__(self, owner: Owner, runtime: VaultRuntime, ground: PurgeEnvironment | None = None) -> None:
         self.owner = owner
-        self.memories = Memories(footing)
-        self.sessions = Sessions(footing)
-        self._footing = footing
+        self.memories = Memories(runtime)
+        self.sessions = Sessions(runtime)
+        self._runtime = runtime
         self._ground = ground
 
     @property
     def gate(self) -> Gate:
         """The gate every operation passes."""
-        return self._footing.gate
+        return self._runtime.gate
 
     # The services below are loaded when they are first asked for: few programs need all of them.
 
     @property
     def contacts(self) -> "Contacts":
         """Whom the memories tell of, and how they are reached."""
-        from recollectum.vault.contacts import Contacts  # noqa: PLC0415 - see above
+        from recollectum.vault.contacts.service import Contacts  # noqa: PLC0415 - see above
 
-        return Contacts(self._footing)
+        return Contacts(self._runtime)
 
     @property
     def events(self) -> "Events":
         """What happened here, in order."""
         from recollectum.vault.events import Events  # noqa: PLC0415 - see above
 
-        return Events(self._footing)
+        return Events(self._runtime)
 
     @property
     def lifecycle(self) -> "Lifecycle":
         """What time makes due."""
-        from recollectum.vault.lifecycle import Lifecycle  # noqa: PLC0415 - see above
+        from recollectum.vault.retention.lifecycle import Lifecycle  # noqa: PLC0415 - see above
 
-        return Lifecycle(self._footing)
+        return Lifecycle(self._runtime)
 
     @property
     def index(self) -> "Index":
         """What recall searches in."""
         from recollectum.vault.index import Index  # noqa: PLC0415 - see above
 
-        return Index(self._footing)
+        return Index(self._runtime)
 
     @property
     def notes(self) -> "Notes":
         """Folders of the person's own files."""
-        from recollectum.vault.notes import Notes  # noqa: PLC0415 - see above
+        from recollectum.vault.notes.service import Notes  # noqa: PLC0415 - see above
 
-        return Notes(self._footing)
+        return Notes(self._runtime)
 
     @property
     def summaries(self) -> "Summaries":
         """Summaries of what a window no longer shows."""
-        from recollectum.vault.summaries import Summaries  # noqa: PLC0415 - see above
+        from recollectum.vault.sessions.summaries import Summaries  # noqa: PLC0415 - see above
 
-        return Summaries(self._footing)
+        return Summaries(self._runtime)
 
     @property
     def checkpoints(self) -> "Checkpoints":
         """Places in conversations to go back to."""
-        from recollectum.vault.checkpoints import Checkpoints  # noqa: PLC0415 - see above
+        from recollectum.vault.sessions.checkpoints import Checkpoints  # noqa: PLC0415 - see above
 
-        return Checkpoints(self._footing)
+        return Checkpoints(self._runtime)
 
     @property
     def learnings(self) -> "Learnings":
         """What agents learned of how to work with the person."""
-        from recollectum.vault.learnings import Learnings  # noqa: PLC0415 - see above
+        from recollectum.vault.learnings.service import Learnings  # noqa: PLC0415 - see above
 
-        return Learnings(self._footing)
+        return Learnings(self._runtime)
 
     @property
     def global_notes(self) -> "GlobalNotesFile":
         """The file that stands in every context."""
-        from recollectum.vault.global_notes import GlobalNotesFile  # noqa: PLC0415 - see above
+        from recollectum.vault.notes.global_notes import GlobalNotesFile  # noqa: PLC0415 - see above
 
-        return GlobalNotesFile(self._footing)
+        return GlobalNotesFile(self._runtime)
 
     @property
     def transcripts(self) -> "Transcripts":
         """Files of other agents that are followed as they grow."""
-        from recollectum.vault.transcript_sync import Transcripts  # noqa: PLC0415 - see above
+        from recollectum.vault.transcripts.service import Transcripts  # noqa: PLC0415 - see above
 
-        return Transcripts(self._footing)
+        return Transcripts(self._runtime)
 
     @property
     def profile(self) -> "Profiles":
         """Who the person is, in a few points."""
-        from recollectum.vault.profile import Profiles  # noqa: PLC0415 - see above
+        from recollectum.vault.context.profile import Profiles  # noqa: PLC0415 - see above
 
-        return Profiles(self._footing)
+        return Profiles(self._runtime)
 
     @property
     def consolidation(self) -> "Consolidation":
         """What turns conversations into what is known."""
-        from recollectum.vault.consolidation import Consolidation  # noqa: PLC0415 - see above
+        from recollectum.vault.consolidation.service import Consolidation  # noqa: PLC0415 - see above
 
-        return Consolidation(self._footing)
+        return Consolidation(self._runtime)
 
     @property
     def purge(self) -> "Purge":
         """Erasing for good, with a receipt."""
-        from recollectum.vault.purge import Purge  # noqa: PLC0415 - see above
+        from recollectum.vault.purge.service import Purge  # noqa: PLC0415 - see above
 
-        return Purge(self._footing, self._ground)
+        return Purge(self._runtime, self._ground)
 
     @property
     def trash(self) -> "Trash":
         """What was deleted and can still come back."""
-        from recollectum.vault.trash import Trash  # noqa: PLC0415 - see above
+        from recollectum.vault.retention.trash import Trash  # noqa: PLC0415 - see above
 
-        return Trash(self._footing)
+        return Trash(self._runtime)
 
     @property
     def quarantine(self) -> "Quarantines":
         """What is set aside, by the source it came from."""
-        from recollectum.vault.quarantine import Quarantines  # noqa: PLC0415 - see above
+        from recollectum.vault.retention.quarantine import Quarantines  # noqa: PLC0415 - see above
 
-        return Quarantines(self._footing)
+        return Quarantines(self._runtime)
 
     @property
     def undo(self) -> "Undo":
         """The way back, and what changed since a time."""
-        from recollectum.vault.undo import Undo  # noqa: PLC0415 - see above
+        from recollectum.vault.undo.service import Undo  # noqa: PLC0415 - see above
 
-        return Undo(self._footing)
+        return Undo(self._runtime)
 
     @property
     def review(self) -> "Review":
         """What waits for a person to decide."""
-        from recollectum.vault.review import Review  # noqa: PLC0415 - see above
+        from recollectum.vault.review.service import Review  # noqa: PLC0415 - see above
 
-        return Review(self._footing)
+        return Review(self._runtime)
 
     @operation(Permission.READ, Scope.USER)
     def recall(
@@ -206,14 +204,14 @@ class Vault:
         until: datetime | None = None,
         untrusted: bool | None = None,
         meaning: bool = True,
-    ) -> Recalled:
+    ) -> RecallResult:
         """What the vault knows about a text, best first, each hit with the place it came from and its reasons.
 
         With `tokens` the hits are cut to an estimated budget, the best ones first. Of what tools and strangers wrote
         one hit is shown at most, unless `untrusted` or `trust` says otherwise; `held_back` says how many were not.
         Without `meaning` words alone are compared, and no model is waited for.
         """
-        rules = self._footing.settings.recall
+        rules = self._runtime.settings.recall
         size = check_limit(min(rules.limit, rules.max) if limit is None else limit, rules.max)
         usual = split_sources(rules.sources) if source is session_id is kind is speaker is None else ()
         filters = Filters(
@@ -227,24 +225,24 @@ class Vault:
             since=check_aware("since", since),
             until=check_aware("until", until),
         )
-        look_before_search(self._footing)
+        refresh_before_search(self._runtime)
         asked = clean(query)
         # Before the snapshot: no transaction waits for a model.
-        nearest, missing = self._footing.meaning.prepare(self._footing.database, asked) if meaning else (None, None)
-        most = MOST[rules.untrusted if untrusted is None else "all" if untrusted else "none"]
+        nearest, missing = self._runtime.meaning.prepare(self._runtime.database, asked) if meaning else (None, None)
+        most = CAP_BY_SETTING[rules.untrusted if untrusted is None else "all" if untrusted else "none"]
 
-        def answer(judged: Judged | None) -> Recalled:
-            def load(tx: Tx, reading: Reading) -> Recalled:
-                def look(trusts: Ways | None) -> Recalled:
+        def answer(judged: RerankScores | None) -> RecallResult:
+            def load(tx: Tx, reading: ClockReading) -> RecallResult:
+                def look(trusts: TrustLevels | None) -> RecallResult:
                     chosen = filters if trusts is None else replace(filters, trusts=trusts)
                     return search(tx, asked, reading, chosen, size, nearest, missing, judged)
 
-                return hold_back(tx, look, size, None if trust is not None and untrusted is None else most)
+                return cap_untrusted(tx, look, size, None if trust is not None and untrusted is None else most)
 
-            return self._footing.read(load)
+            return self._runtime.read(load)
 
-        found = twice(answer, asked, self._footing.rerankers, rules.rerank_head)
-        return found if tokens is None else within_tokens(found, check_limit(tokens, _MOST_TOKENS, "tokens"))
+        found = search_with_rerank(answer, asked, self._runtime.rerankers, rules.rerank_head)
+        return found if tokens is None else fit_token_budget(found, check_limit(tokens, _MOST_TOKENS, "tokens"))
 
     @operation(Permission.READ, Scope.USER)
     def context(
@@ -265,9 +263,9 @@ class Vault:
         said last in the session is the query. The mark of the fences is drawn anew each time unless one is given.
         """
         # Only now: whoever asks for no context does not wait for what makes one.
-        from recollectum.vault.context import Wanted, build_context  # noqa: PLC0415
+        from recollectum.vault.context.build import ContextRequest, build_context  # noqa: PLC0415
 
-        wanted = Wanted(
+        wanted = ContextRequest(
             query=query,
             session_id=session_id,
             tokens=tokens,
@@ -277,29 +275,29 @@ class Vault:
             agent=agent,
             mark=mark,
         )
-        return build_context(self._footing, wanted)
+        return build_context(self._runtime, wanted)
 
     @operation(Permission.READ, Scope.USER)
     def citations(self, memory_id: str) -> list[Citation]:
         """The places in conversations that a memory came from, in the order in which they were said."""
-        return self._footing.read(lambda tx, reading: citations_of(tx, live(tx, memory_id, reading)))
+        return self._runtime.read(lambda tx, reading: citations_of(tx, get_live_memory(tx, memory_id, reading)))
 
     @operation(Permission.READ, Scope.USER)
     def totals(self) -> Totals:
         """How much the vault holds."""
 
-        def load(tx: Tx, _: Reading) -> Totals:
+        def load(tx: Tx, _: ClockReading) -> Totals:
             conversations, said = sessions.totals(tx)
             return Totals(memories=memories.counts(tx), sessions=conversations, messages=said)
 
-        return self._footing.read(load)
+        return self._runtime.read(load)
 
     @operation(Permission.READ, Scope.USER)
-    def clock(self) -> Reading:
+    def clock(self) -> ClockReading:
         """The time the vault goes by, and whether the clock on the wall is in doubt."""
-        return self._footing.read(lambda _, reading: reading)
+        return self._runtime.read(lambda _, reading: reading)
 
     @operation(Permission.WRITE, Scope.USER)
     def rebuild_index(self) -> int:
         """Make the index again from the rows; how many pieces it has."""
-        return self._footing.write(lambda tx, _: rebuild(tx))
+        return self._runtime.write(lambda tx, _: rebuild_index(tx))

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.doors.shapes import to_json
+from recollectum.doors.json_values import to_json
 from tests.docs.pages import ROOT
+from tests.doors.cli.benchmark.labelled_sets import write_set
 from tests.doors.cli.calls import call, ok
 from tests.doors.cli.generations import add_previous_generation
-from tests.doors.cli.labelled_sets import write_set
 from tests.doors.cli.test_nonsense import leaves
 from tests.doors.server.daemons import daemon
 

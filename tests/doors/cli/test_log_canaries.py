@@ -13,9 +13,9 @@ from typer.core import TyperGroup
 
 from recollectum import Recollectum
 from recollectum.domain.errors import Conflict, Denied, InvalidInput, ModelMissing, NotFound, StepRefused
-from recollectum.doors.cli import edge
 from recollectum.doors.cli.main import main, program
-from recollectum.vault.purge_request import PurgeRequest
+from recollectum.doors.cli.terminal import errors
+from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.doors.hook.calls import event, no_attendant_left, patient
 from tests.matrix.homes import Turning, open_home
@@ -219,7 +219,7 @@ def test_a_fault_of_ours_is_a_place_and_not_a_traceback(tmp_path: Path, capsys: 
     def fails() -> int:
         raise ValueError(CANARY)
 
-    assert edge.guarded(fails, ["--home", str(home), CANARY]) == edge.FAILED
+    assert errors.run_guarded(fails, ["--home", str(home), CANARY]) == errors.FAILED
     told = capsys.readouterr().err
     assert "this is a fault in Recollectum: ValueError at cli/test_log_canaries.py:" in told
     assert CANARY not in told

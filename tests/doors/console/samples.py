@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from recollectum.domain.message import ToolCall, ToolStatus
 from recollectum.domain.proposal import Act, Finding, Span
 from recollectum.engine import Recollectum
-from recollectum.vault.chat import Chat
+from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 

@@ -12,10 +12,9 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from recollectum.domain.owner import Owner
-from recollectum.doors.console.signing import Desk
-from recollectum.doors.http.limits import Limits, allowed_hosts
-from recollectum.doors.http.serving import Serving
+from recollectum.domain.access.owner import Owner
+from recollectum.doors.console.sign_in_desk import SignInDesk
+from recollectum.doors.http.server_state import RequestLimits, ServerState, allowed_hosts
 from recollectum.doors.server.app import build_app
 from recollectum.engine import Recollectum
 from tests.matrix.homes import Turning, open_home
@@ -33,7 +32,7 @@ class Place:
     clock: Turning
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> SignInDesk:
         """Where one signs in."""
         return self.app.state.console_desk
 
@@ -57,9 +56,9 @@ def served(folder: Path, clock: Turning, *, encryption: str = "off") -> Generato
     with open_home(folder, clock, encryption=encryption) as home, socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        limits = Limits(hosts=allowed_hosts("127.0.0.1", port), failures=0, per_address=0)
-        app = build_app(Serving(home, TOKEN, limits, clock()))
-        app.state.console_desk = Desk(clock)
+        limits = RequestLimits(hosts=allowed_hosts("127.0.0.1", port), failures=0, per_address=0)
+        app = build_app(ServerState(home, TOKEN, limits, clock()))
+        app.state.console_desk = SignInDesk(clock)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -204,7 +204,7 @@ def test_without_a_home_of_ones_own_to_oneself_the_doctor_tells_only_what_is_one
 
 
 def test_who_is_erased_while_signed_in_is_signed_out(place: Place, ada: httpx2.Client) -> None:
-    from recollectum.vault.purge_request import PurgeRequest
+    from recollectum.vault.purge.request import PurgeRequest
 
     vault = place.home.vault("user:ada")
     vault.memories.save("x")

@@ -5,7 +5,7 @@ from datetime import timedelta
 import httpx2
 import pytest
 
-from recollectum.doors.console.signing import IDLE, LINK_LIFETIME
+from recollectum.doors.console.sign_in_desk import IDLE, LINK_LIFETIME
 from tests.doors.console.servers import TOKEN, Place
 
 pytestmark = pytest.mark.loopback

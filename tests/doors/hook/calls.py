@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from recollectum.home.lock_holder import decode
+from recollectum.home.locks import decode_holder
 
 PROGRAM = [sys.executable, "-m", "recollectum.doors.hook"]
 
@@ -62,6 +62,6 @@ def no_attendant_left() -> Generator[None]:
         yield
     finally:
         lock = Path(os.environ["RECOLLECTUM_HOME"]) / "locks" / "hook.lock"
-        holder = decode(lock.read_bytes()) if lock.exists() else None
+        holder = decode_holder(lock.read_bytes()) if lock.exists() else None
         if holder is not None and holder.lives():
             os.kill(holder.pid, 15)

@@ -16,8 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from recollectum import Recollectum
-from recollectum.doors.http.limits import limits_of
-from recollectum.doors.http.serving import Serving
+from recollectum.doors.http.server_state import ServerState, limits_of
 from recollectum.doors.server.app import build_app
 
 TOKEN = "local-token-of-this-run-" + "t" * 40
@@ -84,7 +83,7 @@ def serving(
         listener.bind((bind, 0))
         port = listener.getsockname()[1]
         limits = limits_of(home.loaded.settings.server, host=bind, port=port)
-        app = build_app(Serving(home, TOKEN, limits, datetime.now(UTC)))
+        app = build_app(ServerState(home, TOKEN, limits, datetime.now(UTC)))
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", server_header=False, lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

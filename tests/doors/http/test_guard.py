@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.doors.http.limits import allowed_hosts
+from recollectum.doors.http.server_state import allowed_hosts
 from tests.doors.http.served import Served, serving
 
 ADD = ("POST", "/memory/add", {"content": "I drink tea"})

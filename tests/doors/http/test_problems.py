@@ -3,7 +3,7 @@
 import pytest
 
 from recollectum.domain import errors
-from recollectum.doors.http.problems import Stale, of_error, without_values
+from recollectum.doors.http.problems import PreconditionFailed, problem_of, without_values
 from tests.doors.http.served import TOKEN, Served
 
 CANARY = "canary7f3e"
@@ -11,12 +11,14 @@ CANARY = "canary7f3e"
 
 def test_every_error_of_ours_has_a_status() -> None:
     kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.RecollectumError)]
-    statuses = {kind.__name__: of_error(kind("x")).status_code for kind in kinds if kind is not errors.RecollectumError}
+    statuses = {
+        kind.__name__: problem_of(kind("x")).status_code for kind in kinds if kind is not errors.RecollectumError
+    }
     assert statuses["NotFound"] == 404
     assert statuses["Denied"] == 403
     assert statuses["SettingsError"] == 422
     assert statuses["Busy"] == 503
-    assert of_error(Stale("x")).status_code == 412
+    assert problem_of(PreconditionFailed("x")).status_code == 412
     assert all(400 <= status < 600 for status in statuses.values())
 
 
@@ -30,7 +32,7 @@ def test_a_message_loses_its_values(value: str) -> None:
 
 
 def test_files_and_hosts_are_nobodys_business() -> None:
-    answer = of_error(errors.Damaged("/home/alice/.recollectum/catalog.db is damaged"))
+    answer = problem_of(errors.Damaged("/home/alice/.recollectum/catalog.db is damaged"))
     assert b"alice" not in answer.body
 
 

@@ -23,8 +23,7 @@ from mcp_types import ElicitResult, Implementation
 from starlette.types import ASGIApp
 
 from recollectum import Recollectum
-from recollectum.doors.http.limits import limits_of
-from recollectum.doors.http.serving import Serving
+from recollectum.doors.http.server_state import ServerState, limits_of
 from recollectum.doors.server.app import build_app
 
 T = TypeVar("T")
@@ -76,7 +75,7 @@ def serving(folder: Path) -> Generator[Served]:
 
         def make(port: int) -> FastAPI:
             limits = limits_of(home.loaded.settings.server, host="127.0.0.1", port=port)
-            return build_app(Serving(home, TOKEN, limits, datetime.now(UTC)))
+            return build_app(ServerState(home, TOKEN, limits, datetime.now(UTC)))
 
         with listening(make) as port:
             yield Served(home, port)

@@ -13,9 +13,8 @@ from starlette.types import ASGIApp
 
 from recollectum import Recollectum
 from recollectum.doors.http.guard import Guard
-from recollectum.doors.http.limits import Limits, allowed_hosts, limits_of
-from recollectum.doors.http.serving import Serving
-from recollectum.doors.mcp.mounting import mount
+from recollectum.doors.http.server_state import RequestLimits, ServerState, allowed_hosts, limits_of
+from recollectum.doors.mcp.http_mount import mount
 from recollectum.doors.server.app import build_app
 from tests.doors.mcp.conforming import WIRE, Verdict, WithKey, listed, verdicts
 from tests.doors.mcp.fixtures import fixture_server
@@ -41,7 +40,7 @@ def _our_server(folder: Path) -> Generator[tuple[str, str]]:
 
         def make(port: int) -> ASGIApp:
             limits = limits_of(home.loaded.settings.server, host="127.0.0.1", port=port)
-            return WithKey(build_app(Serving(home, TOKEN, limits, datetime.now(UTC))), key)
+            return WithKey(build_app(ServerState(home, TOKEN, limits, datetime.now(UTC))), key)
 
         with listening(make) as port:
             yield f"http://127.0.0.1:{port}", key
@@ -62,7 +61,7 @@ def mounted(tmp_path_factory: pytest.TempPathFactory) -> Verdicts:
     def make(port: int) -> ASGIApp:
         app = FastAPI()
         mount(app, {"/mcp": fixture_server()}, lambda _: None, max_body=1_000_000)
-        limits = Limits(hosts=allowed_hosts("127.0.0.1", port))
+        limits = RequestLimits(hosts=allowed_hosts("127.0.0.1", port))
         return Guard(app, limits, time.monotonic)
 
     folder = tmp_path_factory.mktemp("mounted")

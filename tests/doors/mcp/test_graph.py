@@ -10,11 +10,10 @@ from mcp_types import CallToolResult, TextResourceContents
 
 from recollectum import Recollectum
 from recollectum.domain.trust import Trust
-from recollectum.doors.mcp.catalogue_graph import GRAPH
-from recollectum.doors.mcp.confirming import Confirmations
-from recollectum.doors.mcp.dispatching import call
-from recollectum.doors.mcp.graph_importing import import_file
-from recollectum.doors.mcp.guest import Guest
+from recollectum.doors.mcp.client import Confirmations, McpClient
+from recollectum.doors.mcp.dispatch import call_tool
+from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH
+from recollectum.doors.mcp.knowledge_graph.file_import import import_file
 from tests.doors.cli.calls import ok
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import over_http, over_stdio, run, serving
@@ -129,14 +128,16 @@ def test_it_is_there_over_http_too(tmp_path: Path) -> None:
 def test_what_it_keeps_are_memories(tmp_path: Path) -> None:
     with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
         vault = home.vault("user:alice")
-        guest = Guest(vault, "tester", Confirmations())
-        call(GRAPH, guest, "create_entities", {"entities": [ANN, ACME]})
-        call(GRAPH, guest, "add_observations", {"observations": [{"entityName": "Ann", "contents": ["rides a bike"]}]})
+        guest = McpClient(vault, "tester", Confirmations())
+        call_tool(GRAPH, guest, "create_entities", {"entities": [ANN, ACME]})
+        call_tool(
+            GRAPH, guest, "add_observations", {"observations": [{"entityName": "Ann", "contents": ["rides a bike"]}]}
+        )
         (hit,) = vault.recall("bike", source="memories")
         assert hit.trust is Trust.ASSISTANT
         memory = vault.memories.get(str(hit.source.memory_id))
         assert (memory.agent, memory.version) == ("tester", 2)
-        call(GRAPH, guest, "delete_entities", {"entityNames": ["Ann"]})
+        call_tool(GRAPH, guest, "delete_entities", {"entityNames": ["Ann"]})
         assert not vault.recall("bike", source="memories")
         assert vault.memories.restore(memory.id).content == memory.content
 
@@ -144,10 +145,10 @@ def test_what_it_keeps_are_memories(tmp_path: Path) -> None:
 def test_a_secret_does_not_break_it(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
     with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
-        guest = Guest(home.vault("user:alice"), "tester", Confirmations())
+        guest = McpClient(home.vault("user:alice"), "tester", Confirmations())
         entity = {"name": "key", "entityType": "secret", "observations": [f"the token is {token}"]}
-        call(GRAPH, guest, "create_entities", {"entities": [entity]})
-        said = str(call(GRAPH, guest, "read_graph", {}))
+        call_tool(GRAPH, guest, "create_entities", {"entities": [entity]})
+        said = str(call_tool(GRAPH, guest, "read_graph", {}))
         assert token not in said
         assert "the token is" in said
 
@@ -179,5 +180,5 @@ def test_what_is_brought_in_is_believed_as_that(tmp_path: Path) -> None:
         assert memory.trust is Trust.IMPORTED
         file.write_text(json.dumps({"type": "entity", **ANN, "observations": ["sings"]}), encoding="utf-8")
         assert import_file(vault, str(file)).added == 1
-        guest = Guest(vault, "tester", Confirmations())
-        assert "likes teal" in str(call(GRAPH, guest, "search_nodes", {"query": "sings"}))
+        guest = McpClient(vault, "tester", Confirmations())
+        assert "likes teal" in str(call_tool(GRAPH, guest, "search_nodes", {"query": "sings"}))

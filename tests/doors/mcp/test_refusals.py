@@ -8,10 +8,9 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.doors.mcp.catalogue import DEFAULT
-from recollectum.doors.mcp.catalogue_graph import GRAPH
-from recollectum.doors.mcp.confirming import Confirmations
-from recollectum.doors.mcp.dispatching import Unknown, call
-from recollectum.doors.mcp.guest import Guest, agent_name
+from recollectum.doors.mcp.client import Confirmations, McpClient, agent_name
+from recollectum.doors.mcp.dispatch import UnknownName, call_tool
+from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import MODES, over_stdio, run
 
@@ -43,16 +42,18 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture
-def guest(tmp_path: Path) -> Guest:
+def guest(tmp_path: Path) -> McpClient:
     home = Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0})
-    return Guest(home.vault("user:alice"), "tester", Confirmations())
+    return McpClient(home.vault("user:alice"), "tester", Confirmations())
 
 
 @pytest.mark.parametrize(("tool", "arguments"), WRONG, ids=lambda one: str(one)[:60])
-def test_a_wrong_argument_is_one_sentence_without_its_value(tool: str, arguments: dict[str, Any], guest: Guest) -> None:
+def test_a_wrong_argument_is_one_sentence_without_its_value(
+    tool: str, arguments: dict[str, Any], guest: McpClient
+) -> None:
     offer = GRAPH if GRAPH.tool(tool) else DEFAULT
     with pytest.raises(InvalidInput) as refused:
-        call(offer, guest, tool, arguments)
+        call_tool(offer, guest, tool, arguments)
     sentence = str(refused.value)
     assert "\n" not in sentence
     assert SECRET not in sentence
@@ -76,12 +77,12 @@ def test_the_client_gets_it_as_a_result(mode: str) -> None:
     run(work)
 
 
-def test_an_unknown_tool_of_the_other_profile_is_unknown(guest: Guest) -> None:
-    with pytest.raises(Unknown):
-        call(DEFAULT, guest, "read_graph", {})
+def test_an_unknown_tool_of_the_other_profile_is_unknown(guest: McpClient) -> None:
+    with pytest.raises(UnknownName):
+        call_tool(DEFAULT, guest, "read_graph", {})
 
 
-def test_leave_to_forget_is_for_one_memory_as_it_stands_and_one_caller(guest: Guest, tmp_path: Path) -> None:
+def test_leave_to_forget_is_for_one_memory_as_it_stands_and_one_caller(guest: McpClient, tmp_path: Path) -> None:
     vault, leave = guest.vault, guest.confirmations
     tea, coffee = vault.memories.save("tea"), vault.memories.save("coffee")
     token = leave.give(vault, tea)
@@ -99,12 +100,12 @@ def test_leave_to_forget_is_for_one_memory_as_it_stands_and_one_caller(guest: Gu
         Confirmations().check(vault, tea, token)
 
 
-def test_forgetting_needs_leave(guest: Guest) -> None:
+def test_forgetting_needs_leave(guest: McpClient) -> None:
     kept = guest.vault.memories.save("tea")
-    call(DEFAULT, guest, "forget", {"id": kept.id})
+    call_tool(DEFAULT, guest, "forget", {"id": kept.id})
     assert guest.vault.memories.get(kept.id).content == "tea"
     with pytest.raises(NotFound):
-        call(DEFAULT, guest, "forget", {"id": "mem_of_somebody_else"})
+        call_tool(DEFAULT, guest, "forget", {"id": "mem_of_somebody_else"})
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollectum.vault.purge_request import PurgeRequest
+from recollectum.vault.purge.request import PurgeRequest
 from tests.doors.http.served import Served
 
 

@@ -9,12 +9,12 @@ import urllib.request
 import numpy as np
 import pytest
 
-from recollectum.domain.embedder import Purpose
+from recollectum.domain.models.embedder import Purpose
 from recollectum.home.daemon import Daemon, find_daemon
 from recollectum.home.paths import Home
-from recollectum.models.loading import gte_small
-from recollectum.models.local import LocalEmbedder
-from recollectum.models.shared import PATH, SharedEmbedder
+from recollectum.models.embedding.local import LocalEmbedder
+from recollectum.models.embedding.shared import PATH, SharedEmbedder
+from recollectum.models.onnx import gte_small
 from tests.doors.server.daemons import PATIENCE_SECONDS, daemon, home, home_folder
 
 pytestmark = pytest.mark.loopback

@@ -10,7 +10,7 @@ import pytest
 from recollectum.home.daemon import Daemon, find_daemon
 from recollectum.home.paths import Home
 from tests.doors.cli.calls import refused
-from tests.doors.mcp.fronts import ENVELOPE, HELLO, request, talk
+from tests.doors.mcp.stdio_requests import ENVELOPE, HELLO, request, talk
 from tests.doors.server.daemons import daemon, home, home_folder
 
 pytestmark = pytest.mark.loopback

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.upkeep.rounds_reading import rounds_now
+from recollectum.upkeep.rounds.status import list_rounds
 from tests.doors.server.daemons import Running, daemon, home, until
 from tests.vault.transcript_files import append, lines, said
 
@@ -69,7 +69,7 @@ def test_fifty_vaults_are_all_looked_after_by_as_many_threads_as_one() -> None:
 def _looked_after() -> int:
     """In how many vaults every round of those that are wanted was made."""
     with home() as opened:
-        made = rounds_now(opened)
+        made = list_rounds(opened)
     wanted = {one.name for one in made if one.every_seconds}
     owners = {one.owner for one in made if one.owner}
     return sum({one.name for one in made if one.owner == owner} == wanted for owner in owners)

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from recollectum.domain.credential import ApiKey, OAuthToken
-from recollectum.home.credentials.importing import import_tokens
+from recollectum.domain.access.credential import OAuthToken, ServiceApiKey
+from recollectum.home.credentials.token_import import import_tokens
 from recollectum.home.paths import Home
 from tests.home.credentials.stores import CANARY, open_store, token
 
@@ -22,7 +22,7 @@ def write_on(home: Home) -> None:
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(1_000_000):
-        store.save("X", ApiKey(f"value-{number}"))
+        store.save("X", ServiceApiKey(f"value-{number}"))
         print(number, flush=True)
 
 
@@ -72,7 +72,7 @@ def main(what: str, root: str, *more: str) -> None:
             refresh(home)
         case "set":
             store = open_store(home)
-            die_at(int(more[0]), lambda: store.save("X", ApiKey(CANARY)))
+            die_at(int(more[0]), lambda: store.save("X", ServiceApiKey(CANARY)))
         case _:
             store = open_store(home)
             die_at(int(more[0]), lambda: import_tokens(home, store, Path(more[1])))

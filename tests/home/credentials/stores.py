@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollectum.domain.credential import OAuthToken
+from recollectum.domain.access.credential import OAuthToken
 from recollectum.home.credentials.store import Credentials
 from recollectum.home.paths import Home
 from recollectum.storage.keystore import KeyStore

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from recollectum.domain.credential import ApiKey
+from recollectum.domain.access.credential import ServiceApiKey
 from recollectum.domain.errors import RecollectumError
 from recollectum.home.paths import Home
 from tests.crashes.programs import hear, kill, start, tell
@@ -28,8 +28,8 @@ def dies_at(step: int, what: str, home: Home, *more: str) -> bool:
 
 @pytest.mark.feature("C6")
 def test_a_kill_before_any_call_to_the_disk_leaves_the_old_secret_or_the_new(home: Home) -> None:
-    open_store(home).save("X", ApiKey("old"))
-    open_store(home).save("Y", ApiKey("other"))
+    open_store(home).save("X", ServiceApiKey("old"))
+    open_store(home).save("Y", ServiceApiKey("other"))
     seen: list[str | None] = []
     step = 1
     while dies_at(step, "set", home):
@@ -39,7 +39,7 @@ def test_a_kill_before_any_call_to_the_disk_leaves_the_old_secret_or_the_new(hom
         # Also what was being written is private and sealed.
         assert files_with(home.root, CANARY) == []
         assert not [path for path in home.root.rglob("*") if path.stat().st_mode & 0o077]
-        store.save("X", ApiKey("old"))
+        store.save("X", ServiceApiKey("old"))
         step += 1
     assert {"old", CANARY} == set(seen)
     assert open_store(home).secret("X") == CANARY
@@ -65,7 +65,7 @@ def test_two_processes_that_write_do_not_undo_each_other(home: Home) -> None:
     hear(child)
     store = open_store(home)
     for number in range(20):
-        store.save(f"mine-{number}", ApiKey(f"mine-{number}"))
+        store.save(f"mine-{number}", ServiceApiKey(f"mine-{number}"))
     kill(child)
     assert [store.secret(f"mine-{number}") for number in range(20)] == [f"mine-{number}" for number in range(20)]
     assert store.secret("X") is not None
@@ -78,7 +78,7 @@ def test_threads_that_write_and_read_do_not_undo_each_other(home: Home) -> None:
     def work(mine: int) -> None:
         try:
             for number in range(5):
-                store.save(f"{mine}-{number}", ApiKey(f"{mine}-{number}"))
+                store.save(f"{mine}-{number}", ServiceApiKey(f"{mine}-{number}"))
                 store.all()
         except RecollectumError as error:
             failed.append(error)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollectum.domain.credential import CredentialKind, OAuthToken
+from recollectum.domain.access.credential import CredentialKind, OAuthToken
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.home.credentials.store import Credentials
 from tests.home.credentials.stores import NOW, clock, token

@@ -6,11 +6,11 @@ import pytest
 
 from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
 from recollectum.domain.message import Json
-from recollectum.home.keys.passphrase import DEFAULT_COST, Cost, fetch, keep
+from recollectum.home.keys.passphrase import DEFAULT_COST, Argon2Cost, fetch, keep
 from recollectum.home.keys.wrapping import MasterKey
 
 _HOME = "home_a"
-_CHEAP = Cost(memory_kib=64, passes=1, lanes=2)
+_CHEAP = Argon2Cost(memory_kib=64, passes=1, lanes=2)
 _MASTER = MasterKey.new()
 
 
@@ -20,7 +20,7 @@ def detail() -> Mapping[str, Json]:
 
 
 def test_the_cost_of_a_guess_is_what_the_decision_says() -> None:
-    assert Cost(memory_kib=65536, passes=3, lanes=4) == DEFAULT_COST
+    assert Argon2Cost(memory_kib=65536, passes=3, lanes=4) == DEFAULT_COST
     recorded = keep(_HOME, _MASTER, "correct horse")
     assert (recorded["memory_kib"], recorded["passes"], recorded["lanes"]) == (65536, 3, 4)
     assert fetch(_HOME, recorded, "correct horse") == _MASTER

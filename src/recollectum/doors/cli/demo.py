@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recollectum.domain.memory import Memory
 from recollectum.engine import Recollectum
-from recollectum.vault.chat import Chat
+from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 
 OWNER = "user:ada"

@@ -1,4 +1,4 @@
-"""The command line: all commands in one app, behind one edge."""
+"""Builds the command line from all commands, and runs one line of it."""
 
 import io
 import sys
@@ -9,60 +9,49 @@ from typing import Annotated, cast
 import typer
 from typer.core import TyperGroup
 
-from recollectum.doors.cli import (
-    backup,
-    bench,
-    chat,
-    checkpoints,
-    console,
-    consolidate,
-    contacts,
-    context,
-    credentials,
-    daemon,
+from recollectum.doors.cli.benchmark import bench
+from recollectum.doors.cli.chat import chat
+from recollectum.doors.cli.commands.forget import (
     diff,
-    doctor,
-    encryption,
     events,
-    following,
-    global_notes,
-    grants,
-    grow,
-    hook,
-    index,
-    init,
-    keys,
-    learnings,
     lifecycle,
-    mcp,
-    memories,
-    notes,
-    policy,
-    profile,
     purge,
     quarantine,
-    recall,
     receipts,
-    remember,
+    retention,
+    trash,
+    undo,
+)
+from recollectum.doors.cli.commands.learn import consolidate, index, notes, review
+from recollectum.doors.cli.commands.memory import contacts, context, learnings, memories, profile, recall, remember
+from recollectum.doors.cli.commands.operate import (
+    backup,
+    console,
+    daemon,
+    doctor,
+    hook,
+    mcp,
     repair,
     restore,
-    retention,
-    review,
     serve,
-    sessions,
+    upgrade,
+    verify,
+)
+from recollectum.doors.cli.commands.people import (
+    credentials,
+    encryption,
+    grants,
+    init,
+    keys,
+    policy,
     settings,
     status,
     tenants,
-    transcripts,
-    trash,
-    undo,
-    upgrade,
     users,
-    verify,
-    versions,
 )
-from recollectum.doors.cli.edge import check_arguments, guarded
-from recollectum.doors.cli.flags import note_flags
+from recollectum.doors.cli.commands.sessions import checkpoints, export_import, sessions, transcripts
+from recollectum.doors.cli.terminal.errors import check_arguments, run_guarded
+from recollectum.doors.cli.terminal.flags import note_flags
 
 PROGRAM = "recollectum"
 
@@ -77,11 +66,11 @@ def _build() -> typer.Typer:
     # Plain help: rich would make it slower, and unreadable where there is no colour.
     app = typer.Typer(name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True)(_root)
-    for one in (init, status, remember, recall, context, chat, profile, consolidate, grow):
+    for one in (init, status, remember, recall, context, chat, profile, consolidate, review):
         one.add_to(app)
-    versions.add_to(memories.app)
-    transcripts.add_to(sessions.app)
-    notes.app.add_typer(global_notes.app, name="global")
+    memories.add_history_to(memories.app)
+    export_import.add_to(sessions.app)
+    notes.app.add_typer(notes.global_app, name="global")
     for group in (
         memories,
         sessions,
@@ -110,7 +99,7 @@ def _build() -> typer.Typer:
     ):
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
     # Its own name is taken by the transcripts that go out and come in by hand.
-    app.add_typer(following.app, name="transcripts")
+    app.add_typer(transcripts.app, name="transcripts")
     serve.add_to(app)
     console.add_to(app)
     app.add_typer(mcp.app, name="mcp")
@@ -132,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: object = program()(args=given, prog_name=PROGRAM, standalone_mode=False)
         return code if isinstance(code, int) else 0
 
-    return guarded(work, given)
+    return run_guarded(work, given)
 
 
 def _root(

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from enum import Enum
 
 import recollectum
+from recollectum.vault.access.keys import Keys
+from recollectum.vault.access.people import People
 from recollectum.vault.events import Events
 from recollectum.vault.index import Index
-from recollectum.vault.keys import Keys
-from recollectum.vault.lifecycle import Lifecycle
-from recollectum.vault.memories import Memories
-from recollectum.vault.notes import Notes
-from recollectum.vault.people import People
-from recollectum.vault.sessions import Sessions
+from recollectum.vault.memories.service import Memories
+from recollectum.vault.notes.service import Notes
+from recollectum.vault.retention.lifecycle import Lifecycle
+from recollectum.vault.sessions.service import Sessions
 
 #: Services that are reached through an attribute and have no public name of their own.
 _SERVICES = {

@@ -9,21 +9,21 @@ from typing import cast
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from recollectum.domain.caller import ApiKey, Grant
+from recollectum.domain.access.caller import ApiKey, Grant
+from recollectum.domain.access.person import Person, Tenant
 from recollectum.domain.event import Event
 from recollectum.domain.hit import Hit, Reasons, Source
 from recollectum.domain.memory import Memory, Version
 from recollectum.domain.message import Message, TokenCount, ToolCall
 from recollectum.domain.note import NoteFolder, SyncReport
-from recollectum.domain.person import Person, Tenant
 from recollectum.domain.session import Session
+from recollectum.doors.cli.commands.people.status import ProjectStatus, VaultStatus
 from recollectum.doors.cli.main import PROGRAM, program
 from recollectum.doors.cli.python_reference import python_page
-from recollectum.doors.cli.status import ProjectStatus, VaultStatus
-from recollectum.home.keys.holders import Holder
-from recollectum.settings.reference import reference
+from recollectum.home.keys.holders import KeyHolder
+from recollectum.settings.render import reference_page
 from recollectum.vault.index import GenerationStatus, IndexStatus
-from recollectum.vault.lifecycle import Move, Report
+from recollectum.vault.retention.lifecycle import DueMove, LifecycleReport
 
 Command = TyperCommand | TyperGroup
 Parameter = TyperArgument | TyperOption
@@ -31,9 +31,9 @@ Parameter = TyperArgument | TyperOption
 _GLOBAL = frozenset({"json", "user", "home", "help"})
 _MADE = "This page is made from the code by `make docs`; change it there."
 _SHAPES = (
-    *(Memory, Version, Session, Message, ToolCall, TokenCount, Hit, Source, Reasons, Event, Move),
+    *(Memory, Version, Session, Message, ToolCall, TokenCount, Hit, Source, Reasons, Event, DueMove),
     *(
-        Report,
+        LifecycleReport,
         NoteFolder,
         SyncReport,
         IndexStatus,
@@ -42,7 +42,7 @@ _SHAPES = (
         Tenant,
         ApiKey,
         Grant,
-        Holder,
+        KeyHolder,
         VaultStatus,
         ProjectStatus,
     ),
@@ -83,7 +83,7 @@ one object on stderr: `{"error": {"type": …, "message": …}}`."""
 
 def settings_page() -> str:
     """Every setting."""
-    return f"# Settings\n\n{_MADE}\n\n{reference()}"
+    return f"# Settings\n\n{_MADE}\n\n{reference_page()}"
 
 
 def write(folder: Path) -> None:

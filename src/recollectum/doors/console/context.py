@@ -1,4 +1,4 @@
-"""Context: what an agent would be given now, what each part costs, and what was left out and why."""
+"""Shows what an agent would be given now, what each part costs, and what was left out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,8 @@ from starlette.responses import Response
 
 from recollectum.domain.context import Ledger, PartKind
 from recollectum.domain.errors import InvalidInput
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Visiting
-from recollectum.doors.console.words import shown
+from recollectum.doors.console.page_requests import ROOT, CurrentVisit, new_router
+from recollectum.doors.console.rendering import shown
 
 router = new_router()
 PLACE = f"{ROOT}/context"
@@ -40,7 +39,7 @@ class Segment:
 
 
 @router.get(PLACE)
-def context(visit: Visiting, q: str = "", session: str = "", tokens: str = "") -> Response:
+def context(visit: CurrentVisit, q: str = "", session: str = "", tokens: str = "") -> Response:
     """What would be sent now for a query, a conversation and a budget."""
     usual = visit.operator.loaded.settings.context.tokens
     made = visit.vault.context(q.strip()[:2000], session_id=session or None, tokens=_budget(tokens, usual))

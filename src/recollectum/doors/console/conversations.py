@@ -1,4 +1,4 @@
-"""Conversations: which there are, and each of them to read, with tool calls folded and cited words marked."""
+"""Shows conversations, with tool calls folded and cited words marked."""
 
 import json
 from dataclasses import dataclass
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from recollectum.domain.message import Json, Message, Role, ToolCall
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Visiting
-from recollectum.doors.console.words import clipped, shown, spanned
+from recollectum.doors.console.page_requests import ROOT, CurrentVisit, new_router
+from recollectum.doors.console.rendering import clipped, shown, spanned
 
 if TYPE_CHECKING:
     from recollectum.domain.session import Session
-    from recollectum.vault.chat import Chat
+    from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
 router = new_router()
@@ -26,7 +25,7 @@ _LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCallView:
     """A tool call as it is unfolded."""
 
     call: ToolCall
@@ -35,20 +34,20 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MessageView:
     """A message with its text in pieces, those that were cited marked."""
 
     message: Message
     speaker: str
     pieces: list[tuple[str, bool]]
-    calls: list[Call]
+    calls: list[ToolCallView]
     thoughts: list[str]
     #: What a tool answered, a warning or a system text is folded away.
     folded: bool
 
 
 @router.get(PLACE)
-def listed(visit: Visiting, before: str = "") -> Response:
+def listed(visit: CurrentVisit, before: str = "") -> Response:
     """The newest conversations."""
     found = visit.vault.sessions.page(before=before or None, limit=_PAGE + 1)
     shown_ones = found[:_PAGE]
@@ -62,14 +61,14 @@ def listed(visit: Visiting, before: str = "") -> Response:
 
 @router.get(PLACE + "/{session_id}")
 def one(
-    visit: Visiting, session_id: str, at: int | None = None, after: int | None = None, before: int | None = None
+    visit: CurrentVisit, session_id: str, at: int | None = None, after: int | None = None, before: int | None = None
 ) -> Response:
     """One conversation, from its end, from a place, or around the words that were jumped to."""
     chat = visit.vault.sessions.get(session_id)
     session = chat.info()
     messages = _chosen(chat, at, after, before)
     span = _span(visit.request.query_params.get("from"), visit.request.query_params.get("to"))
-    said = [_said(message, span if message.position == at else None) for message in messages]
+    said = [_message_view(message, span if message.position == at else None) for message in messages]
     values = {
         "session": session,
         "said": said,
@@ -94,13 +93,13 @@ def _span(start: str | None, end: str | None) -> tuple[int, int] | None:
     return int(start[:9]), int(end[:9])
 
 
-def _said(message: Message, span: tuple[int, int] | None) -> Said:
+def _message_view(message: Message, span: tuple[int, int] | None) -> MessageView:
     pieces = spanned(message.text, *span) if span else [(shown(message.text), False)]
-    return Said(
+    return MessageView(
         message=message,
         speaker=shown(message.speaker or message.role.value),
         pieces=pieces if message.text else [],
-        calls=[Call(call, _spelled(call.args), _spelled(call.result)) for call in message.tool_calls],
+        calls=[ToolCallView(call, _spelled(call.args), _spelled(call.result)) for call in message.tool_calls],
         thoughts=[_spelled(thought) for thought in message.thoughts],
         folded=span is None and message.role not in (Role.USER, Role.ASSISTANT),
     )

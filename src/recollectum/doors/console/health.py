@@ -1,14 +1,13 @@
-"""Health: whether everything is as it should be, how far the index is, and what runs by itself."""
+"""Shows the doctor's findings, the state of the index, and background work."""
 
 from pathlib import Path
 
 from starlette.responses import Response
 
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Visit, Visiting
-from recollectum.upkeep.doctor import examine
-from recollectum.upkeep.doctor_finding import Finding, Severity, worst
-from recollectum.upkeep.rounds_reading import Round, rounds_now
+from recollectum.doors.console.page_requests import ROOT, CurrentVisit, Visit, new_router
+from recollectum.upkeep.doctor.examination import examine
+from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, worst
+from recollectum.upkeep.rounds.status import RoundStatus, list_rounds
 
 router = new_router()
 PLACE = f"{ROOT}/health"
@@ -25,7 +24,7 @@ HEADINGS = {
 
 
 @router.get(PLACE)
-def health(visit: Visiting, doctor: str = "") -> Response:
+def health(visit: CurrentVisit, doctor: str = "") -> Response:
     """The doctor's findings, the index, and the work that waits or failed."""
     file = visit.recollectum.file_of(visit.vault.owner)
     looked = bool(doctor) or file is None or _size(file) <= _QUICK
@@ -44,7 +43,7 @@ def health(visit: Visiting, doctor: str = "") -> Response:
     return visit.page("health.html", values)
 
 
-def findings(visit: Visit) -> list[Finding]:
+def findings(visit: Visit) -> list[HealthFinding]:
     """What the doctor says of this person's vault; of the home only what is nobody else's, unless one lives alone."""
     operator, owner = visit.operator, visit.vault.owner
     found = examine(
@@ -55,9 +54,9 @@ def findings(visit: Visit) -> list[Finding]:
     return [one for one in found if one.topic in _SHARED_TOPICS or str(owner) in one.topic]
 
 
-def rounds(visit: Visit) -> list[Round]:
+def rounds(visit: Visit) -> list[RoundStatus]:
     """Each round as it went in this vault, or in the home where it has no part for each vault."""
-    made = rounds_now(visit.operator)
+    made = list_rounds(visit.operator)
     mine = {one.name: one for one in made if one.owner == str(visit.vault.owner)}
     return [mine.get(one.name, one) for one in made if one.owner is None]
 

@@ -1,5 +1,6 @@
-"""Memories: by state, one at a time with its history, and every change a person may make to one."""
+"""Shows memories by state, one with its history and sources, and changes them."""
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -7,14 +8,75 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from recollectum.domain.errors import InvalidInput, NotFound
-from recollectum.domain.memory import Kind, Memory, State, Version
-from recollectum.doors.console.differing import Piece, differ
-from recollectum.doors.console.origins import origins_of
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Sent, Visit, Visiting
+from recollectum.domain.memory import Citation, Kind, Memory, State, Version
+from recollectum.domain.message import Message
+from recollectum.domain.proposal import Span
+from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, Visit, new_router
+from recollectum.doors.console.rendering import spanned
+from recollectum.doors.console.text_diff import DiffPiece, diff_words
+from recollectum.vault.vault import Vault
 
 if TYPE_CHECKING:
     from recollectum.vault.vault import Vault
+
+_MOST = 50
+_AROUND = 240
+_WORDS = re.compile(r"\w+")
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOrigin:
+    """One message that a memory came from, with its words in pieces."""
+
+    href: str
+    speaker: str
+    message: Message
+    pieces: list[tuple[str, bool]]
+
+
+def origins_of(vault: Vault, memory: Memory) -> list[MemoryOrigin]:
+    """The words behind a memory; none when it was written down by hand, or they are gone."""
+    found: list[MemoryOrigin] = []
+    for place in vault.citations(memory.id)[:_MOST]:
+        message = _message(vault, place)
+        if message is None or not message.text:
+            # What an agent saved by a tool has a message without words behind it.
+            continue
+        found.append(
+            _origin(message, Span(message.id, place.start, place.end) if place.exact else _closest(memory, message))
+        )
+    return found
+
+
+def _message(vault: Vault, place: Citation) -> Message | None:
+    try:
+        said = vault.sessions.get(place.session_id).after(place.position - 1, limit=1)
+    except NotFound:
+        # Deleted since the places were read.
+        return None
+    return next((one for one in said if one.id == place.message_id), None)
+
+
+def _closest(memory: Memory, message: Message) -> Span:
+    """The sentence of a message that shares the most words with a memory; all of it when none does."""
+    told = {word.casefold() for word in _WORDS.findall(memory.content[:4000])}
+    best, start, end = 0, 0, len(message.text)
+    for found in _SENTENCE.finditer(message.text[:20_000]):
+        shared = len(told & {word.casefold() for word in _WORDS.findall(found[0])})
+        if shared > best:
+            blank = len(found[0]) - len(found[0].lstrip())
+            best, start, end = shared, found.start() + blank, found.end()
+    return Span(message.id, start, end)
+
+
+def _origin(message: Message, span: Span) -> MemoryOrigin:
+    mark = urlencode({"at": message.position, "from": span.start, "to": span.end})
+    href = f"{ROOT}/conversations/{message.session_id}?{mark}#m{message.position}"
+    first, last = max(0, span.start - _AROUND), min(len(message.text), span.end + _AROUND)
+    pieces = spanned(message.text[first:last], span.start - first, span.end - first)
+    return MemoryOrigin(href, message.speaker or message.role.value, message, pieces)
+
 
 router = new_router()
 PLACE = f"{ROOT}/memories"
@@ -23,15 +85,15 @@ _PAGE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class VersionView:
     """One version of a memory, and how it differs from the one before."""
 
     version: Version
-    pieces: list[Piece]
+    pieces: list[DiffPiece]
 
 
 @router.get(PLACE)
-def listed(visit: Visiting, state: str = State.ACTIVE, kind: str = "", before: str = "") -> Response:
+def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", before: str = "") -> Response:
     """The newest memories in one state."""
     vault = visit.vault
     found = vault.memories.page(state=state, kind=kind or None, before=before or None, limit=_PAGE + 1)
@@ -51,14 +113,14 @@ def listed(visit: Visiting, state: str = State.ACTIVE, kind: str = "", before: s
 
 
 @router.post(PLACE)
-def remember(visit: Visiting, sent: Sent) -> Response:
+def remember(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Write something down by hand."""
     made = visit.vault.memories.save(sent.text("content"), kind=sent.text("kind", Kind.FACT))
     return visit.go(f"{PLACE}/{made.id}", "Remembered.")
 
 
 @router.get(PLACE + "/{memory_id}")
-def one(visit: Visiting, memory_id: str) -> Response:
+def one(visit: CurrentVisit, memory_id: str) -> Response:
     """One memory: what it says, what it said, and where it came from."""
     vault = visit.vault
     memory = find(vault, memory_id)
@@ -67,7 +129,7 @@ def one(visit: Visiting, memory_id: str) -> Response:
     values = {
         "memory": memory,
         "kinds": [one.value for one in Kind],
-        "versions": _told(history.versions) if history else [],
+        "versions": _version_views(history.versions) if history else [],
         "events": list(reversed(history.events if history else vault.events.of(memory_id))),
         "origins": origins_of(vault, memory) if live else [],
     }
@@ -75,7 +137,7 @@ def one(visit: Visiting, memory_id: str) -> Response:
 
 
 @router.post(PLACE + "/{memory_id}/edit")
-def edit(visit: Visiting, memory_id: str, sent: Sent) -> Response:
+def edit(visit: CurrentVisit, memory_id: str, sent: CheckedForm) -> Response:
     """Say it in other words; what it said before is kept."""
     visit.vault.memories.edit(
         memory_id,
@@ -88,21 +150,21 @@ def edit(visit: Visiting, memory_id: str, sent: Sent) -> Response:
 
 
 @router.post(PLACE + "/{memory_id}/archive")
-def archive(visit: Visiting, memory_id: str, _: Sent) -> Response:
+def archive(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
     """Lay a memory aside."""
     visit.vault.memories.move(memory_id, State.ARCHIVED)
     return visit.go(f"{PLACE}/{memory_id}", "Archived. It is kept, and no longer given to agents.")
 
 
 @router.post(PLACE + "/{memory_id}/forget")
-def forget(visit: Visiting, memory_id: str, _: Sent) -> Response:
+def forget(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
     """Forget a memory; it waits in the trash until its grace window ends."""
     visit.vault.memories.forget(memory_id)
     return visit.go(f"{PLACE}/{memory_id}", "Forgotten. No agent is told it any more.")
 
 
 @router.post(PLACE + "/{memory_id}/restore")
-def restore(visit: Visiting, memory_id: str, _: Sent) -> Response:
+def restore(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
     """Bring a memory back."""
     visit.vault.memories.restore(memory_id)
     return visit.go(f"{PLACE}/{memory_id}", "Restored.")
@@ -127,11 +189,11 @@ def title_of(visit: Visit, memory_id: str) -> str | None:
         return None
 
 
-def _told(versions: tuple[Version, ...]) -> list[Told]:
+def _version_views(versions: tuple[Version, ...]) -> list[VersionView]:
     """The newest first."""
     before = ("", *(one.content for one in versions))
     pairs = zip(before, versions, strict=False)
-    return [Told(one, differ(old, one.content) if old else []) for old, one in pairs][::-1]
+    return [VersionView(one, diff_words(old, one.content) if old else []) for old, one in pairs][::-1]
 
 
 def _importance(text: str) -> float | None:

@@ -1,24 +1,74 @@
-"""Privacy: what is stored and where, who could read it, what leaves this machine, and how to take or erase it."""
+"""Shows what is stored and who could read it, exports it, and erases it."""
 
 import hmac
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response, StreamingResponse
 
 from recollectum.domain.errors import InvalidInput, NotFound
-from recollectum.doors.console.exporting import export_lines
-from recollectum.doors.console.rendering import render
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Form, Sent, Visit, Visiting, theme_of
-from recollectum.doors.console.words import plural
-from recollectum.doors.shapes import to_json
+from recollectum.domain.memory import State
+from recollectum.doors.console.page_requests import (
+    ROOT,
+    CheckedForm,
+    CurrentVisit,
+    PostedForm,
+    Visit,
+    new_router,
+    theme_of,
+)
+from recollectum.doors.console.rendering import plural, render
+from recollectum.doors.json_values import to_json
 from recollectum.home.keys.holders import HolderKind
-from recollectum.vault.purge_request import IMPORTED, PurgeKind, PurgeRequest, Receipt
+from recollectum.vault.purge.request import IMPORTED, PurgeKind, PurgeRequest, Receipt
+from recollectum.vault.vault import Vault
 
 if TYPE_CHECKING:
     from recollectum.settings.model import Settings
+
+_PAGE = 500
+_STATES = (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED)
+
+
+def export_lines(vault: Vault) -> Iterator[bytes]:
+    """A head, then every memory with its versions, every conversation with its messages, and the audit trail."""
+    yield _line("vault", {"owner": vault.owner, "at": vault.clock().now, "form": 1})
+    yield from _memories(vault)
+    yield from _sessions(vault)
+    before: int | None = None
+    while page := vault.events.page(before=before, limit=_PAGE):
+        yield from (_line("event", one) for one in page)
+        before = page[-1].number
+
+
+def _memories(vault: Vault) -> Iterator[bytes]:
+    for state in _STATES:
+        before: str | None = None
+        while page := vault.memories.page(state=state, before=before, limit=_PAGE):
+            for memory in page:
+                past = vault.memories.history(memory.id).versions[:-1] if state is not State.SOFT_DELETED else ()
+                yield _line("memory", memory)
+                yield from (_line("version", one) for one in past)
+            before = page[-1].id
+
+
+def _sessions(vault: Vault) -> Iterator[bytes]:
+    before: str | None = None
+    while page := vault.sessions.page(before=before, limit=_PAGE):
+        for session in page:
+            yield _line("session", session)
+            chat, position = vault.sessions.get(session.id), 0
+            while said := chat.after(position, limit=_PAGE):
+                yield from (_line("message", one) for one in said)
+                position = said[-1].position
+        before = page[-1].id
+
+
+def _line(sort: str, value: object) -> bytes:
+    return json.dumps({"type": sort, sort: to_json(value)}).encode() + b"\n"
+
 
 router = new_router()
 PLACE = f"{ROOT}/privacy"
@@ -36,7 +86,7 @@ WHAT = {
 
 
 @router.get(PLACE)
-def privacy(visit: Visiting) -> Response:
+def privacy(visit: CurrentVisit) -> Response:
     """The facts, and what one can do about them."""
     holder = visit.operator.encryption().holder()
     file = visit.recollectum.file_of(visit.vault.owner)
@@ -50,7 +100,7 @@ def privacy(visit: Visiting) -> Response:
         "bytes": _size(file) if file else 0,
         "encrypted": holder.kind is not HolderKind.OFF,
         "holder": holder,
-        "elsewhere": elsewhere(settings),
+        "elsewhere": outgoing_data(settings),
         "lifecycle": settings.lifecycle,
         "receipts": list(reversed(visit.vault.purge.receipts())),
         "what": {kind.value: words for kind, words in WHAT.items()},
@@ -59,20 +109,20 @@ def privacy(visit: Visiting) -> Response:
 
 
 @router.get(PLACE + "/export")
-def export(visit: Visiting) -> Response:
+def export(visit: CurrentVisit) -> Response:
     """Everything, as a file."""
     headers = {"content-disposition": f'attachment; filename="recollectum-{visit.signed.person.name}.jsonl"'}
     return StreamingResponse(export_lines(visit.vault), media_type="application/x-ndjson", headers=headers)
 
 
 @router.post(PLACE + "/preview")
-def preview(visit: Visiting, sent: Sent) -> Response:
+def preview(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """What would go; nothing is changed."""
     return _shown(visit, _request(sent))
 
 
 @router.post(PLACE + "/erase")
-def erase(visit: Visiting, sent: Sent) -> Response:
+def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Erase what the preview showed, for who typed the word; the answer is the receipt."""
     request = _request(sent)
     if not hmac.compare_digest(sent.text("typed").strip().encode(), _word(visit, request.kind).encode()):
@@ -86,7 +136,7 @@ def erase(visit: Visiting, sent: Sent) -> Response:
 
 
 @router.get(PLACE + "/receipts/{receipt_id}")
-def receipt(visit: Visiting, receipt_id: str, form: str = "") -> Response:
+def receipt(visit: CurrentVisit, receipt_id: str, form: str = "") -> Response:
     """The receipt of one purge, to read or to keep."""
     found = next((one for one in visit.vault.purge.receipts() if one.id == receipt_id), None)
     if found is None:
@@ -98,7 +148,7 @@ def receipt(visit: Visiting, receipt_id: str, form: str = "") -> Response:
     return visit.page("receipt.html", {"receipt": found, "what": WHAT[found.kind]})
 
 
-def elsewhere(settings: "Settings") -> list[str]:
+def outgoing_data(settings: "Settings") -> list[str]:
     """What leaves this machine, and to whom; empty when nothing does."""
     vectors, model = settings.embedding, settings.language_model
     told: list[str] = []
@@ -125,7 +175,7 @@ def _shown(visit: Visit, request: PurgeRequest, trouble: str = "") -> Response:
     )
 
 
-def _request(sent: Form) -> PurgeRequest:
+def _request(sent: PostedForm) -> PurgeRequest:
     match sent.text("kind"):
         case PurgeKind.USER:
             return PurgeRequest.user()

@@ -1,6 +1,8 @@
-"""Templates into pages: everything is escaped, nothing that is missing goes unnoticed, and only our own files load."""
+"""Renders templates with escaping and strict security headers, and formats values for people."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -8,7 +10,106 @@ from typing import cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from recollectum.doors.console import words
+from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
+
+# Controls other than newline and tab, marks that turn the reading order of what follows, and odd separators.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_SPACES = re.compile(r"\s+")
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+_TABLES = {
+    "chunks": "pieces of the search index",
+    "memory_versions": "earlier versions",
+    "versions": "earlier versions",
+    "events": "lines of the audit trail",
+    "sessions": "conversations",
+    "vectors": "vectors",
+}
+_ACTORS = {"process": "the owner of this home", "lifecycle": "time"}
+
+
+def shown(text: str) -> str:
+    """The text with every character spelled out that could act on a page instead of standing on it."""
+    return _UNSAFE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def clipped(text: str, longest: int = 320) -> str:
+    """The text on one line, cut where it is too long for a list."""
+    flat = shown(_SPACES.sub(" ", text[: longest * 4]).strip())
+    return flat if len(flat) <= longest and len(text) <= longest * 4 else flat[: longest - 1] + "…"
+
+
+def moment(value: datetime | str | None) -> str:
+    """A time, or the ISO text of one, as a person reads it in UTC."""
+    at = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC" if at else "never"
+
+
+def day(value: datetime | None) -> str:
+    """The day of a time, in UTC: `3 March 2026`."""
+    return f"{value.astimezone(UTC).day} {value.astimezone(UTC):%B %Y}" if value else "never"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 memory`, `2 memories`, `1,200 messages`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeiou" else f"{count:,} {noun}s"
+
+
+def size(count: int) -> str:
+    """A number of bytes in the unit that fits."""
+    value, place = float(count), 0
+    while value >= 1024 and place < len(_UNITS) - 1:
+        value, place = value / 1024, place + 1
+    return f"{value:.0f} {_UNITS[place]}" if place == 0 or value >= 10 else f"{value:.1f} {_UNITS[place]}"
+
+
+def spaced(word: str) -> str:
+    """`tool_usage` and `older-than` as words."""
+    return word.replace("_", " ").replace("-", " ")
+
+
+def table(name: str) -> str:
+    """What a table of the vault holds, to somebody who never saw one."""
+    return _TABLES.get(name, spaced(name))
+
+
+def actor(name: str) -> str:
+    """Who did something, to the person who reads it."""
+    if name.startswith("person:"):
+        return "you or your agent" if name.startswith("person:user:") else name.removeprefix("person:")
+    return _ACTORS.get(name, name or "unknown")
+
+
+def place(key: SessionKey) -> str:
+    """Where a conversation takes place, in words."""
+    if key.kind in (SessionKind.HOOK, SessionKind.CRON):
+        return f"{key.kind} {key.name}"
+    words = [key.agent if key.agent != MAIN else "", key.channel if key.channel != MAIN else "", key.name or ""]
+    return " · ".join(shown(word) for word in (*words, key.topic) if word) or "direct"
+
+
+def title(session: Session) -> str:
+    """What a conversation is called."""
+    return clipped(session.title, 120) if session.title else f"Conversation of {day(session.created_at)}"
+
+
+def marked(text: str, terms: Sequence[str]) -> list[tuple[str, bool]]:
+    """The text in pieces, each with whether it begins one of the terms that were looked for."""
+    wanted = [re.escape(term) for term in sorted(terms, key=len, reverse=True) if len(term) > 1][:40]
+    if not wanted:
+        return [(shown(text), False)]
+    pieces = re.split(rf"(?i)\b((?:{'|'.join(wanted)})\w*)", text)
+    return [(shown(piece), number % 2 == 1) for number, piece in enumerate(pieces) if piece]
+
+
+def spanned(text: str, start: int, end: int) -> list[tuple[str, bool]]:
+    """The text in pieces, with the characters from one place to another marked."""
+    first = min(max(start, 0), len(text))
+    last = min(max(end, first), len(text))
+    parts = ((text[:first], False), (text[first:last], True), (text[last:], False))
+    return [(shown(piece), mark) for piece, mark in parts if piece]
+
 
 _FOLDER = Path(__file__).parent
 #: What a page may load and do: our style sheet, our script, our picture, forms to ourselves, and nothing else.
@@ -47,17 +148,17 @@ def _templates() -> Environment:
     # The library types its filters by its own, which no filter of ours can match.
     filters = cast("dict[str, Callable[..., object]]", made.filters)
     filters.update(
-        actor=words.actor,
-        clipped=words.clipped,
-        day=words.day,
-        marked=words.marked,
-        moment=words.moment,
-        place=words.place,
-        plural=words.plural,
-        session_title=words.title,
-        shown=words.shown,
-        size=words.size,
-        spaced=words.spaced,
-        table=words.table,
+        actor=actor,
+        clipped=clipped,
+        day=day,
+        marked=marked,
+        moment=moment,
+        place=place,
+        plural=plural,
+        session_title=title,
+        shown=shown,
+        size=size,
+        spaced=spaced,
+        table=table,
     )
     return made

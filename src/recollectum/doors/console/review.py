@@ -1,4 +1,4 @@
-"""Review: what was found in conversations and waits for a yes or a no, shown as what it would change."""
+"""Shows proposals as what they would change, and decides them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -7,9 +7,8 @@ from starlette.responses import Response
 
 from recollectum.domain.errors import NotFound
 from recollectum.domain.proposal import Act, Decision, Proposal
-from recollectum.doors.console.differing import Piece, differ
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Sent, Visiting
+from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, new_router
+from recollectum.doors.console.text_diff import DiffPiece, diff_words
 
 if TYPE_CHECKING:
     from recollectum.vault.vault import Vault
@@ -28,29 +27,29 @@ ACTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProposalView:
     """A proposal and what it would change."""
 
     proposal: Proposal
     act: str
-    pieces: list[Piece]
+    pieces: list[DiffPiece]
 
 
 @router.get(PLACE)
-def listed(visit: Visiting, decision: str = Decision.WAITING, before: str = "") -> Response:
+def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = "") -> Response:
     """The newest proposals of one decision."""
     found = visit.vault.review.page(decision=decision, before=before or None, limit=_PAGE + 1)
     values = {
         "tabs": [(one.value, name) for one, name in TABS],
         "decision": decision,
-        "asked": [_asked(visit.vault, one) for one in found[:_PAGE]],
+        "asked": [_proposal_view(visit.vault, one) for one in found[:_PAGE]],
         "more": found[_PAGE - 1].id if len(found) > _PAGE else "",
     }
     return visit.page("review.html", values)
 
 
 @router.post(PLACE + "/grow")
-def grow(visit: Visiting, _: Sent) -> Response:
+def grow(visit: CurrentVisit, _: CheckedForm) -> Response:
     """Look at all memories for what says the same, and what cannot both hold."""
     laid = visit.vault.review.grow()
     told = f"{len(laid)} new to decide about." if laid else "Nothing new: no two memories seem to say the same."
@@ -58,7 +57,7 @@ def grow(visit: Visiting, _: Sent) -> Response:
 
 
 @router.post(PLACE + "/{proposal_id}/approve")
-def approve(visit: Visiting, proposal_id: str, sent: Sent) -> Response:
+def approve(visit: CurrentVisit, proposal_id: str, sent: CheckedForm) -> Response:
     """Say yes, as it stands or in other words."""
     words = sent.text("content").strip()
     proposed = visit.vault.review.get(proposal_id).finding
@@ -68,17 +67,17 @@ def approve(visit: Visiting, proposal_id: str, sent: Sent) -> Response:
 
 
 @router.post(PLACE + "/{proposal_id}/reject")
-def reject(visit: Visiting, proposal_id: str, _: Sent) -> Response:
+def reject(visit: CurrentVisit, proposal_id: str, _: CheckedForm) -> Response:
     """Say no for good."""
     visit.vault.review.reject(proposal_id)
     return visit.go(PLACE, "Rejected. The same is never proposed again.")
 
 
-def _asked(vault: "Vault", proposal: Proposal) -> Asked:
+def _proposal_view(vault: "Vault", proposal: Proposal) -> ProposalView:
     finding = proposal.finding
     known = "\n".join(filter(None, (_content(vault, target) for target in finding.targets)))
     proposed = "" if finding.act is Act.FORGET else finding.content
-    return Asked(proposal, ACTS[finding.act], differ(known, proposed))
+    return ProposalView(proposal, ACTS[finding.act], diff_words(known, proposed))
 
 
 def _content(vault: "Vault", memory_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The console as a part of the app: its pages, its files, and the desk where one signs in."""
+"""Adds the pages and static files of the console to the app."""
 
 import hashlib
 from pathlib import Path
@@ -19,18 +19,18 @@ from recollectum.doors.console import (
     sign_in,
     timeline,
 )
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.signing import Desk
-from recollectum.doors.http.serving import Serving
+from recollectum.doors.console.page_requests import new_router
+from recollectum.doors.console.sign_in_desk import SignInDesk
+from recollectum.doors.http.server_state import ServerState
 
 _FOLDER = Path(__file__).parent / "static"
 _FILES = {"console.css": "text/css", "console.js": "text/javascript", "mark.svg": "image/svg+xml"}
 
 
-def add_console(app: FastAPI, serving: Serving, *, clock: Clock = system_clock) -> None:
+def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clock) -> None:
     """Give the app the pages of the console: search at `/`, the others below `/console`."""
     app.state.serving = serving
-    app.state.console_desk = Desk(clock)
+    app.state.console_desk = SignInDesk(clock)
     for page in (sign_in, search, memories, conversations, review, timeline, context, privacy, health):
         app.include_router(page.router)
     files = new_router()

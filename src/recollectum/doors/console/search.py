@@ -1,4 +1,4 @@
-"""Search: the first page. What the vault knows about a text, with the reasons and the place of each hit."""
+"""Shows the search page, with the reasons for each hit's rank."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -6,13 +6,70 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from recollectum.domain.hit import Hit, SourceKind
-from recollectum.doors.console.reasons import Reason, reasons_of
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Visit, Visiting
+from recollectum.domain.hit import Hit, SearchMode, SourceKind
+from recollectum.doors.console.page_requests import ROOT, CurrentVisit, Visit, new_router
 
 if TYPE_CHECKING:
-    from recollectum.domain.profile import Bullet
+    from recollectum.domain.context import Bullet
+
+_NAMES = {
+    "who": "who said it",
+    "told": "how much it tells",
+    "echo": "repeats the question",
+    "when": "the time asked for",
+    "near": "what stands beside it",
+    "trust": "less trusted",
+    "newest": "newer than its like",
+    "rerank": "read again",
+}
+#: A bar this long is full.
+FULL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RankReason:
+    """One reason: its name, how much it weighs from 0 to 100, and the figures behind it."""
+
+    name: str
+    weight: int
+    detail: str
+    #: `words`, `meaning`, `more` or `less`: which colour it has.
+    sort: str
+
+
+def reasons_of(hit: Hit) -> list[RankReason]:
+    """The reasons of a hit, those that found it first."""
+    why = hit.reasons
+    found: list[RankReason] = []
+    if why.text_rank is not None or why.text_score is not None:
+        name = "a part of a word" if why.rung is SearchMode.SUBSTRING else "words"
+        found.append(
+            RankReason(
+                name, _weight_of_rank(why.text_rank), _rank_and_score(why.text_rank, why.text_score, "BM25"), "words"
+            )
+        )
+    if why.vector_score is not None:
+        weight = round(FULL * min(max(why.vector_score, 0.0), 1.0))
+        found.append(
+            RankReason("meaning", weight, _rank_and_score(why.vector_rank, why.vector_score, "cosine"), "meaning")
+        )
+    total = abs(hit.score) + max((abs(value) for _, value in why.added), default=0.0)
+    for name, value in why.added:
+        weight = min(FULL, max(6, round(FULL * abs(value) / (total or 1.0))))
+        sort = "more" if value > 0 else "less"
+        found.append(RankReason(_NAMES.get(name, name.replace("_", " ")), weight, f"{value:+.3g} to the score", sort))
+    return found
+
+
+def _weight_of_rank(rank: int | None) -> int:
+    """The first place is a full bar; each later one is a little shorter."""
+    return 12 if rank is None else max(12, round(FULL / (1 + 0.18 * (rank - 1))))
+
+
+def _rank_and_score(rank: int | None, score: float | None, unit: str) -> str:
+    told = [f"place {rank}" if rank is not None else "not among the nearest"]
+    return ", ".join([*told, f"{unit} {score:.3g}"] if score is not None else told)
+
 
 router = new_router()
 _HITS = 20
@@ -22,17 +79,17 @@ SOURCES = (("", "everywhere"), *((one.value, one.value) for one in SourceKind))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HitView:
     """A hit with what the page says about it."""
 
     hit: Hit
-    reasons: list[Reason]
+    reasons: list[RankReason]
     #: Where one reads on: the memory, or the conversation at the very words; a note is a file and has no page.
     href: str | None
 
 
 @router.get("/")
-def search(visit: Visiting, q: str = "", source: str = "", part: str = "") -> Response:
+def search(visit: CurrentVisit, q: str = "", source: str = "", part: str = "") -> Response:
     """Search, and without a query what there is to know at a glance."""
     asked = q.strip()[:_LONGEST]
     where = source if source in {one for one, _ in SOURCES} else ""
@@ -48,7 +105,7 @@ def search(visit: Visiting, q: str = "", source: str = "", part: str = "") -> Re
 
 def _hits(visit: Visit, asked: str, source: str) -> dict[str, object]:
     hits = visit.vault.recall(asked, limit=_HITS, source=source or None, untrusted=True)
-    found = [Found(hit, reasons_of(hit), place_of(hit)) for hit in hits]
+    found = [HitView(hit, reasons_of(hit), place_of(hit)) for hit in hits]
     return {"found": found, "degraded": hits.degraded}
 
 

@@ -1,4 +1,4 @@
-"""Signing in by a one-time link, signing out, and what a browser remembers of how one likes to look at it."""
+"""Signs a person in by a one-time link, signs them out, and keeps their display choices."""
 
 import hmac
 import json
@@ -7,12 +7,21 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import InvalidInput, NotFound
-from recollectum.domain.owner import Owner, OwnerKind
-from recollectum.doors.console.routing import new_router, sign_in_page
-from recollectum.doors.console.signing import ABSOLUTE, LINK_LIFETIME, Desk
-from recollectum.doors.console.visiting import COOKIE, THEME, Form, Sent, Visiting, form, local
-from recollectum.doors.http.serving import serving_of
+from recollectum.doors.console.page_requests import (
+    COOKIE,
+    THEME,
+    CheckedForm,
+    CurrentVisit,
+    PostedForm,
+    local_path,
+    new_router,
+    read_form,
+    sign_in_page,
+)
+from recollectum.doors.console.sign_in_desk import ABSOLUTE, LINK_LIFETIME, SignInDesk
+from recollectum.doors.http.server_state import server_state_of
 
 router = new_router()
 _A_YEAR = 365 * 24 * 3600
@@ -22,7 +31,7 @@ _LONGEST = 4096
 @router.post("/login/links")
 async def make_link(request: Request) -> Response:
     """A one-time link for a person; only who has the daemon's own token is given one."""
-    desk, serving = _desk(request), serving_of(request)
+    desk, serving = _desk(request), server_state_of(request)
     scheme, _, shown = request.headers.get("authorization", "").partition(" ")
     if scheme.casefold() != "bearer" or not hmac.compare_digest(shown.encode(), serving.local_token.encode()):
         refused = {"type": "about:blank", "title": "Unauthorized", "status": 401}
@@ -45,7 +54,7 @@ def show(request: Request, link: str = "") -> Response:
 
 
 @router.post("/login")
-def enter(request: Request, given: Annotated[Form, Depends(form)]) -> Response:
+def enter(request: Request, given: Annotated[PostedForm, Depends(read_form)]) -> Response:
     """Exchange a link for a session."""
     cookie = _desk(request).redeem(given.text("link"))
     if cookie is None:
@@ -57,7 +66,7 @@ def enter(request: Request, given: Annotated[Form, Depends(form)]) -> Response:
 
 
 @router.post("/console/logout")
-def leave(visit: Visiting, _: Sent) -> Response:
+def leave(visit: CurrentVisit, _: CheckedForm) -> Response:
     """End the session."""
     visit.desk.end(visit.cookie)
     response = RedirectResponse("/login", status_code=303)
@@ -66,16 +75,16 @@ def leave(visit: Visiting, _: Sent) -> Response:
 
 
 @router.post("/console/theme")
-def choose_theme(request: Request, visit: Visiting, sent: Sent) -> Response:
+def choose_theme(request: Request, visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Light, dark, or as the machine prefers."""
-    response = visit.go(local(sent.text("back", "/")))
+    response = visit.go(local_path(sent.text("back", "/")))
     chosen = sent.text("theme")
     _set(request, response, THEME, chosen if chosen in ("light", "dark") else "auto", _A_YEAR)
     return response
 
 
 @router.post("/console/vault")
-def choose_vault(visit: Visiting, sent: Sent) -> Response:
+def choose_vault(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Look at another vault that this person may see."""
     owner = Owner.parse(sent.text("owner"))
     # Opened once, so that the gate refuses here and not on every page after this.
@@ -103,5 +112,5 @@ def _set(request: Request, response: Response, name: str, value: str, seconds: i
     response.set_cookie(name, value, max_age=seconds, path="/", httponly=True, samesite="strict", secure=secure)
 
 
-def _desk(request: Request) -> Desk:
+def _desk(request: Request) -> SignInDesk:
     return request.app.state.console_desk

@@ -1,4 +1,4 @@
-"""Timeline: what was learned, changed and forgotten over time, and the last steps with a way back from each."""
+"""Shows what was learned, changed and forgotten over time, and undoes steps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +10,17 @@ from starlette.responses import Response
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.ids import is_id
 from recollectum.doors.console.memories import title_of
-from recollectum.doors.console.plotting import HEIGHT, WIDTH, Sort, Step, count, draw, spoken, stretches
-from recollectum.doors.console.routing import new_router
-from recollectum.doors.console.visiting import ROOT, Sent, Visit, Visiting
+from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, Visit, new_router
+from recollectum.doors.console.timeline_plot import (
+    HEIGHT,
+    WIDTH,
+    ChangeSort,
+    TimeStep,
+    count,
+    describe_step,
+    draw,
+    step_starts,
+)
 
 if TYPE_CHECKING:
     from recollectum.vault.vault import Vault
@@ -35,7 +43,7 @@ SAID = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class DoneStep:
     """One thing that was done, and whether it can be undone from here."""
 
     event: int
@@ -49,28 +57,28 @@ class Done:
 
 
 @router.get(PLACE)
-def timeline(visit: Visiting, by: str = Step.DAY) -> Response:
+def timeline(visit: CurrentVisit, by: str = TimeStep.DAY) -> Response:
     """The plot, the same as a table, and what was done last."""
-    step = Step(by) if by in set(Step) else Step.DAY
+    step = TimeStep(by) if by in set(TimeStep) else TimeStep.DAY
     now = visit.vault.clock().now
-    begins = datetime.combine(stretches(now, step)[0], datetime.min.time(), UTC)
+    begins = datetime.combine(step_starts(now, step)[0], datetime.min.time(), UTC)
     rows = count(_since(visit.vault, begins), now, step)
     values = {
         "by": step.value,
-        "steps": [one.value for one in Step],
-        "sorts": [one.value for one in Sort],
-        "rows": [(spoken(row.begins, step), row) for row in reversed(rows) if row.total],
-        "sums": {sort.value: sum(row.counts[sort] for row in rows) for sort in Sort},
+        "steps": [one.value for one in TimeStep],
+        "sorts": [one.value for one in ChangeSort],
+        "rows": [(describe_step(row.begins, step), row) for row in reversed(rows) if row.total],
+        "sums": {sort.value: sum(row.counts[sort] for row in rows) for sort in ChangeSort},
         "plot": draw(rows, step),
         "width": WIDTH,
         "height": HEIGHT,
-        "done": list(_done(visit)),
+        "done": list(_done_steps(visit)),
     }
     return visit.page("timeline.html", values)
 
 
 @router.post(PLACE + "/undo")
-def undo(visit: Visiting, sent: Sent) -> Response:
+def undo(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Take one step back; that is a step as well, and can be taken back in turn."""
     undone = visit.vault.undo.event(sent.number("event"))
     left = f" {undone.refused[0].why}." if undone.refused else ""
@@ -90,11 +98,11 @@ def _since(vault: "Vault", begins: datetime) -> Iterator[Event]:
         before = page[-1].number
 
 
-def _done(visit: Visit) -> Iterator[Done]:
+def _done_steps(visit: Visit) -> Iterator[DoneStep]:
     for step in visit.vault.undo.steps(_STEPS):
         subject = step.subjects[0] if step.subjects else ""
         memory_id = subject if is_id(subject, "mem") else None
-        yield Done(
+        yield DoneStep(
             event=step.event,
             at=step.at,
             said=SAID.get(step.type, step.type.value.replace("_", " ")),

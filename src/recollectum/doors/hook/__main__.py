@@ -2,7 +2,7 @@
 
 import sys
 
-from recollectum.doors.hook.front import main
+from recollectum.doors.hook.client import main
 
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Events: what an agent says when it calls its hook, in the words of any agent that has hooks."""
+"""Parses hook events of all supported agents, and formats the answer for each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

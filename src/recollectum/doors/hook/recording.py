@@ -1,4 +1,4 @@
-"""Recording: what an agent's transcript says, brought into the vault turn by turn, each message once."""
+"""Records new messages of an agent's transcript in the vault, each message once."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,8 +8,8 @@ from pathlib import Path
 from recollectum.domain.message import Message, Role
 from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import HookEvent
-from recollectum.transfer.following import LineReader
-from recollectum.vault.transcript import Said
+from recollectum.transfer.transcript_reader import TranscriptLineReader
+from recollectum.vault.messages import NewMessage
 from recollectum.vault.vault import Vault
 
 _CHANNEL = "cli"
@@ -24,7 +24,7 @@ _PAUSE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RecordedConversation:
     """A conversation as far as the vault has it: a long one may be several sessions."""
 
     sessions: tuple[Session, ...]
@@ -54,19 +54,19 @@ def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float],
             vault.transcripts.sync()
             return None
         for _ in range(_TRIES):
-            said = _unheard(vault, event)
+            said = _new_messages(vault, event)
             if said is None:
                 break
             if _has_answer(said, event.answer):
-                return _keep(vault, event, [_as_said(one) for one in said])
+                return _save_messages(vault, event, [_to_message(one) for one in said])
             pause(_PAUSE)
         else:
             # The file never had the last words; what it has is kept, and the rest comes with the next event.
-            return _keep(vault, event, [_as_said(one) for one in _unheard(vault, event) or []])
+            return _save_messages(vault, event, [_to_message(one) for one in _new_messages(vault, event) or []])
     # Without a transcript, or with one that cannot be read, what the event itself says.
-    spoken = [Said(role="user", content=prompt)] if prompt else []
-    spoken += [Said(role="assistant", content=event.answer)] if event.answer else []
-    return _keep(vault, event, spoken)
+    spoken = [NewMessage(role="user", content=prompt)] if prompt else []
+    spoken += [NewMessage(role="assistant", content=event.answer)] if event.answer else []
+    return _save_messages(vault, event, spoken)
 
 
 def _is_followed(vault: Vault, path: Path) -> bool:
@@ -74,19 +74,19 @@ def _is_followed(vault: Vault, path: Path) -> bool:
     return any(real.is_relative_to(one.path) for one in vault.transcripts.followed())
 
 
-def _standing(vault: Vault, event: HookEvent) -> Standing:
+def _recorded_conversation(vault: Vault, event: HookEvent) -> RecordedConversation:
     sessions = sessions_of(vault, event)
     said = [one for session in sessions for one in reversed(vault.sessions.get(session.id).messages(limit=_MOST_KNOWN))]
     named = [one.native_id for one in said if one.native_id]
-    return Standing(sessions, frozenset(named), named[0] if named else None)
+    return RecordedConversation(sessions, frozenset(named), named[0] if named else None)
 
 
-def _unheard(vault: Vault, event: HookEvent) -> list[Message] | None:
+def _new_messages(vault: Vault, event: HookEvent) -> list[Message] | None:
     """The messages of the transcript that the vault has not; None when it cannot be read as one."""
     data = _read(event.transcript) if event.transcript else None
     if data is None:
         return None
-    reader, standing = LineReader(), _standing(vault, event)
+    reader, standing = TranscriptLineReader(), _recorded_conversation(vault, event)
     lines = data.split(b"\n")
     form = reader.recognise(lines)
     if form is None:
@@ -123,9 +123,9 @@ def _has_answer(said: Sequence[Message], answer: str) -> bool:
     return not wanted or (bool(last) and (wanted in last or last in wanted))
 
 
-def _as_said(message: Message) -> Said:
+def _to_message(message: Message) -> NewMessage:
     # Without the transcript's doubtful trust: the hook is the person's own, and so are the words.
-    return Said(
+    return NewMessage(
         role=message.role.value,
         content=message.content,
         native_id=message.native_id,
@@ -136,7 +136,7 @@ def _as_said(message: Message) -> Said:
     )
 
 
-def _keep(vault: Vault, event: HookEvent, said: Sequence[Said]) -> str | None:
+def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage]) -> str | None:
     if not said:
         known = sessions_of(vault, event)
         return known[0].id if known else None

@@ -1,4 +1,4 @@
-"""`POST /hook`: the same events by way of the daemon, which has everything open already."""
+"""`POST /hook`: answers hook events in the daemon."""
 
 import hmac
 from collections.abc import AsyncGenerator, Mapping
@@ -10,10 +10,9 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from recollectum.doors.hook.attending import Asked, Attending
-from recollectum.doors.hook.opening import attending
-from recollectum.doors.http.serving import Serving, serving_of
-from recollectum.doors.http.visitor import Unauthenticated, bearer
+from recollectum.doors.hook.responder import HookRequest, HookResponder, make_responder
+from recollectum.doors.http.authentication import Unauthenticated, bearer
+from recollectum.doors.http.server_state import ServerState, server_state_of
 
 # Not in the public description: only programs of this machine's account can call it.
 router = APIRouter(include_in_schema=False)
@@ -21,7 +20,7 @@ router = APIRouter(include_in_schema=False)
 
 def add_hook(app: FastAPI) -> None:
     """Give the route to the app, whose `state.serving` is set; what was handed in is recorded before the app ends."""
-    answering = attending(cast("Serving", app.state.serving).recollectum)
+    answering = make_responder(cast("ServerState", app.state.serving).recollectum)
     app.state.hook = answering
     app.include_router(router)
     before = app.router.lifespan_context
@@ -40,8 +39,8 @@ def add_hook(app: FastAPI) -> None:
 async def hook(request: Request) -> Response:
     """Answer one event of an agent on this machine."""
     # Never a key: an event names a file, which is read with the rights of this process.
-    if not hmac.compare_digest(bearer(request).encode(), serving_of(request).local_token.encode()):
+    if not hmac.compare_digest(bearer(request).encode(), server_state_of(request).local_token.encode()):
         raise Unauthenticated
-    asked = Asked.decode(await request.body())
-    answering = cast("Attending", request.app.state.hook)
+    asked = HookRequest.decode(await request.body())
+    answering = cast("HookResponder", request.app.state.hook)
     return JSONResponse(await run_in_threadpool(answering.answer, asked))

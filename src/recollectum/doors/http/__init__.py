@@ -1,1 +1,9 @@
-"""What every door over HTTP shares: who is visiting, what is refused, and how an error is said."""
+"""What all doors over HTTP share.
+
+guard           checks every request before any route
+rate_limit      token buckets per key and address
+authentication  who is asking, by credential
+server_state    the open home and the limits of one server
+problems        errors as problem+json
+metrics         counts and latencies for Prometheus
+"""

@@ -1,4 +1,4 @@
-"""Guard: what every request passes before anything else looks at it, whichever address the server listens on.
+"""Checks Host, Origin, content type, body size and rate limits before any route (DNS rebinding and CSRF protection).
 
 Web pages reach servers on one's own machine: by their own address, by a name that is made to point to it, by a form.
 So the Host must be ours, the Origin absent or the same, and a body JSON. It comes first, and is no middleware of the
@@ -12,9 +12,9 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollectum.doors.http.limits import Limits
 from recollectum.doors.http.problems import MEDIA_TYPE, to_bytes
-from recollectum.doors.http.rates import Rates
+from recollectum.doors.http.rate_limit import RateLimiter
+from recollectum.doors.http.server_state import RequestLimits
 
 Headers = Mapping[bytes, bytes]
 _JSON = b"application/json"
@@ -35,7 +35,7 @@ _SECURITY: tuple[tuple[bytes, bytes], ...] = (
 )
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that does not pass, with the status and the words of the answer."""
 
     def __init__(self, status: int, title: str, wait: float = 0.0) -> None:
@@ -49,15 +49,15 @@ class Guard:
     """The outermost layer of the app."""
 
     def __init__(
-        self, app: ASGIApp, limits: Limits, clock: Callable[[], float], form_paths: Iterable[str] = ()
+        self, app: ASGIApp, limits: RequestLimits, clock: Callable[[], float], form_paths: Iterable[str] = ()
     ) -> None:
         self._app = app
         self._limits = limits
         #: Where a page's form is posted to: a path, or all below one that ends with a slash.
         self._form_paths = tuple(form_paths)
-        self._keys = Rates(limits.per_key, clock)
-        self._addresses = Rates(limits.per_address, clock)
-        self._failures = Rates(limits.failures, clock)
+        self._keys = RateLimiter(limits.per_key, clock)
+        self._addresses = RateLimiter(limits.per_address, clock)
+        self._failures = RateLimiter(limits.failures, clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it here."""
@@ -72,7 +72,7 @@ class Guard:
         try:
             self._check(scope, address)
             whole = await self._bounded(scope, receive)
-        except Refused as refused:
+        except RequestRefused as refused:
             await _answer(guarded, refused)
             return
         await self._app(scope, whole, guarded)
@@ -81,10 +81,10 @@ class Guard:
         headers = _headers(scope)
         host = headers.get(b"host", b"").decode("latin-1").casefold()
         if host not in self._limits.hosts:
-            raise Refused(421, "this server is not called by that name")
+            raise RequestRefused(421, "this server is not called by that name")
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").casefold() not in (f"http://{host}", f"https://{host}"):
-            raise Refused(403, "another site may not ask here")
+            raise RequestRefused(403, "another site may not ask here")
         self._check_type(scope, headers)
         self._check_rate(headers, address)
 
@@ -96,7 +96,7 @@ class Guard:
         bare = (kind or b"").partition(b";")[0].strip().lower()
         if bare == _JSON or (bare == _FORM and self._takes_forms(scope["path"])):
             return
-        raise Refused(415, "a body must be application/json")
+        raise RequestRefused(415, "a body must be application/json")
 
     def _takes_forms(self, path: str) -> bool:
         return any(path.startswith(one) if one.endswith("/") else path == one for one in self._form_paths)
@@ -108,7 +108,7 @@ class Guard:
         if not wait and credential is not None:
             wait = self._keys.take(hashlib.blake2b(credential, digest_size=16).digest())
         if wait:
-            raise Refused(429, "too many requests", wait)
+            raise RequestRefused(429, "too many requests", wait)
 
     async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """The body, when it is not too long; one of unknown length is read as far as it may go."""
@@ -117,11 +117,11 @@ class Guard:
         length = headers.get(b"content-length")
         if length is not None:
             if not length.isdigit() or len(length) > _LONGEST_LENGTH or int(length) > most:
-                raise Refused(413, "the body is too long")
+                raise RequestRefused(413, "the body is too long")
             return receive
         if b"transfer-encoding" not in headers:
             return receive
-        return _again(await _read(receive, most), receive)
+        return _replay_body(await _read(receive, most), receive)
 
     def _with_headers(self, send: Send, address: str) -> Send:
         async def guarded(message: Message) -> None:
@@ -157,12 +157,12 @@ async def _read(receive: Receive, most: int) -> bytes:
         message = await receive()
         body += message.get("body", b"")
         if len(body) > most:
-            raise Refused(413, "the body is too long")
+            raise RequestRefused(413, "the body is too long")
         if message["type"] != "http.request" or not message.get("more_body"):
             return bytes(body)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     handed = False
 
     async def replay() -> Message:
@@ -181,7 +181,7 @@ def _add_missing(message: MutableMapping[str, Any]) -> None:
     message["headers"] = [*headers, *(one for one in _SECURITY if one[0] not in there)]
 
 
-async def _answer(send: Send, refused: Refused) -> None:
+async def _answer(send: Send, refused: RequestRefused) -> None:
     body = to_bytes(refused.status, refused.title)
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
     if refused.wait:

@@ -1,4 +1,4 @@
-"""Metrics: how many requests there were and how long they took, by route; never of what they were about."""
+"""Counts requests and their latency by route, for Prometheus."""
 
 import time
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-class Measured:
+class MetricsMiddleware:
     """The layer that counts, around the app."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, clock: Callable[[], float] = time.perf_counter) -> None:

@@ -1,4 +1,4 @@
-"""Problems: every error as RFC 9457 problem+json, which names the rule and never repeats what was sent."""
+"""Answers every error as RFC 9457 problem+json, without repeating what was sent."""
 
 import json
 import re
@@ -31,12 +31,12 @@ from recollectum.domain.errors import (
     StepRefused,
     StorageError,
 )
-from recollectum.doors.http.visitor import Unauthenticated
+from recollectum.doors.http.authentication import Unauthenticated
 
 MEDIA_TYPE = "application/problem+json"
 
 
-class Stale(Conflict):
+class PreconditionFailed(Conflict):
     """What is to be changed is not as it was read."""
 
 
@@ -48,7 +48,7 @@ _STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
     (InvalidInput, 422, "a value cannot be used"),
     (NotFound, 404, "there is no such thing for this caller"),
     (Denied, 403, "this caller may not do that"),
-    (Stale, 412, "it changed since it was read"),
+    (PreconditionFailed, 412, "it changed since it was read"),
     (Conflict, 409, "it changed, or the name is taken"),
     (StepRefused, 409, "there is no such step from this state"),
     (Busy, 503, "others wrote for too long"),
@@ -93,7 +93,7 @@ def to_bytes(status: int, title: str, detail: str | None = None, errors: Sequenc
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def of_error(error: RecollectumError) -> Response:
+def problem_of(error: RecollectumError) -> Response:
     """The problem that one of our errors is."""
     for kind, status, title in _STATUS:
         if isinstance(error, kind):
@@ -117,7 +117,7 @@ def add_problems(app: FastAPI) -> None:
 async def _answered(request: Request, error: Exception) -> Response:
     match error:
         case RecollectumError():
-            return of_error(error)
+            return problem_of(error)
         case Unauthenticated():
             detail = "send an API key as `Authorization: Bearer …`; `recollectum keys create` makes one"
             return problem(401, "a key is needed", detail, headers={"WWW-Authenticate": _REALM})

@@ -2,10 +2,10 @@
 
 import sys
 
-from recollectum.doors.mcp.fronting import read_line, serve_stdio
+from recollectum.doors.mcp.stdio_main import parse_stdio_flags, serve_stdio
 
 if __name__ == "__main__":
-    line = read_line(["mcp", *sys.argv[1:]])
+    line = parse_stdio_flags(["mcp", *sys.argv[1:]])
     if line is None:
         sys.exit(
             "recollectum: usage: python -m recollectum.doors.mcp [--user NAME] [--home PATH] [--profile default|graph]"

@@ -1,6 +1,17 @@
-"""What the server offers in its usual profile; declared here, done in `tools.py`, `reading.py` and `prompts.py`."""
+"""Declares the tools, resources and prompts of the default profile."""
 
-from recollectum.doors.mcp.declaring import Offer, Prompt, Resource, Schema, Tool, answers, objects, takes, text, whole
+from recollectum.doors.mcp.declarations import (
+    McpProfile,
+    McpPrompt,
+    McpResource,
+    McpTool,
+    Schema,
+    answers,
+    objects,
+    takes,
+    text,
+    whole,
+)
 
 KINDS = ("fact", "preference", "correction", "pattern", "tool_usage", "project", "task")
 STATES = ("active", "archived", "soft_deleted")
@@ -67,7 +78,7 @@ _MESSAGE = answers(
     }
 )
 
-REMEMBER = Tool(
+REMEMBER = McpTool(
     name="remember",
     title="Remember",
     description=(
@@ -92,7 +103,7 @@ REMEMBER = Tool(
     ),
     answers=answers({"memory": _MEMORY}),
 )
-RECALL = Tool(
+RECALL = McpTool(
     name="recall",
     title="Recall",
     description=(
@@ -116,7 +127,7 @@ RECALL = Tool(
     answers=answers({"hits": objects(_HIT), "degraded": _MAYBE}),
     read_only=True,
 )
-CONTEXT = Tool(
+CONTEXT = McpTool(
     name="context",
     title="Context",
     description=(
@@ -133,7 +144,7 @@ CONTEXT = Tool(
     answers=answers({"text": _STRING, "tokens": _INTEGER}),
     read_only=True,
 )
-LIST = Tool(
+LIST = McpTool(
     name="list",
     title="List memories",
     description="The newest memories in one state; `next` continues the list when given as `before`.",
@@ -148,7 +159,7 @@ LIST = Tool(
     answers=answers({"memories": objects(_MEMORY), "next": _MAYBE}),
     read_only=True,
 )
-FORGET = Tool(
+FORGET = McpTool(
     name="forget",
     title="Forget",
     description=(
@@ -174,7 +185,7 @@ FORGET = Tool(
     ),
     destructive=True,
 )
-SESSIONS = Tool(
+SESSIONS = McpTool(
     name="sessions",
     title="Conversations",
     description="The newest conversations, or with `session_id` the last messages of one.",
@@ -193,20 +204,20 @@ PROFILE_URI = "memory://profile"
 MEMORY_SCHEME = "memory://"
 SESSION_SCHEME = "session://"
 
-DEFAULT = Offer(
+DEFAULT = McpProfile(
     profile="default",
     instructions=_INSTRUCTIONS,
     tools=(REMEMBER, RECALL, CONTEXT, LIST, FORGET, SESSIONS),
     resources=(
-        Resource(uri=PROFILE_URI, name="profile", title="Profile", description="Who the person is, in a few lines."),
-        Resource(
+        McpResource(uri=PROFILE_URI, name="profile", title="Profile", description="Who the person is, in a few lines."),
+        McpResource(
             uri=MEMORY_SCHEME + "{id}",
             name="memory",
             title="A memory",
             description="One memory by its id.",
             mime_type="application/json",
         ),
-        Resource(
+        McpResource(
             uri=SESSION_SCHEME + "{id}",
             name="session",
             title="A conversation",
@@ -214,13 +225,13 @@ DEFAULT = Offer(
         ),
     ),
     prompts=(
-        Prompt(
+        McpPrompt(
             name="recall",
             title="What do you know about …",
             description="Puts what is known about a topic into the conversation.",
             argument=("topic", "What it is about.", True),
         ),
-        Prompt(
+        McpPrompt(
             name="profile", title="Who am I", description="Puts what is known about the person into the conversation."
         ),
     ),

@@ -1,4 +1,4 @@
-"""The server of the official SDK over our tools; it knows the protocol, we know the vault."""
+"""Connects our tools to the server of the official SDK."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -12,17 +12,17 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from recollectum.domain.errors import RecollectumError
-from recollectum.doors.mcp import dispatching
-from recollectum.doors.mcp.answering import Answer, Question, refusal
-from recollectum.doors.mcp.declaring import Offer, Wire
-from recollectum.doors.mcp.dispatching import Unknown
-from recollectum.doors.mcp.guest import Guest, agent_name
-from recollectum.doors.mcp.identity import NAME, TITLE, version
-from recollectum.doors.mcp.tools import kept
+from recollectum.doors.mcp import dispatch
+from recollectum.doors.mcp.client import McpClient, agent_name
+from recollectum.doors.mcp.declarations import McpProfile, Wire
+from recollectum.doors.mcp.dispatch import UnknownName
+from recollectum.doors.mcp.protocol_versions import NAME, TITLE, version
+from recollectum.doors.mcp.results import ConfirmationQuestion, ToolAnswer, error_result
+from recollectum.doors.mcp.tools import kept_answer
 
 Context = ServerRequestContext[Any, Any]
 #: Who is behind a request, under the name their program gave itself.
-FindGuest = Callable[[Context, str], Guest]
+FindGuest = Callable[[Context, str], McpClient]
 T = TypeVar("T")
 
 _CONFIRM = "confirm"
@@ -33,7 +33,7 @@ _ASKED: dict[str, Any] = {
 }
 
 
-def build_server(offer: Offer, find_guest: FindGuest) -> Server[Any]:
+def build_server(offer: McpProfile, find_guest: FindGuest) -> Server[Any]:
     """A server that offers one profile to whoever `find_guest` recognises."""
     handlers = _Handlers(offer, find_guest)
     prompts: dict[str, Any] = (
@@ -56,7 +56,7 @@ def build_server(offer: Offer, find_guest: FindGuest) -> Server[Any]:
 class _Handlers:
     """The requests of the protocol, each handed to our own code in a thread."""
 
-    def __init__(self, offer: Offer, find_guest: FindGuest) -> None:
+    def __init__(self, offer: McpProfile, find_guest: FindGuest) -> None:
         self._offer = offer
         self._find_guest = find_guest
 
@@ -79,10 +79,10 @@ class _Handlers:
         if params.request_state is not None and params.input_responses is not None:
             # The person was asked in an earlier round; the state is the token, which the tool itself checks.
             if not _agreed(params.input_responses.get(_CONFIRM)):
-                return _result(kept(str(arguments.get("id", ""))).wire())
+                return _result(kept_answer(str(arguments.get("id", ""))).wire())
             arguments[_CONFIRM] = params.request_state
         said = await self._call(ctx, params.name, arguments)
-        if not isinstance(said, Question):
+        if not isinstance(said, ConfirmationQuestion):
             return said
         if not _can_ask(ctx):
             return _result(said.otherwise.wire())
@@ -93,43 +93,45 @@ class _Handlers:
             return types.InputRequiredResult(input_requests={_CONFIRM: asked}, request_state=said.token)
         answer = await ctx.session.elicit_form(said.message, _ASKED, ctx.request_id)
         if not _agreed(answer):
-            return _result(kept(arguments["id"]).wire())
+            return _result(kept_answer(arguments["id"]).wire())
         done = await self._call(ctx, params.name, {**arguments, _CONFIRM: said.token})
-        return _result(done.otherwise.wire()) if isinstance(done, Question) else done
+        return _result(done.otherwise.wire()) if isinstance(done, ConfirmationQuestion) else done
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
-        contents = await self._told(ctx, lambda guest: dispatching.read(self._offer, guest, uri), {"uri": uri})
+        contents = await self._told(ctx, lambda guest: dispatch.read_resource(self._offer, guest, uri), {"uri": uri})
         return types.ReadResourceResult.model_validate({"contents": [contents]})
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         arguments = params.arguments or {}
-        work = partial(dispatching.prompt, self._offer, name=params.name, arguments=arguments)
+        work = partial(dispatch.get_prompt, self._offer, name=params.name, arguments=arguments)
         return types.GetPromptResult.model_validate(await self._told(ctx, work))
 
-    async def _call(self, ctx: Context, name: str, arguments: dict[str, Any]) -> types.CallToolResult | Question:
+    async def _call(
+        self, ctx: Context, name: str, arguments: dict[str, Any]
+    ) -> types.CallToolResult | ConfirmationQuestion:
         """The result of a tool; what is wrong with its arguments is told to the model in a result as well."""
 
-        def work() -> Answer | Question:
-            return dispatching.call(self._offer, self._guest(ctx), name, arguments)
+        def work() -> ToolAnswer | ConfirmationQuestion:
+            return dispatch.call_tool(self._offer, self._guest(ctx), name, arguments)
 
         try:
             said = await _in_thread(work)
-        except Unknown as error:
+        except UnknownName as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from None
         except RecollectumError as error:
-            return _result(refusal(dispatching.sentence(error)))
-        return said if isinstance(said, Question) else _result(said.wire())
+            return _result(error_result(dispatch.error_sentence(error)))
+        return said if isinstance(said, ConfirmationQuestion) else _result(said.wire())
 
-    async def _told(self, ctx: Context, work: Callable[[Guest], T], data: Wire | None = None) -> T:
+    async def _told(self, ctx: Context, work: Callable[[McpClient], T], data: Wire | None = None) -> T:
         """What is read for a guest; an error of ours is one of the protocol's."""
         try:
             return await _in_thread(lambda: work(self._guest(ctx)))
-        except (Unknown, RecollectumError) as error:
-            told = dispatching.sentence(error) if isinstance(error, RecollectumError) else str(error)
+        except (UnknownName, RecollectumError) as error:
+            told = dispatch.error_sentence(error) if isinstance(error, RecollectumError) else str(error)
             raise MCPError(types.INVALID_PARAMS, told, data) from None
 
-    def _guest(self, ctx: Context) -> Guest:
+    def _guest(self, ctx: Context) -> McpClient:
         params = ctx.session.client_params
         return self._find_guest(ctx, agent_name(params.client_info.name if params else None))
 

@@ -1,4 +1,4 @@
-"""The tools of the usual profile: each takes checked arguments and one guest, and answers."""
+"""Implements the tools of the default profile."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -9,10 +9,11 @@ from typing import Any
 from recollectum.domain.context import RecalledText
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.memory import State
-from recollectum.doors.mcp.answering import (
-    Answer,
-    Question,
-    fenced,
+from recollectum.doors.mcp.client import McpClient
+from recollectum.doors.mcp.results import (
+    ConfirmationQuestion,
+    ToolAnswer,
+    fence_texts,
     hit_json,
     hit_text,
     memory_json,
@@ -21,19 +22,18 @@ from recollectum.doors.mcp.answering import (
     message_text,
     session_json,
 )
-from recollectum.doors.mcp.guest import Guest
-from recollectum.vault.draft import Draft
+from recollectum.vault.intake.draft import Draft
 
 Arguments = Mapping[str, Any]
-Said = Answer | Question
-Work = Callable[[Guest, Arguments], Said]
+ToolResult = ToolAnswer | ConfirmationQuestion
+ToolFunction = Callable[[McpClient, Arguments], ToolResult]
 
 _HITS = 10
 _LISTED = 20
 _SHOWN = 300
 
 
-def remember(guest: Guest, given: Arguments) -> Answer:
+def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Keep one sentence for good."""
     minutes = given.get("ttl_minutes")
     # Checked before anything is written: a refusal leaves no trace in the agent's session.
@@ -46,10 +46,10 @@ def remember(guest: Guest, given: Arguments) -> Answer:
         agent=guest.agent,
     ).checked()
     (memory,) = guest.vault.memories.save_many([replace(draft, message_id=guest.spoken("remember"))])
-    return Answer(f"Remembered as {memory.id}.", {"memory": memory_json(memory)})
+    return ToolAnswer(f"Remembered as {memory.id}.", {"memory": memory_json(memory)})
 
 
-def recall(guest: Guest, given: Arguments) -> Answer:
+def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
     """What the vault knows about a query."""
     hits = guest.vault.recall(
         given["query"],
@@ -62,27 +62,27 @@ def recall(guest: Guest, given: Arguments) -> Answer:
         since=_time(given, "since"),
         until=_time(given, "until"),
     )
-    shown = fenced([hit_text(hit) for hit in hits], "Nothing is known about that.")
-    return Answer(shown, {"hits": [hit_json(hit) for hit in hits], "degraded": hits.degraded})
+    shown = fence_texts([hit_text(hit) for hit in hits], "Nothing is known about that.")
+    return ToolAnswer(shown, {"hits": [hit_json(hit) for hit in hits], "degraded": hits.degraded})
 
 
-def context(guest: Guest, given: Arguments) -> Answer:
+def context(guest: McpClient, given: Arguments) -> ToolAnswer:
     """What a model should see before it answers."""
     made = guest.vault.context(given.get("query", ""), session_id=given.get("session_id"), tokens=given.get("tokens"))
-    return Answer(made.whole or "Nothing is known yet.", {"text": made.whole, "tokens": made.tokens})
+    return ToolAnswer(made.whole or "Nothing is known yet.", {"text": made.whole, "tokens": made.tokens})
 
 
-def list_memories(guest: Guest, given: Arguments) -> Answer:
+def list_memories(guest: McpClient, given: Arguments) -> ToolAnswer:
     """The newest memories in one state."""
     limit = given.get("limit", _LISTED)
     state = given.get("state", State.ACTIVE.value)
     found = guest.vault.memories.page(state=state, kind=given.get("kind"), before=given.get("before"), limit=limit)
     following = found[-1].id if len(found) == limit else None
-    shown = fenced([memory_text(one) for one in found], f"No memories are {state}.")
-    return Answer(shown, {"memories": [memory_json(one) for one in found], "next": following})
+    shown = fence_texts([memory_text(one) for one in found], f"No memories are {state}.")
+    return ToolAnswer(shown, {"memories": [memory_json(one) for one in found], "next": following})
 
 
-def forget(guest: Guest, given: Arguments) -> Said:
+def forget(guest: McpClient, given: Arguments) -> ToolResult:
     """Stop serving a memory, once the person has agreed."""
     vault, memory_id = guest.vault, given["id"]
     memory = vault.memories.get(memory_id)
@@ -93,29 +93,31 @@ def forget(guest: Guest, given: Arguments) -> Said:
     gone = vault.memories.forget(memory_id)
     until = None if gone.hard_delete_at is None else gone.hard_delete_at.isoformat()
     said = f"Forgotten: {memory_id}. The person can restore it until {until}."
-    return Answer(said, {"status": "forgotten", "id": memory_id, "restorable_until": until})
+    return ToolAnswer(said, {"status": "forgotten", "id": memory_id, "restorable_until": until})
 
 
-def kept(memory_id: str) -> Answer:
+def kept_answer(memory_id: str) -> ToolAnswer:
     """The answer when the person did not agree."""
-    return Answer(f"The person did not agree; {memory_id} is kept.", {"status": "kept", "id": memory_id})
+    return ToolAnswer(f"The person did not agree; {memory_id} is kept.", {"status": "kept", "id": memory_id})
 
 
-def sessions(guest: Guest, given: Arguments) -> Answer:
+def sessions(guest: McpClient, given: Arguments) -> ToolAnswer:
     """The newest conversations, or the last messages of one."""
     limit = given.get("limit", _LISTED)
     if "session_id" in given:
         chat = guest.vault.sessions.get(given["session_id"])
         said = chat.messages(limit=limit)
-        shown = fenced([message_text(one) for one in said], "Nothing has been said there.")
-        return Answer(shown, {"sessions": [session_json(chat.info())], "messages": [message_json(one) for one in said]})
+        shown = fence_texts([message_text(one) for one in said], "Nothing has been said there.")
+        return ToolAnswer(
+            shown, {"sessions": [session_json(chat.info())], "messages": [message_json(one) for one in said]}
+        )
     found = guest.vault.sessions.page(before=given.get("before"), limit=limit)
     lines = [f"{one.id} · {one.updated_at.date()} · {one.message_count} messages" for one in found]
     shown = "\n".join(lines) or "There are no conversations."
-    return Answer(shown, {"sessions": [session_json(one) for one in found], "messages": []})
+    return ToolAnswer(shown, {"sessions": [session_json(one) for one in found], "messages": []})
 
 
-TOOLS: Mapping[str, Work] = {
+TOOLS: Mapping[str, ToolFunction] = {
     "remember": remember,
     "recall": recall,
     "context": context,
@@ -125,16 +127,16 @@ TOOLS: Mapping[str, Work] = {
 }
 
 
-def read_profile(guest: Guest) -> str:
+def read_profile(guest: McpClient) -> str:
     """Who the person is, as a fenced text."""
     profile = guest.vault.profile.get()
     if profile is None:
         return "Nothing is known about the person yet."
     texts = [text for bullet in profile.bullets for text in _bullet_texts(guest, bullet.memory_ids)]
-    return fenced(texts, "Nothing is known about the person yet.")
+    return fence_texts(texts, "Nothing is known about the person yet.")
 
 
-def _bullet_texts(guest: Guest, ids: tuple[str, ...]) -> list[RecalledText]:
+def _bullet_texts(guest: McpClient, ids: tuple[str, ...]) -> list[RecalledText]:
     texts: list[RecalledText] = []
     for one in ids:
         with suppress(NotFound):
@@ -142,14 +144,14 @@ def _bullet_texts(guest: Guest, ids: tuple[str, ...]) -> list[RecalledText]:
     return texts
 
 
-def _ask(guest: Guest, memory_id: str, content: str, token: str) -> Question:
+def _ask(guest: McpClient, memory_id: str, content: str, token: str) -> ConfirmationQuestion:
     begun = " ".join(content[:_SHOWN].split())
-    needed = Answer(
+    needed = ToolAnswer(
         f"Nothing was forgotten yet. Ask the person whether {memory_id} shall be forgotten; if they agree, call forget "
         f"again with confirm={token}. It is valid for ten minutes.",
         {"status": "confirmation_needed", "id": memory_id, "token": token},
     )
-    return Question(f"{guest.agent} wants to forget this memory: {begun!r}. Forget it?", token, needed)
+    return ConfirmationQuestion(f"{guest.agent} wants to forget this memory: {begun!r}. Forget it?", token, needed)
 
 
 def _time(given: Arguments, name: str) -> datetime | None:

@@ -1,10 +1,10 @@
-"""Documents: what the answers hold, told to OpenAPI. They are never built: answers are made from our own values."""
+"""Describes the response bodies for OpenAPI; responses themselves are made from our own values."""
 
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from recollectum.doors.rest.fields import KindName
+from recollectum.doors.rest.requests import KindName
 
 Moment = str
 
@@ -125,7 +125,7 @@ class HitDocument(BaseModel):
     after: dict[str, Any] | None
 
 
-class Answered(BaseModel):
+class RecallDocument(BaseModel):
     """The hits, best first, and how they were found."""
 
     hits: list[HitDocument]
@@ -288,7 +288,7 @@ class ReceiptChecked(BaseModel):
     public_key: str
 
 
-class Health(BaseModel):
+class HealthDocument(BaseModel):
     """Whether the server is there."""
 
     status: Literal["ok", "ready"]

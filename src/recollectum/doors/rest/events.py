@@ -1,4 +1,4 @@
-"""`/events`: the audit trail of a vault, newest first."""
+"""`/events`: lists the audit trail of a vault, newest first."""
 
 from typing import Annotated
 
@@ -6,17 +6,23 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.event import EventType
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.rest.answers import described, document
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.rest.documents import EventPage
-from recollectum.doors.rest.fields import OwnerQuery
-from recollectum.doors.rest.paging import CursorQuery, Limit, number_of, to_cursor
+from recollectum.doors.rest.requests import OwnerQuery
+from recollectum.doors.rest.responses import (
+    CursorQuery,
+    Limit,
+    decode_row_cursor,
+    describe_responses,
+    encode_cursor,
+    json_response,
+)
 
 router = APIRouter(route_class=KeyedRoute, tags=["events"])
 _LIST = "events"
 
 
-@router.get("/events", responses=described(EventPage))
+@router.get("/events", responses=describe_responses(EventPage))
 def list_events(
     request: Request,
     type_: Annotated[EventType | None, Query(alias="type")] = None,
@@ -25,7 +31,7 @@ def list_events(
     owner: OwnerQuery = None,
 ) -> Response:
     """What happened. Events name things by id and never repeat what they say."""
-    before = number_of(_LIST, cursor)
+    before = decode_row_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).events.page(type=type_, before=before, limit=limit)
-    following = to_cursor(_LIST, found[-1].number) if len(found) == limit else None
-    return document({"events": found, "next": following})
+    following = encode_cursor(_LIST, found[-1].number) if len(found) == limit else None
+    return json_response({"events": found, "next": following})

@@ -1,4 +1,4 @@
-"""`/export`: everything out again, a line of JSON for each thing, sent as it is read."""
+"""`/export`: streams everything as JSON lines."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
 from recollectum.domain.memory import State
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.rest.answers import Responses, described
-from recollectum.doors.rest.fields import IdPath, OwnerQuery
-from recollectum.doors.shapes import to_json
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
+from recollectum.doors.json_values import to_json
+from recollectum.doors.rest.requests import IdPath, OwnerQuery
+from recollectum.doors.rest.responses import Responses, describe_responses
 from recollectum.transfer.sessions import export_session
 from recollectum.vault.vault import Vault
 
@@ -21,19 +21,21 @@ _BATCH = 500
 _STREAM: Responses = {200: {"description": "One JSON object a line.", "content": {_LINES: {}}}}
 
 
-@router.get("/export/memories", responses=described(None, more=_STREAM), response_class=StreamingResponse)
+@router.get("/export/memories", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
 def export_memories(request: Request, owner: OwnerQuery = None) -> Response:
     """Every memory that is active or archived, newest first."""
     return _sent(_memories(visitor_of(request).vault(owner)))
 
 
-@router.get("/export/sessions", responses=described(None, more=_STREAM), response_class=StreamingResponse)
+@router.get("/export/sessions", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
 def export_sessions(request: Request, owner: OwnerQuery = None) -> Response:
     """Every conversation as its transcript, one after the other."""
     return _sent(_sessions(visitor_of(request).vault(owner)))
 
 
-@router.get("/export/sessions/{session_id}", responses=described(None, more=_STREAM), response_class=StreamingResponse)
+@router.get(
+    "/export/sessions/{session_id}", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse
+)
 def export_one_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One conversation as its transcript, which `recollectum sessions import` takes back."""
     return _sent(export_session(visitor_of(request).vault(owner), session_id))

@@ -1,35 +1,35 @@
-"""`/healthz`, `/readyz`, `/metrics` and the schema: how the server is. Only the first answers without a key."""
+"""`/healthz`, `/readyz`, `/metrics` and `/openapi.json`: reports the state of the server."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from recollectum.domain.caller import Permission
+from recollectum.domain.access.caller import Permission
 from recollectum.domain.errors import Denied
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.http.metrics import metrics_of
-from recollectum.doors.http.serving import serving_of
-from recollectum.doors.rest.answers import Responses, described, document
-from recollectum.doors.rest.documents import Health
+from recollectum.doors.http.server_state import server_state_of
+from recollectum.doors.rest.documents import HealthDocument
+from recollectum.doors.rest.responses import Responses, describe_responses, json_response
 
 open_router = APIRouter(tags=["health"])
 router = APIRouter(route_class=KeyedRoute, tags=["health"])
 _TEXT: Responses = {200: {"description": "Prometheus text.", "content": {"text/plain": {}}}}
 
 
-@open_router.get("/healthz", responses=described(Health), openapi_extra={"security": []})
+@open_router.get("/healthz", responses=describe_responses(HealthDocument), openapi_extra={"security": []})
 async def healthz() -> Response:
     """The process answers; this says nothing else, and needs no key."""
-    return document({"status": "ok"})
+    return json_response({"status": "ok"})
 
 
-@router.get("/readyz", responses=described(Health))
+@router.get("/readyz", responses=describe_responses(HealthDocument))
 def readyz(request: Request) -> Response:
     """The home is open and its catalog can be read."""
-    serving_of(request).recollectum.owners()
-    return document({"status": "ready"})
+    server_state_of(request).recollectum.owners()
+    return json_response({"status": "ready"})
 
 
-@router.get("/metrics", responses=described(None, more=_TEXT))
+@router.get("/metrics", responses=describe_responses(None, more=_TEXT))
 def metrics(request: Request) -> Response:
     """Counts and times by route, for Prometheus; no content, no ids, no names. Needs a key that may read."""
     if Permission.READ not in visitor_of(request).recollectum.caller.permissions:
@@ -40,4 +40,4 @@ def metrics(request: Request) -> Response:
 @router.get("/openapi.json", include_in_schema=False)
 def schema(request: Request) -> Response:
     """The whole of the API, for programs."""
-    return document(request.app.openapi())
+    return json_response(request.app.openapi())

@@ -1,4 +1,4 @@
-"""`/learnings`: what agents found out about working with the person."""
+"""`/learnings`: lists, adds and removes what agents learned about working with the person."""
 
 from typing import Annotated
 
@@ -6,19 +6,24 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.errors import NotFound
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.rest.answers import described, document
-from recollectum.doors.rest.bodies import AddLearning
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.rest.documents import LearningPage, OneLearning
-from recollectum.doors.rest.fields import AGENT, Category, IdempotencyKey, IdPath, OwnerQuery
-from recollectum.doors.rest.once import Done, once, request_of
-from recollectum.doors.rest.paging import CursorQuery, Limit, from_cursor, to_cursor
+from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
+from recollectum.doors.rest.requests import AGENT, AddLearning, Category, IdempotencyKey, IdPath, OwnerQuery
+from recollectum.doors.rest.responses import (
+    CursorQuery,
+    Limit,
+    decode_cursor,
+    describe_responses,
+    encode_cursor,
+    json_response,
+)
 
 router = APIRouter(route_class=KeyedRoute, tags=["learnings"])
 _LIST = "learnings"
 
 
-@router.get("/learnings", responses=described(LearningPage))
+@router.get("/learnings", responses=describe_responses(LearningPage))
 def list_learnings(
     request: Request,
     agent: Annotated[str | None, Query(**AGENT)] = None,
@@ -28,14 +33,14 @@ def list_learnings(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest learnings of an agent and those that all agents share."""
-    before = from_cursor(_LIST, cursor)
+    before = decode_cursor(_LIST, cursor)
     vault = visitor_of(request).vault(owner)
     found = vault.learnings.page(agent=agent, category=category, before=before, limit=limit)
-    following = to_cursor(_LIST, found[-1].id) if len(found) == limit else None
-    return document({"learnings": found, "next": following})
+    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    return json_response({"learnings": found, "next": following})
 
 
-@router.post("/learnings", responses=described(OneLearning))
+@router.post("/learnings", responses=describe_responses(OneLearning))
 def add_learning(
     request: Request, body: AddLearning, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -44,19 +49,19 @@ def add_learning(
     learnings = visitor.vault(owner).learnings
     agent = None if body.shared else body.agent
 
-    def work() -> Done:
+    def work() -> StoredResult:
         return {"id": learnings.add(body.text, body.category, agent=agent, shared=body.shared).id}
 
-    def show(done: Done) -> Response:
+    def show(done: StoredResult) -> Response:
         found = learnings.page(agent=agent, shared=body.shared, before=f"{done['id']}~", limit=1)
         if not found or found[0].id != done["id"]:
             raise NotFound("that learning is there no more")
-        return document({"learning": found[0]})
+        return json_response({"learning": found[0]})
 
-    return once(visitor, idempotency_key, request_of("learn", body.model_dump_json(), owner), work, show)
+    return run_once(visitor, idempotency_key, request_fingerprint("learn", body.model_dump_json(), owner), work, show)
 
 
-@router.delete("/learnings/{memory_id}", responses=described(OneLearning))
+@router.delete("/learnings/{memory_id}", responses=describe_responses(OneLearning))
 def remove_learning(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Forget a learning; it can be restored while its grace window lasts."""
-    return document({"learning": visitor_of(request).vault(owner).learnings.remove(memory_id)})
+    return json_response({"learning": visitor_of(request).vault(owner).learnings.remove(memory_id)})

@@ -1,4 +1,4 @@
-"""`/memory`: what is kept on purpose. Add, list, read, change, and move through its life."""
+"""`/memory`: adds, lists, reads, edits and moves memories through their life."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -9,23 +9,29 @@ from fastapi.responses import Response
 from recollectum.domain.errors import Conflict, Denied
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.http.problems import Stale
-from recollectum.doors.rest.answers import described, document
-from recollectum.doors.rest.bodies import AddMemory, EditMemory
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
+from recollectum.doors.http.problems import PreconditionFailed
 from recollectum.doors.rest.documents import MemoryHistory, MemoryPage, MemorySources, OneMemory, SavedMemory
-from recollectum.doors.rest.etags import check_match, etag_of
-from recollectum.doors.rest.fields import (
+from recollectum.doors.rest.preconditions import StoredResult, check_match, etag_of, request_fingerprint, run_once
+from recollectum.doors.rest.requests import (
+    AddMemory,
+    EditMemory,
     IdempotencyKey,
     IdPath,
     IfMatch,
     KindName,
     OwnerQuery,
     StateName,
-    when_or_none,
+    parse_optional_time,
 )
-from recollectum.doors.rest.once import Done, once, request_of
-from recollectum.doors.rest.paging import CursorQuery, Limit, from_cursor, to_cursor
+from recollectum.doors.rest.responses import (
+    CursorQuery,
+    Limit,
+    decode_cursor,
+    describe_responses,
+    encode_cursor,
+    json_response,
+)
 from recollectum.vault.vault import Vault
 
 router = APIRouter(route_class=KeyedRoute, tags=["memories"])
@@ -33,19 +39,19 @@ _LIST = "memories"
 _OUTCOMES = {EventType.CREATED: "created", EventType.DEDUPLICATED: "renewed", EventType.EDITED: "changed"}
 
 
-@router.post("/memory/add", responses=described(SavedMemory))
+@router.post("/memory/add", responses=describe_responses(SavedMemory))
 def add_memory(
     request: Request, body: AddMemory, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed."""
     visitor = visitor_of(request)
     vault = visitor.vault(owner)
-    valid_from, valid_to = when_or_none(body.valid_from), when_or_none(body.valid_to)
+    valid_from, valid_to = parse_optional_time(body.valid_from), parse_optional_time(body.valid_to)
     if valid_from and valid_to and valid_to <= valid_from:
         raise Conflict("valid_to is not after valid_from; give a later one")
     kept: list[Memory] = []
 
-    def work() -> Done:
+    def work() -> StoredResult:
         memory = vault.memories.save(
             body.content,
             key=body.key,
@@ -60,14 +66,14 @@ def add_memory(
         kept.append(memory)
         return {"id": memory.id, "outcome": _outcome(vault, memory.id)}
 
-    def show(done: Done) -> Response:
+    def show(done: StoredResult) -> Response:
         memory = kept[0] if kept else vault.memories.get(str(done["id"]))
-        return document({"outcome": done["outcome"], "memory": memory}, headers={"ETag": etag_of(memory)})
+        return json_response({"outcome": done["outcome"], "memory": memory}, headers={"ETag": etag_of(memory)})
 
-    return once(visitor, idempotency_key, request_of("add", body.model_dump_json(), owner), work, show)
+    return run_once(visitor, idempotency_key, request_fingerprint("add", body.model_dump_json(), owner), work, show)
 
 
-@router.get("/memory", responses=described(MemoryPage))
+@router.get("/memory", responses=describe_responses(MemoryPage))
 def list_memories(
     request: Request,
     state: StateName = "active",
@@ -77,19 +83,19 @@ def list_memories(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest memories in one state; `next` leads to older ones."""
-    before = from_cursor(_LIST, cursor)
+    before = decode_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).memories.page(state=state, kind=kind, before=before, limit=limit)
-    following = to_cursor(_LIST, found[-1].id) if len(found) == limit else None
-    return document({"memories": found, "next": following})
+    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    return json_response({"memories": found, "next": following})
 
 
-@router.get("/memory/{memory_id}", responses=described(OneMemory))
+@router.get("/memory/{memory_id}", responses=describe_responses(OneMemory))
 def get_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One memory, active or archived, with its ETag."""
     return _one(visitor_of(request).vault(owner).memories.get(memory_id))
 
 
-@router.patch("/memory/{memory_id}", responses=described(OneMemory))
+@router.patch("/memory/{memory_id}", responses=describe_responses(OneMemory))
 def edit_memory(
     request: Request, memory_id: IdPath, body: EditMemory, if_match: IfMatch = None, owner: OwnerQuery = None
 ) -> Response:
@@ -107,18 +113,18 @@ def edit_memory(
     except Conflict:
         # Somebody came between the look and the change.
         if version is not None:
-            raise Stale("the memory changed since it was read; read it again") from None
+            raise PreconditionFailed("the memory changed since it was read; read it again") from None
         raise
     return _one(changed)
 
 
-@router.delete("/memory/{memory_id}", responses=described(OneMemory))
+@router.delete("/memory/{memory_id}", responses=describe_responses(OneMemory))
 def forget_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Serve a memory no more, and destroy it when its grace window ends."""
     return _one(visitor_of(request).vault(owner).memories.forget(memory_id))
 
 
-@router.post("/memory/{memory_id}/archive", responses=described(OneMemory))
+@router.post("/memory/{memory_id}/archive", responses=describe_responses(OneMemory))
 def archive_memory(
     request: Request, memory_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -126,7 +132,7 @@ def archive_memory(
     return _moved(request, memory_id, State.ARCHIVED, owner, idempotency_key)
 
 
-@router.post("/memory/{memory_id}/restore", responses=described(OneMemory))
+@router.post("/memory/{memory_id}/restore", responses=describe_responses(OneMemory))
 def restore_memory(
     request: Request, memory_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -134,33 +140,33 @@ def restore_memory(
     return _moved(request, memory_id, State.ACTIVE, owner, idempotency_key)
 
 
-@router.get("/memory/{memory_id}/history", responses=described(MemoryHistory))
+@router.get("/memory/{memory_id}/history", responses=describe_responses(MemoryHistory))
 def memory_history(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Everything a memory has said, and everything that happened to it, oldest first."""
-    return document(visitor_of(request).vault(owner).memories.history(memory_id))
+    return json_response(visitor_of(request).vault(owner).memories.history(memory_id))
 
 
-@router.get("/memory/{memory_id}/sources", responses=described(MemorySources))
+@router.get("/memory/{memory_id}/sources", responses=describe_responses(MemorySources))
 def memory_sources(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """The places in conversations that a memory came from; none for what was written down by hand."""
-    return document({"sources": visitor_of(request).vault(owner).citations(memory_id)})
+    return json_response({"sources": visitor_of(request).vault(owner).citations(memory_id)})
 
 
 def _moved(request: Request, memory_id: str, to: State, owner: str | None, key: str | None) -> Response:
     visitor = visitor_of(request)
     vault = visitor.vault(owner)
 
-    def work() -> Done:
+    def work() -> StoredResult:
         return {"id": vault.memories.move(memory_id, to).id}
 
-    def show(done: Done) -> Response:
+    def show(done: StoredResult) -> Response:
         return _one(vault.memories.get(str(done["id"])))
 
-    return once(visitor, key, request_of(f"move {memory_id} {to}", "", owner), work, show)
+    return run_once(visitor, key, request_fingerprint(f"move {memory_id} {to}", "", owner), work, show)
 
 
 def _one(memory: Memory) -> Response:
-    return document({"memory": memory}, headers={"ETag": etag_of(memory)})
+    return json_response({"memory": memory}, headers={"ETag": etag_of(memory)})
 
 
 def _outcome(vault: Vault, memory_id: str) -> str:

@@ -1,4 +1,4 @@
-"""`/memory/user/purge` and `/receipts`: erasing the caller's own data in two steps, and the proof of it."""
+"""`/memory/user/purge` and `/receipts`: erases the caller's own data in two steps, and serves the receipts."""
 
 from typing import Annotated
 
@@ -6,19 +6,18 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.http.serving import serving_of
-from recollectum.doors.rest.answers import described, document
-from recollectum.doors.rest.bodies import Confirm
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
+from recollectum.doors.http.server_state import server_state_of
 from recollectum.doors.rest.documents import PurgeDone, PurgePreview, ReceiptChecked, ReceiptList
-from recollectum.doors.rest.fields import IdPath
-from recollectum.vault.purge_request import Preview, PurgeRequest, Receipt
+from recollectum.doors.rest.requests import Confirm, IdPath
+from recollectum.doors.rest.responses import describe_responses, json_response
+from recollectum.vault.purge.request import Preview, PurgeRequest, Receipt
 
 router = APIRouter(route_class=KeyedRoute, tags=["privacy"])
 _PREVIEW = {202: {"model": PurgePreview, "description": "What would go, and the token to do it; nothing is changed."}}
 
 
-@router.delete("/memory/user/purge", responses=described(PurgeDone, more={**_PREVIEW}))
+@router.delete("/memory/user/purge", responses=describe_responses(PurgeDone, more={**_PREVIEW}))
 def purge_user(
     request: Request,
     body: Confirm | None = None,
@@ -29,33 +28,33 @@ def purge_user(
     token = body.confirm if body else confirm
     if token is None:
         made = purge.preview(PurgeRequest.user())
-        return document({"confirm": made.token, "preview": _shown(made)}, status=202)
+        return json_response({"confirm": made.token, "preview": _shown(made)}, status=202)
     try:
         receipt = purge.run(token)
     except InvalidInput:
         raise Conflict("that is not the token of a preview of yours; make one, and use its token") from None
-    return document({"receipt": receipt})
+    return json_response({"receipt": receipt})
 
 
-@router.get("/receipts", responses=described(ReceiptList))
+@router.get("/receipts", responses=describe_responses(ReceiptList))
 def list_receipts(request: Request) -> Response:
     """The receipts of what was erased from the key's own vault, oldest first."""
-    return document({"receipts": visitor_of(request).vault().purge.receipts()})
+    return json_response({"receipts": visitor_of(request).vault().purge.receipts()})
 
 
-@router.get("/receipts/{receipt_id}", responses=described(PurgeDone))
+@router.get("/receipts/{receipt_id}", responses=describe_responses(PurgeDone))
 def get_receipt(request: Request, receipt_id: IdPath) -> Response:
     """One receipt."""
-    return document({"receipt": _own(request, receipt_id)})
+    return json_response({"receipt": _own(request, receipt_id)})
 
 
-@router.get("/receipts/{receipt_id}/verify", responses=described(ReceiptChecked))
+@router.get("/receipts/{receipt_id}/verify", responses=describe_responses(ReceiptChecked))
 def verify_receipt(request: Request, receipt_id: IdPath) -> Response:
     """Whether this home signed a receipt and not a field of it was changed."""
     receipt = _own(request, receipt_id)
     # The home's key says whether a signature is its own, which anybody may know.
-    home = serving_of(request).recollectum.receipts
-    return document({"id": receipt.id, "genuine": home.verify(receipt), "public_key": home.key()})
+    home = server_state_of(request).recollectum.receipts
+    return json_response({"id": receipt.id, "genuine": home.verify(receipt), "public_key": home.key()})
 
 
 def _own(request: Request, receipt_id: str) -> Receipt:

@@ -1,4 +1,4 @@
-"""`/memory/query`, `/context` and `/profile`: what is known about something, and what a model gets to see of it."""
+"""`/memory/query`, `/context` and `/profile`: searches the vault and builds contexts."""
 
 from typing import Annotated
 
@@ -6,17 +6,16 @@ from fastapi import APIRouter, Request
 from fastapi import Query as InQuery
 from fastapi.responses import Response
 
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.rest.answers import described, document
-from recollectum.doors.rest.bodies import BuildContext, Query
-from recollectum.doors.rest.documents import Answered, ContextDocument, ProfileAnswer
-from recollectum.doors.rest.fields import AGENT, OwnerQuery, when_or_none
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
+from recollectum.doors.rest.documents import ContextDocument, ProfileAnswer, RecallDocument
+from recollectum.doors.rest.requests import AGENT, BuildContext, OwnerQuery, QueryMemories, parse_optional_time
+from recollectum.doors.rest.responses import describe_responses, json_response
 
 router = APIRouter(route_class=KeyedRoute, tags=["recall"])
 
 
-@router.post("/memory/query", responses=described(Answered))
-def query(request: Request, body: Query, owner: OwnerQuery = None) -> Response:
+@router.post("/memory/query", responses=describe_responses(RecallDocument))
+def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Response:
     """What was remembered and said about a text, best first, each hit with its place and its reasons."""
     hits = (
         visitor_of(request)
@@ -33,14 +32,16 @@ def query(request: Request, body: Query, owner: OwnerQuery = None) -> Response:
             channel=body.channel,
             trust=body.trust,
             untrusted=body.untrusted,
-            since=when_or_none(body.since),
-            until=when_or_none(body.until),
+            since=parse_optional_time(body.since),
+            until=parse_optional_time(body.until),
         )
     )
-    return document({"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back})
+    return json_response(
+        {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back}
+    )
 
 
-@router.post("/context", responses=described(ContextDocument))
+@router.post("/context", responses=describe_responses(ContextDocument))
 def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> Response:
     """What a model would get to see: notes, profile, learnings, recalled texts, summary and the last turns."""
     made = (
@@ -56,12 +57,12 @@ def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> R
             agent=body.agent,
         )
     )
-    return document(made.to_dict())
+    return json_response(made.to_dict())
 
 
-@router.get("/profile", responses=described(ProfileAnswer))
+@router.get("/profile", responses=describe_responses(ProfileAnswer))
 def profile(
     request: Request, agent: Annotated[str | None, InQuery(**AGENT)] = None, owner: OwnerQuery = None
 ) -> Response:
     """Who the person is, in at most twenty points, each with the memories that say it."""
-    return document({"profile": visitor_of(request).vault(owner).profile.get(agent=agent)})
+    return json_response({"profile": visitor_of(request).vault(owner).profile.get(agent=agent)})

@@ -1,23 +1,28 @@
-"""`/review`: what was found in conversations and waits for a yes or a no."""
+"""`/review`: lists, approves and rejects proposals."""
 
 from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.rest.answers import described, document
-from recollectum.doors.rest.bodies import Approve
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.rest.documents import OneProposal, ProposalDiff, ProposalPage
-from recollectum.doors.rest.fields import IdempotencyKey, IdPath, OwnerQuery
-from recollectum.doors.rest.once import Done, once, request_of
-from recollectum.doors.rest.paging import CursorQuery, Limit, from_cursor, to_cursor
+from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
+from recollectum.doors.rest.requests import Approve, IdempotencyKey, IdPath, OwnerQuery
+from recollectum.doors.rest.responses import (
+    CursorQuery,
+    Limit,
+    decode_cursor,
+    describe_responses,
+    encode_cursor,
+    json_response,
+)
 
 router = APIRouter(route_class=KeyedRoute, tags=["review"])
 _LIST = "proposals"
 
 
-@router.get("/review", responses=described(ProposalPage))
+@router.get("/review", responses=describe_responses(ProposalPage))
 def list_proposals(
     request: Request,
     decision: Literal["waiting", "approved", "rejected", "stale"] = "waiting",
@@ -26,20 +31,20 @@ def list_proposals(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest proposals."""
-    before = from_cursor(_LIST, cursor)
+    before = decode_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).review.page(decision=decision, before=before, limit=limit)
-    following = to_cursor(_LIST, found[-1].id) if len(found) == limit else None
-    return document({"proposals": found, "next": following})
+    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    return json_response({"proposals": found, "next": following})
 
 
-@router.get("/review/{proposal_id}", responses=described(ProposalDiff))
+@router.get("/review/{proposal_id}", responses=describe_responses(ProposalDiff))
 def get_proposal(request: Request, proposal_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One proposal, the words it came from, and what it would change."""
     review = visitor_of(request).vault(owner).review
-    return document({"proposal": review.get(proposal_id), "diff": review.diff(proposal_id)})
+    return json_response({"proposal": review.get(proposal_id), "diff": review.diff(proposal_id)})
 
 
-@router.post("/review/{proposal_id}/approve", responses=described(OneProposal))
+@router.post("/review/{proposal_id}/approve", responses=describe_responses(OneProposal))
 def approve_proposal(
     request: Request,
     proposal_id: IdPath,
@@ -52,16 +57,18 @@ def approve_proposal(
     review = visitor.vault(owner).review
     words = body.content if body else None
 
-    def work() -> Done:
+    def work() -> StoredResult:
         return {"id": review.approve(proposal_id, words).id}
 
-    def show(done: Done) -> Response:
-        return document({"proposal": review.get(str(done["id"]))})
+    def show(done: StoredResult) -> Response:
+        return json_response({"proposal": review.get(str(done["id"]))})
 
-    return once(visitor, idempotency_key, request_of(f"approve {proposal_id}", words or "", owner), work, show)
+    return run_once(
+        visitor, idempotency_key, request_fingerprint(f"approve {proposal_id}", words or "", owner), work, show
+    )
 
 
-@router.post("/review/{proposal_id}/reject", responses=described(OneProposal))
+@router.post("/review/{proposal_id}/reject", responses=describe_responses(OneProposal))
 def reject_proposal(
     request: Request, proposal_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -69,10 +76,10 @@ def reject_proposal(
     visitor = visitor_of(request)
     review = visitor.vault(owner).review
 
-    def work() -> Done:
+    def work() -> StoredResult:
         return {"id": review.reject(proposal_id).id}
 
-    def show(done: Done) -> Response:
-        return document({"proposal": review.get(str(done["id"]))})
+    def show(done: StoredResult) -> Response:
+        return json_response({"proposal": review.get(str(done["id"]))})
 
-    return once(visitor, idempotency_key, request_of(f"reject {proposal_id}", "", owner), work, show)
+    return run_once(visitor, idempotency_key, request_fingerprint(f"reject {proposal_id}", "", owner), work, show)

@@ -1,4 +1,4 @@
-"""`/sessions`: conversations. Open, list, read page by page, add to, and end."""
+"""`/sessions`: opens, lists, reads, extends and ends conversations."""
 
 import hashlib
 from typing import Annotated
@@ -7,19 +7,32 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.message import Message, ToolCall, ToolStatus
-from recollectum.doors.http.keyed import KeyedRoute, visitor_of
-from recollectum.doors.rest.answers import described, document
-from recollectum.doors.rest.bodies import AddMessage, OpenSession
+from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.rest.documents import MessagePage, OneMessage, OneSession, SessionPage
-from recollectum.doors.rest.fields import IdempotencyKey, IdPath, OwnerQuery, when_or_none
-from recollectum.doors.rest.once import Done, once, request_of
-from recollectum.doors.rest.paging import CursorQuery, Limit, from_cursor, number_of, to_cursor
+from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
+from recollectum.doors.rest.requests import (
+    AddMessage,
+    IdempotencyKey,
+    IdPath,
+    OpenSession,
+    OwnerQuery,
+    parse_optional_time,
+)
+from recollectum.doors.rest.responses import (
+    CursorQuery,
+    Limit,
+    decode_cursor,
+    decode_row_cursor,
+    describe_responses,
+    encode_cursor,
+    json_response,
+)
 
 router = APIRouter(route_class=KeyedRoute, tags=["sessions"])
 _LIST, _MESSAGES = "sessions", "messages"
 
 
-@router.get("/sessions", responses=described(SessionPage))
+@router.get("/sessions", responses=describe_responses(SessionPage))
 def list_sessions(
     request: Request,
     key_prefix: Annotated[str | None, Query(max_length=500)] = None,
@@ -28,13 +41,13 @@ def list_sessions(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest conversations, all or those whose key begins with a text."""
-    before = from_cursor(_LIST, cursor)
+    before = decode_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).sessions.page(before=before, key_prefix=key_prefix, limit=limit)
-    following = to_cursor(_LIST, found[-1].id) if len(found) == limit else None
-    return document({"sessions": found, "next": following})
+    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    return json_response({"sessions": found, "next": following})
 
 
-@router.post("/sessions", responses=described(OneSession))
+@router.post("/sessions", responses=describe_responses(OneSession))
 def open_session(
     request: Request, body: OpenSession, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -42,33 +55,33 @@ def open_session(
     visitor = visitor_of(request)
     sessions = visitor.vault(owner).sessions
 
-    def work() -> Done:
+    def work() -> StoredResult:
         return {"id": sessions.open(channel=body.channel, agent=body.agent, group=body.group, topic=body.topic).id}
 
-    def show(done: Done) -> Response:
-        return document({"session": sessions.get(str(done["id"])).info()})
+    def show(done: StoredResult) -> Response:
+        return json_response({"session": sessions.get(str(done["id"])).info()})
 
-    return once(visitor, idempotency_key, request_of("open", body.model_dump_json(), owner), work, show)
+    return run_once(visitor, idempotency_key, request_fingerprint("open", body.model_dump_json(), owner), work, show)
 
 
-@router.get("/sessions/{session_id}", responses=described(OneSession))
+@router.get("/sessions/{session_id}", responses=describe_responses(OneSession))
 def get_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One conversation, without its messages."""
-    return document({"session": visitor_of(request).vault(owner).sessions.get(session_id).info()})
+    return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).info()})
 
 
-@router.get("/sessions/{session_id}/messages", responses=described(MessagePage))
+@router.get("/sessions/{session_id}/messages", responses=describe_responses(MessagePage))
 def list_messages(
     request: Request, session_id: IdPath, limit: Limit = 50, cursor: CursorQuery = None, owner: OwnerQuery = None
 ) -> Response:
     """The last messages of a conversation in their order; `next` leads to those before them."""
-    before = number_of(_MESSAGES, cursor)
+    before = decode_row_cursor(_MESSAGES, cursor)
     found = visitor_of(request).vault(owner).sessions.get(session_id).messages(before=before, limit=limit)
-    following = to_cursor(_MESSAGES, found[0].position) if len(found) == limit and found[0].position > 1 else None
-    return document({"messages": found, "next": following})
+    following = encode_cursor(_MESSAGES, found[0].position) if len(found) == limit and found[0].position > 1 else None
+    return json_response({"messages": found, "next": following})
 
 
-@router.post("/sessions/{session_id}/messages", responses=described(OneMessage))
+@router.post("/sessions/{session_id}/messages", responses=describe_responses(OneMessage))
 def add_message(
     request: Request,
     session_id: IdPath,
@@ -81,14 +94,14 @@ def add_message(
     chat = visitor.vault(owner).sessions.get(session_id)
     kept: list[Message] = []
 
-    def work() -> Done:
+    def work() -> StoredResult:
         message = chat.add(
             body.role,
             body.content,
             native_id=body.native_id or _native_id(idempotency_key, body),
             model=body.model,
             speaker=body.speaker,
-            at=when_or_none(body.at),
+            at=parse_optional_time(body.at),
             tool_calls=[
                 ToolCall(id=call.id, name=call.name, args=call.args, result=call.result, status=ToolStatus(call.status))
                 for call in body.tool_calls
@@ -97,16 +110,16 @@ def add_message(
         kept.append(message)
         return {"id": message.id, "position": message.position}
 
-    def show(done: Done) -> Response:
+    def show(done: StoredResult) -> Response:
         position = done["position"]
         found = kept or (chat.after(position - 1, limit=1) if isinstance(position, int) else [])
-        return document({"message": found[0]})
+        return json_response({"message": found[0]})
 
     where = f"message {session_id}"
-    return once(visitor, idempotency_key, request_of(where, body.model_dump_json(), owner), work, show)
+    return run_once(visitor, idempotency_key, request_fingerprint(where, body.model_dump_json(), owner), work, show)
 
 
-@router.post("/sessions/{session_id}/end", responses=described(OneSession))
+@router.post("/sessions/{session_id}/end", responses=describe_responses(OneSession))
 def end_session(
     request: Request, session_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -114,13 +127,13 @@ def end_session(
     visitor = visitor_of(request)
     sessions = visitor.vault(owner).sessions
 
-    def work() -> Done:
+    def work() -> StoredResult:
         return {"id": sessions.get(session_id).end().id}
 
-    def show(done: Done) -> Response:
-        return document({"session": sessions.get(str(done["id"])).info()})
+    def show(done: StoredResult) -> Response:
+        return json_response({"session": sessions.get(str(done["id"])).info()})
 
-    return once(visitor, idempotency_key, request_of(f"end {session_id}", "", owner), work, show)
+    return run_once(visitor, idempotency_key, request_fingerprint(f"end {session_id}", "", owner), work, show)
 
 
 def _native_id(key: str | None, body: AddMessage) -> str | None:

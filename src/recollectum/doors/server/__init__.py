@@ -1,1 +1,5 @@
-"""One process that serves all doors over HTTP and does the upkeep."""
+"""The daemon of a home.
+
+daemon  the process: lock, upkeep, server, graceful stop
+app     the HTTP app with all doors, and `POST /local/embed`
+"""

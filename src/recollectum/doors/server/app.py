@@ -1,19 +1,72 @@
-"""The app of one running server: every door that speaks HTTP, behind one guard."""
+"""Builds the HTTP app of one server: every door behind one guard, and `POST /local/embed`."""
 
+import hmac
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
+from recollectum.domain.errors import InvalidInput, ModelMissing
+from recollectum.domain.models.embedder import Purpose
 from recollectum.doors.console.routes import add_console
 from recollectum.doors.hook.routes import add_hook
+from recollectum.doors.http.authentication import Unauthenticated, bearer
 from recollectum.doors.http.guard import Guard
-from recollectum.doors.http.metrics import Measured, Metrics
+from recollectum.doors.http.metrics import Metrics, MetricsMiddleware
 from recollectum.doors.http.problems import add_problems
-from recollectum.doors.http.serving import Serving
-from recollectum.doors.mcp.mounting import add_mcp
+from recollectum.doors.http.server_state import ServerState, server_state_of
+from recollectum.doors.mcp.http_mount import add_mcp
 from recollectum.doors.rest.routes import add_rest
+from recollectum.models.embedding.port import Wrapper
+from recollectum.models.embedding.shared import PATH, pack
+
+_MOST_TEXTS = 256
+
+
+def add_embedding(app: FastAPI) -> None:
+    """Give the route to the app; it is no part of the public interface."""
+    app.add_route(PATH, _embed, methods=["POST"], include_in_schema=False)
+
+
+async def _embed(request: Request) -> Response:
+    serving = server_state_of(request)
+    # No API key will do: it is for programs that can read the home's files anyway.
+    if not hmac.compare_digest(bearer(request).encode(), serving.local_token.encode()):
+        raise Unauthenticated
+    texts, purpose = _parse_body(await request.body())
+    return JSONResponse(await run_in_threadpool(_embedded, serving, texts, purpose))
+
+
+def _embedded(serving: ServerState, texts: Sequence[str], purpose: Purpose) -> dict[str, object]:
+    embedder, why = serving.recollectum.grounds().embedder()
+    while isinstance(embedder, Wrapper):
+        # The model itself: what caches round, the asker's own cache rounds.
+        embedder = embedder.inner
+    if embedder is None or embedder.identity.provider != "local":
+        raise ModelMissing(why or "this daemon has no model of its own; let the process that asks use its own")
+    rows = embedder.embed(texts, purpose)
+    return {"identity": embedder.identity.text_key(), "vectors": pack(rows)}
+
+
+def _parse_body(body: bytes) -> tuple[list[str], Purpose]:
+    try:
+        fields = cast("Mapping[str, object]", json.loads(body))
+        texts, purpose = fields["texts"], Purpose(str(fields["purpose"]))
+    except (ValueError, KeyError, TypeError):
+        raise InvalidInput("the body is not what a process of this home sends; give texts and a purpose") from None
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in cast("list[object]", texts)):
+        raise InvalidInput("texts is not a list of texts; give one")
+    given = cast("list[str]", texts)
+    if len(given) > _MOST_TEXTS:
+        raise InvalidInput(f"there are {len(given)} texts, and at most {_MOST_TEXTS} are taken at once; send fewer")
+    return given, purpose
+
 
 #: Where forms of the console are posted to; each a path, or all below one that ends with a slash.
 FORM_PATHS: tuple[str, ...] = ("/login", "/console/")
@@ -22,7 +75,7 @@ FORM_PATHS: tuple[str, ...] = ("/login", "/console/")
 class ServedApp(FastAPI):
     """The app, with the guard around all of it: also around what answers when something fails."""
 
-    def __init__(self, serving: Serving, clock: Callable[[], float]) -> None:
+    def __init__(self, serving: ServerState, clock: Callable[[], float]) -> None:
         super().__init__(title="Recollectum", docs_url=None, redoc_url=None, openapi_url=None)
         self.state.serving = serving
         self.state.metrics = Metrics()
@@ -30,12 +83,12 @@ class ServedApp(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """The framework's layers, and ours outside of them."""
-        serving: Serving = self.state.serving
+        serving: ServerState = self.state.serving
         guarded = Guard(super().build_middleware_stack(), serving.limits, self._clock, FORM_PATHS)
-        return Measured(guarded, self.state.metrics)
+        return MetricsMiddleware(guarded, self.state.metrics)
 
 
-def build_app(serving: Serving, *, clock: Callable[[], float] = time.monotonic) -> FastAPI:
+def build_app(serving: ServerState, *, clock: Callable[[], float] = time.monotonic) -> FastAPI:
     """Every route of one server; nothing is listening yet."""
     app = ServedApp(serving, clock)
     add_problems(app)

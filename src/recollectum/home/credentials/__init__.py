@@ -1,1 +1,9 @@
-"""Credentials: API keys and OAuth tokens, in the keyring where one works, else in a sealed file."""
+"""API keys and OAuth tokens, in the keyring or in a sealed file.
+
+store         stores, finds, refreshes and deletes credentials
+register      credentials.json and its sealed records
+file_key      the key that seals the file
+keychain      the operating system's keyring
+payload       a credential as bytes
+token_import  imports an old token file
+"""

@@ -1,4 +1,4 @@
-"""The key that seals the file of credentials: one of the home's own where it is encrypted, else a key file's."""
+"""Finds or makes the key that seals credentials.json."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Protocol
 from recollectum.domain.errors import KeyProblem, WrongKey
 from recollectum.home.credentials.register import KeySource, Register
 from recollectum.home.keys import key_file
-from recollectum.home.keys.holders import Holder
+from recollectum.home.keys.holders import KeyHolder
 from recollectum.home.keys.wrapping import MasterKey, unwrap, wrap
 
 #: The name of our key beside those of the vaults.
@@ -16,7 +16,7 @@ KEY_NAME = "credentials"
 _PROOF = b"recollectum"
 
 
-class Keys(Protocol):
+class KeyStorePort(Protocol):
     """What is used of the home's key store."""
 
     @property
@@ -24,7 +24,7 @@ class Keys(Protocol):
         """Whether the home is encrypted."""
         ...
 
-    def holder(self) -> Holder:
+    def holder(self) -> KeyHolder:
         """Who holds the master key."""
         ...
 
@@ -44,7 +44,7 @@ class Keys(Protocol):
 class FileKey:
     """Finds the key of one register, or makes it; asked under the lock of the credentials."""
 
-    def __init__(self, home: Path, keys: Keys, environ: Mapping[str, str]) -> None:
+    def __init__(self, home: Path, keys: KeyStorePort, environ: Mapping[str, str]) -> None:
         self._home = home
         self._keys = keys
         self._environ = environ

@@ -1,13 +1,13 @@
-"""Credentials in the operating system's keyring, and only in one that passed the probe of the master key's holder."""
+"""Stores credentials in the operating system's keyring."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from recollectum.domain.credential import CredentialName
+from recollectum.domain.access.credential import CredentialName
 from recollectum.domain.errors import KeyProblem
 
 # Which keyrings may be trusted is decided in one place.
-from recollectum.home.keys.keyring_holder import Keyring, acceptable, name_of, spoken, usable
+from recollectum.home.keys.keyring_holder import Keyring, acceptable, keyring_errors, name_of, usable
 
 FORCE_VARIABLE = "RECOLLECTUM_FORCE_FILE_CREDENTIALS"
 
@@ -51,7 +51,7 @@ def _said(backend: str, name: CredentialName) -> Generator[Keyring]:
             f"the {name} is held by the keyring {backend}, which is not here; unlock or reinstall it, or set it again"
         )
     try:
-        with spoken(found):
+        with keyring_errors(found):
             yield found
     except KeyProblem as error:
         said = str(error).partition(";")[0]

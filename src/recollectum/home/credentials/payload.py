@@ -1,11 +1,11 @@
-"""A credential as the bytes that are sealed or given to a keyring, and the answer of a token server as a credential."""
+"""Encodes a credential as bytes, and parses a token server's answer."""
 
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from recollectum.domain.credential import ApiKey, Credential, CredentialKind, OAuthToken
+from recollectum.domain.access.credential import Credential, CredentialKind, OAuthToken, ServiceApiKey
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import Clock
 
@@ -15,7 +15,7 @@ _TEXTS = ("scope", "token_type", "client_id", "token_url", "server_url")
 
 def encode(credential: Credential) -> str:
     """The secret and its facts as one line. This is the secret itself."""
-    if isinstance(credential, ApiKey):
+    if isinstance(credential, ServiceApiKey):
         return json.dumps({"value": credential.value})
     fields = {name: getattr(credential, name) for name in ("access_token", "refresh_token", *_TEXTS)}
     ends = credential.expires_at
@@ -27,7 +27,7 @@ def decode(kind: CredentialKind, text: str) -> Credential | None:
     fields = json_object(text)
     try:
         if kind is CredentialKind.API_KEY:
-            return ApiKey(_text(fields, "value") or "")
+            return ServiceApiKey(_text(fields, "value") or "")
         ends = _text(fields, "expires_at")
         return _token(fields, datetime.fromisoformat(ends) if ends else None)
     except (InvalidInput, ValueError):

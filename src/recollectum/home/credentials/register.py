@@ -1,4 +1,4 @@
-"""credentials.json: which credentials there are, where each is held, and the sealed ones themselves."""
+"""Reads and writes credentials.json, and seals each of its records under its name with AES-256-GCM."""
 
 import base64
 import json
@@ -10,10 +10,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import cast
 
-from recollectum.domain.credential import CredentialKind, CredentialName, Held
+from recollectum.domain.access.credential import Credential, CredentialKind, CredentialName, SecretLocation
 from recollectum.domain.errors import Damaged, InvalidInput, SchemaNewer
-from recollectum.home.credentials.payload import json_object
+from recollectum.home.credentials.payload import decode, encode, json_object
 from recollectum.home.files import explain, write_atomic
+from recollectum.home.keys.wrapping import unwrap, wrap
 
 FORMAT = "recollectum-credentials"
 VERSION = 1
@@ -27,12 +28,12 @@ class KeySource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class CredentialRecord:
     """One credential: sealed here, or by which keyring it is held."""
 
     name: CredentialName
     updated_at: datetime
-    held: Held
+    held: SecretLocation
     #: The keyring, where one holds it.
     backend: str = ""
     sealed: bytes = field(default=b"", repr=False)
@@ -44,7 +45,7 @@ class Register:
 
     #: Of this file; keyring entries and the file's own key are named for it.
     id: str
-    records: Mapping[CredentialName, Kept] = field(default_factory=dict[CredentialName, Kept])
+    records: Mapping[CredentialName, CredentialRecord] = field(default_factory=dict[CredentialName, CredentialRecord])
     #: The account in use, by service.
     active: Mapping[str, str] = field(default_factory=dict[str, str])
     source: KeySource | None = None
@@ -56,7 +57,7 @@ class Register:
         """An empty one with an id of its own."""
         return cls(id=secrets.token_hex(16))
 
-    def with_records(self, *added: Kept) -> "Register":
+    def with_records(self, *added: CredentialRecord) -> "Register":
         """The same with these in place of their namesakes; the first account of a service becomes its active one."""
         active = dict(self.active)
         for one in added:
@@ -113,7 +114,7 @@ def write(path: Path, register: Register) -> None:
     write_atomic(path, json.dumps(document, indent=1).encode() + b"\n")
 
 
-def _fields(one: Kept) -> dict[str, str]:
+def _fields(one: CredentialRecord) -> dict[str, str]:
     return {
         "service": one.name.service,
         "account": one.name.account,
@@ -140,14 +141,14 @@ def _parse(document: Mapping[str, object]) -> Register | None:
         return None
 
 
-def _record(fields: Mapping[str, str]) -> Kept:
+def _record(fields: Mapping[str, str]) -> CredentialRecord:
     updated = datetime.fromisoformat(fields["updated_at"])
     if updated.tzinfo is None:
         raise ValueError("a time without a zone")
-    return Kept(
+    return CredentialRecord(
         name=CredentialName(fields["service"], fields["account"], CredentialKind(fields["kind"])),
         updated_at=updated,
-        held=Held(fields["held"]),
+        held=SecretLocation(fields["held"]),
         backend=fields["backend"],
         sealed=base64.b64decode(fields["sealed"], validate=True),
     )
@@ -163,3 +164,27 @@ def _hex(text: str) -> str:
 
 def _spell(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+def seal(key: bytes, register: Register, one: CredentialRecord, credential: Credential) -> bytes:
+    """The secret under AES-256-GCM, readable under this name, of this time, in this file only."""
+    return wrap(key, encode(credential).encode(), seal_label(register, one))
+
+
+def unseal(key: bytes, register: Register, one: CredentialRecord) -> Credential:
+    """The secret again, or one sentence when a byte of it or of its name is not the same."""
+    plain = unwrap(key, one.sealed, seal_label(register, one))
+    credential = decode(one.name.kind, plain.decode("utf-8", "replace")) if plain is not None else None
+    if credential is None:
+        raise Damaged(
+            f"the {one.name} was changed or moved from another name since it was sealed; "
+            "restore credentials.json from a backup, or delete it and set it again"
+        )
+    return credential
+
+
+def seal_label(register: Register, one: CredentialRecord) -> str:
+    """What a seal is bound to: the file, the whole name and the time, as one text that no other has."""
+    name = one.name
+    bound = [register.id, name.service, name.account, name.kind.value, one.updated_at.isoformat()]
+    return f"credential v1 {json.dumps(bound)}"

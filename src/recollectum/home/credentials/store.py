@@ -1,32 +1,72 @@
-"""Credentials: keep, find, list and delete secrets, each where it is safest on this machine."""
+"""Stores, finds, lists, refreshes and deletes credentials, in the keyring or the sealed file."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 
-from recollectum.domain.credential import (
+from recollectum.domain.access.credential import (
     DEFAULT_ACCOUNT,
     LEEWAY,
-    ApiKey,
     Credential,
     CredentialEntry,
     CredentialKind,
     CredentialName,
-    Held,
     OAuthToken,
+    SecretLocation,
+    ServiceApiKey,
 )
 from recollectum.domain.errors import Conflict, InvalidInput, KeyProblem, NotFound
 from recollectum.domain.ids import Clock, system_clock
 from recollectum.home.credentials import keychain
-from recollectum.home.credentials.file_key import FileKey, Keys
+from recollectum.home.credentials.file_key import FileKey, KeyStorePort
+from recollectum.home.credentials.keychain import FORCE_VARIABLE
 from recollectum.home.credentials.payload import decode, encode
-from recollectum.home.credentials.register import Kept, Register, read, write
-from recollectum.home.credentials.safety import Safety, forced, tell
-from recollectum.home.credentials.sealing import seal, unseal
+from recollectum.home.credentials.register import CredentialRecord, Register, read, seal, unseal, write
 from recollectum.home.files import make_private_folder
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
+
+_YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Safety:
+    """Where the next secret goes and who can get at it; and how many are where now."""
+
+    holder: SecretLocation
+    words: str
+    #: True when the variable keeps the keyring from being used.
+    forced: bool
+    in_keyring: int
+    in_file: int
+
+
+def forced(environ: Mapping[str, str]) -> bool:
+    """Whether the environment wants the file even where a keyring works."""
+    text = environ.get(FORCE_VARIABLE, "").strip().lower()
+    if text not in (*_YES, *_NO):
+        raise InvalidInput(f"{FORCE_VARIABLE} is neither yes nor no; set it to 1, or leave it out")
+    return text in _YES
+
+
+def describe_safety(
+    backend: str | None, path: Path, key_words: str, held: Sequence[SecretLocation], environ: Mapping[str, str]
+) -> Safety:
+    """The state of things as one sentence and two counts."""
+    if backend is not None:
+        words = f"held by the operating system's keyring ({backend}); other programs of your account can ask for it"
+    else:
+        words = f"sealed by AES-256-GCM in {path}; {key_words}"
+    return Safety(
+        holder=SecretLocation.FILE if backend is None else SecretLocation.KEYRING,
+        words=words,
+        forced=forced(environ),
+        in_keyring=sum(one is SecretLocation.KEYRING for one in held),
+        in_file=sum(one is SecretLocation.FILE for one in held),
+    )
+
 
 #: Gets a new token for an old one, from the server that gave it.
 Refresher = Callable[[OAuthToken], OAuthToken]
@@ -37,7 +77,9 @@ REFRESH_TIMEOUT = timedelta(seconds=60)
 class Credentials:
     """The API keys and OAuth tokens of one home; nothing of it shows a secret except `find`, `secret` and `refresh`."""
 
-    def __init__(self, home: Home, keys: Keys, *, environ: Mapping[str, str], clock: Clock = system_clock) -> None:
+    def __init__(
+        self, home: Home, keys: KeyStorePort, *, environ: Mapping[str, str], clock: Clock = system_clock
+    ) -> None:
         self._home = home
         self._path = home.root / "credentials.json"
         self._file_key = FileKey(home.root, keys, environ)
@@ -74,7 +116,7 @@ class Credentials:
         except InvalidInput:
             # No credential can have such a name.
             return None
-        return found.value if isinstance(found, ApiKey) else None
+        return found.value if isinstance(found, ServiceApiKey) else None
 
     def delete(
         self, service: str, *, account: str | None = None, kind: CredentialKind = CredentialKind.API_KEY
@@ -155,22 +197,22 @@ class Credentials:
         register = self._read()
         backend = None if forced(self._environ) else keychain.find_backend()
         held = [one.held for one in register.records.values()]
-        return tell(backend, self._path, self._file_key.words(register), held, self._environ)
+        return describe_safety(backend, self._path, self._file_key.words(register), held, self._environ)
 
     def _put(self, register: Register, given: Sequence[tuple[CredentialName, Credential, datetime]]) -> Register:
         """Give secrets to the holder of this moment, then write down that it has them."""
         backend = None if forced(self._environ) else keychain.find_backend()
         before = register.records
-        kept: list[Kept] = []
+        kept: list[CredentialRecord] = []
         if backend is None:
             register, key = self._file_key.ensure(register)
             for name, credential, at in given:
-                one = Kept(name=name, updated_at=at, held=Held.FILE)
+                one = CredentialRecord(name=name, updated_at=at, held=SecretLocation.FILE)
                 kept.append(replace(one, sealed=seal(key, register, one, credential)))
         else:
             for name, credential, at in given:
                 keychain.put(backend, register.id, name, encode(credential))
-                kept.append(Kept(name=name, updated_at=at, held=Held.KEYRING, backend=backend))
+                kept.append(CredentialRecord(name=name, updated_at=at, held=SecretLocation.KEYRING, backend=backend))
         after = register.with_records(*kept)
         write(self._path, after)
         for name, credential, _ in given:
@@ -183,20 +225,24 @@ class Credentials:
         if self._open(register, register.records[name]) != credential:
             raise KeyProblem(f"{self._path} did not keep the {name}; set it again")
 
-    def _drop_everywhere(self, register_id: str, name: CredentialName, kept: Kept | None) -> bool:
+    def _drop_everywhere(self, register_id: str, name: CredentialName, kept: CredentialRecord | None) -> bool:
         """Remove it from its keyring, and from the present one, to which a `save` cut short may have given it."""
-        backends = {kept.backend} if kept is not None and kept.held is Held.KEYRING else set[str]()
+        backends = {kept.backend} if kept is not None and kept.held is SecretLocation.KEYRING else set[str]()
         if not forced(self._environ) and (present := keychain.find_backend()) is not None:
             backends.add(present)
         return any([keychain.drop(backend, register_id, name) for backend in sorted(backends)])
 
-    def _drop_old(self, register_id: str, old: Kept | None, new: Kept) -> None:
+    def _drop_old(self, register_id: str, old: CredentialRecord | None, new: CredentialRecord) -> None:
         """Remove what another keyring still has of a secret that moved."""
-        if old is not None and old.held is Held.KEYRING and (new.held, new.backend) != (old.held, old.backend):
+        if (
+            old is not None
+            and old.held is SecretLocation.KEYRING
+            and (new.held, new.backend) != (old.held, old.backend)
+        ):
             keychain.drop(old.backend, register_id, old.name)
 
-    def _open(self, register: Register, kept: Kept) -> Credential | None:
-        if kept.held is Held.FILE:
+    def _open(self, register: Register, kept: CredentialRecord) -> Credential | None:
+        if kept.held is SecretLocation.FILE:
             return unseal(self._file_key.fetch(register), register, kept)
         text = keychain.get(kept.backend, register.id, kept.name)
         if text is None and kept.name not in self._read().records:
@@ -208,7 +254,7 @@ class Credentials:
             raise KeyProblem(f"the {kept.name} is held by the keyring {kept.backend}, which {found}; set it again")
         return credential
 
-    def _token(self, name: CredentialName) -> tuple[Kept, OAuthToken]:
+    def _token(self, name: CredentialName) -> tuple[CredentialRecord, OAuthToken]:
         register = self._read()
         kept = register.records.get(name)
         token = None if kept is None else self._open(register, kept)
@@ -255,7 +301,7 @@ def _account(register: Register, service: str) -> str:
     return found or DEFAULT_ACCOUNT
 
 
-def _entry(register: Register, kept: Kept) -> CredentialEntry:
+def _entry(register: Register, kept: CredentialRecord) -> CredentialEntry:
     name = kept.name
     return CredentialEntry(
         service=name.service,

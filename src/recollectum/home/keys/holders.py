@@ -1,4 +1,4 @@
-"""Who holds the master key: the choice when a home is made, and the same four questions to whoever was chosen."""
+"""Chooses the holder of the master key (passphrase, keyring or key file) and stores, reads and drops the key there."""
 
 import hmac
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class HolderKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class KeyHolder:
     """Who holds the key, in words that claim no more than is true."""
 
     kind: HolderKind
@@ -36,7 +36,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class HolderRecord:
     """What the key store remembers of the choice; nothing in it is the key."""
 
     kind: HolderKind
@@ -45,7 +45,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class HolderOptions:
     """What this call and this machine offer for holding a key."""
 
     home: Path
@@ -56,10 +56,10 @@ class Means:
     passphrase: str | None = field(default=None, repr=False)
 
 
-OFF = Holder(kind=HolderKind.OFF, words="not encrypted")
+OFF = KeyHolder(kind=HolderKind.OFF, words="not encrypted")
 
 
-def establish(means: Means) -> tuple[Record, MasterKey]:
+def establish(means: HolderOptions) -> tuple[HolderRecord, MasterKey]:
     """A master key for a new home, proven to be kept by the first holder that works."""
     # A passphrase that was given is meant: a home that then opened without it would surprise.
     chosen = choose(means)
@@ -73,14 +73,14 @@ def establish(means: Means) -> tuple[Record, MasterKey]:
     return keep(HolderKind.KEY_FILE, master, means), master
 
 
-def choose(means: Means) -> HolderKind:
+def choose(means: HolderOptions) -> HolderKind:
     """Whom to give a key to: the passphrase that was given, else the keyring where one works, else a file."""
     if means.passphrase:
         return HolderKind.PASSPHRASE
     return HolderKind.KEYRING if keyring_holder.available() else HolderKind.KEY_FILE
 
 
-def keep(kind: HolderKind, master: MasterKey, means: Means) -> Record:
+def keep(kind: HolderKind, master: MasterKey, means: HolderOptions) -> HolderRecord:
     """Give the key to a holder; it is durable there and was read back when this returns."""
     detail: Mapping[str, Json]
     match kind:
@@ -96,13 +96,13 @@ def keep(kind: HolderKind, master: MasterKey, means: Means) -> Record:
             detail = {"path": str(file.path), "ours": written or file.named_for_home}
         case HolderKind.OFF:
             raise InvalidInput("a key cannot be held by nobody; encryption is turned off by the setting, for new homes")
-    record = Record(kind=kind, detail=detail, fingerprint=master.fingerprint())
+    record = HolderRecord(kind=kind, detail=detail, fingerprint=master.fingerprint())
     if fetch(record, means) != master:
         raise KeyProblem(f"the {kind} did not give the key back; choose another holder")
     return record
 
 
-def fetch(record: Record, means: Means) -> MasterKey:
+def fetch(record: HolderRecord, means: HolderOptions) -> MasterKey:
     """The master key from its holder, or one sentence that says who it was, what was found, and the cure."""
     match record.kind:
         case HolderKind.KEYRING:
@@ -122,7 +122,7 @@ def fetch(record: Record, means: Means) -> MasterKey:
     return master
 
 
-def drop(record: Record, means: Means) -> None:
+def drop(record: HolderRecord, means: HolderOptions) -> None:
     """Make the holder forget the key; a key file that somebody else made is left to them."""
     match record.kind:
         case HolderKind.KEYRING:
@@ -133,12 +133,12 @@ def drop(record: Record, means: Means) -> None:
             pass
 
 
-def same_place(old: Record, new: Record) -> bool:
+def same_place(old: HolderRecord, new: HolderRecord) -> bool:
     """Whether the new record took the place of the old one, so that there is nothing left to drop."""
     return old.kind is new.kind and old.detail.get("path") == new.detail.get("path")
 
 
-def describe(record: Record, means: Means, recovery_code_made_at: datetime | None) -> Holder:
+def describe(record: HolderRecord, means: HolderOptions, recovery_code_made_at: datetime | None) -> KeyHolder:
     """The holder in plain words."""
     path: str | None = None
     match record.kind:
@@ -151,10 +151,10 @@ def describe(record: Record, means: Means, recovery_code_made_at: datetime | Non
             words = f"held in a file at {path}: protects stolen or synced data folders and backups, not this account"
         case HolderKind.OFF:
             words = OFF.words
-    return Holder(kind=record.kind, words=words, path=path, recovery_code_made_at=recovery_code_made_at)
+    return KeyHolder(kind=record.kind, words=words, path=path, recovery_code_made_at=recovery_code_made_at)
 
 
-def _path(record: Record, means: Means) -> Path:
+def _path(record: HolderRecord, means: HolderOptions) -> Path:
     """Where the key file is: the setting wins where it names a file, for it may have been moved since."""
     recorded = Path(str(record.detail.get("path", "")))
     if not means.key_file:

@@ -1,4 +1,4 @@
-"""Hold the master key in a file of its own, private to this account and outside the data folder."""
+"""Holds the master key in a private file outside the data folder."""
 
 import os
 import stat

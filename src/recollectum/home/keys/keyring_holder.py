@@ -1,4 +1,4 @@
-"""Hold the master key in the operating system's keyring, and only in one that really keeps it secret."""
+"""Holds the master key in the operating system's keyring after a probe of that keyring."""
 
 import secrets
 from collections.abc import Generator, Mapping
@@ -47,7 +47,7 @@ def keep(home_id: str, master: MasterKey) -> Mapping[str, Json]:
     backend = usable()
     if backend is None:
         raise KeyProblem("no keyring of the operating system can be used here; choose a passphrase or a key file")
-    with spoken(backend):
+    with keyring_errors(backend):
         backend.set_password(_SERVICE, home_id, master.to_text())
         stored = backend.get_password(_SERVICE, home_id)
     if stored is None or MasterKey.from_text(stored) != master:
@@ -64,7 +64,7 @@ def fetch(home_id: str, detail: Mapping[str, Json]) -> MasterKey:
         raise KeyProblem(
             f"the key of this home is held by the keyring {recorded}, which is not here (found: {found}); {_CURE}"
         )
-    with spoken(backend):
+    with keyring_errors(backend):
         stored = backend.get_password(_SERVICE, home_id)
     if stored is None:
         raise KeyProblem(
@@ -84,7 +84,7 @@ def drop(home_id: str, detail: Mapping[str, Json]) -> None:
     recorded = str(detail.get("backend"))
     for backend in acceptable():
         if name_of(backend) == recorded:
-            with spoken(backend):
+            with keyring_errors(backend):
                 if backend.get_password(_SERVICE, home_id) is not None:
                     backend.delete_password(_SERVICE, home_id)
 
@@ -115,7 +115,7 @@ def _is_acceptable(backend: Keyring) -> bool:
     if any(ancestor.__module__.startswith(_REFUSED) for ancestor in type(backend).__mro__):
         return False
     try:
-        with spoken(backend):
+        with keyring_errors(backend):
             return backend.priority >= _LEAST_PRIORITY
     except KeyProblem:
         return False
@@ -124,7 +124,7 @@ def _is_acceptable(backend: Keyring) -> bool:
 def _passes_probe(backend: Keyring) -> bool:
     account, value = f"probe-{secrets.token_hex(8)}", secrets.token_hex(16)
     try:
-        with spoken(backend):
+        with keyring_errors(backend):
             backend.set_password(_SERVICE, account, value)
             kept = backend.get_password(_SERVICE, account) == value
             backend.delete_password(_SERVICE, account)
@@ -139,7 +139,7 @@ def name_of(backend: Keyring) -> str:
 
 
 @contextmanager
-def spoken(backend: Keyring) -> Generator[None]:
+def keyring_errors(backend: Keyring) -> Generator[None]:
     """Whatever a keyring raises, as our own error: it is a plug-in, and each has exceptions of its own."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""Hold the master key by a passphrase: Argon2id makes of it the key that wraps the master key."""
+"""Holds the master key by a passphrase: Argon2id derives the key that wraps it."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ _MOST_LANES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class Argon2Cost:
     """How dear one guess is."""
 
     memory_kib: int = 64 * 1024
@@ -36,10 +36,10 @@ class Cost:
             raise KeyProblem("the recorded passphrase parameters are out of bounds; restore keys.db from a backup")
 
 
-DEFAULT_COST = Cost()
+DEFAULT_COST = Argon2Cost()
 
 
-def keep(home_id: str, master: MasterKey, passphrase: str, cost: Cost = DEFAULT_COST) -> Mapping[str, Json]:
+def keep(home_id: str, master: MasterKey, passphrase: str, cost: Argon2Cost = DEFAULT_COST) -> Mapping[str, Json]:
     """What to record so that the same passphrase gives the key back."""
     if not passphrase.strip():
         raise InvalidInput("the passphrase is empty; give one of several words")
@@ -71,7 +71,7 @@ def fetch(home_id: str, detail: Mapping[str, Json], passphrase: str | None) -> M
     return MasterKey(secret)
 
 
-def _read(detail: Mapping[str, Json]) -> tuple[bytes, bytes, Cost]:
+def _read(detail: Mapping[str, Json]) -> tuple[bytes, bytes, Argon2Cost]:
     match detail:
         case {
             "salt": str(salt),
@@ -80,7 +80,7 @@ def _read(detail: Mapping[str, Json]) -> tuple[bytes, bytes, Cost]:
             "passes": int(passes),
             "lanes": int(lanes),
         }:
-            cost = Cost(memory_kib=memory_kib, passes=passes, lanes=lanes)
+            cost = Argon2Cost(memory_kib=memory_kib, passes=passes, lanes=lanes)
             try:
                 return base64.b64decode(salt, validate=True), base64.b64decode(wrapped, validate=True), cost
             except binascii.Error:
@@ -90,7 +90,7 @@ def _read(detail: Mapping[str, Json]) -> tuple[bytes, bytes, Cost]:
     raise KeyProblem("the recorded passphrase parameters cannot be read; restore keys.db from a backup")
 
 
-def _stretch(passphrase: str, salt: bytes, cost: Cost) -> bytes:
+def _stretch(passphrase: str, salt: bytes, cost: Argon2Cost) -> bytes:
     # Loading OpenSSL costs 50 ms, and only a home held by a passphrase comes here.
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # noqa: PLC0415
 
@@ -101,5 +101,5 @@ def _stretch(passphrase: str, salt: bytes, cost: Cost) -> bytes:
     )
 
 
-def _label(home_id: str, cost: Cost) -> str:
+def _label(home_id: str, cost: Argon2Cost) -> str:
     return f"passphrase v1 {home_id} {cost.memory_kib} {cost.passes} {cost.lanes}"

@@ -1,4 +1,4 @@
-"""The recovery code: 160 random bits a person can write down, read back forgivingly, with one check character."""
+"""Makes and reads the recovery code: 160 random bits with one check character."""
 
 import secrets
 

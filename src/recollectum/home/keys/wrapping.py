@@ -1,4 +1,4 @@
-"""Wrap one key by another, bound to the thing it is for; the master key itself, which never shows itself."""
+"""Wraps one key by another with AES-256-GCM, bound to its purpose."""
 
 import base64
 import binascii

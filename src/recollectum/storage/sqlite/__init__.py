@@ -1,1 +1,14 @@
-"""SQLite: the connection, the one writer, the readers, the index."""
+"""The SQLite backend.
+
+connection     opens a connection with the required settings
+database       one file: a writer and several readers
+group_commit   writers that arrive together share one commit
+failures       translates SQLite's errors
+text_index     full text on FTS5: posting lists and document lengths
+bm25           scores chunks from posting lists
+backup         copies a live database
+integrity      checks pages and rows
+salvage        copies the readable part of a damaged database
+salvage_rows   reads a damaged table around its bad pages
+seal_triggers  keeps a checksum for every row
+"""

@@ -1,4 +1,4 @@
-"""Copy a live database through SQLite's backup interface, the only copy that is whole."""
+"""Copies a live database through SQLite's online backup interface."""
 
 import os
 from collections.abc import Callable, Collection
@@ -11,7 +11,7 @@ from recollectum.home.files import sync_folder
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase
 from recollectum.storage.sqlite.failures import translated
-from recollectum.storage.sqlite.verify import row_counts
+from recollectum.storage.sqlite.integrity import row_counts
 
 #: Pages between two words about how far a copy has come.
 _STEP = 1024

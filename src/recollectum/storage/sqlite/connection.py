@@ -1,4 +1,4 @@
-"""Open one SQLite connection the way every connection here is opened; each setting says why."""
+"""Opens SQLite connections, and tells whether another process has the file open."""
 
 import time
 from collections.abc import Callable
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import apsw
 
-from recollectum.domain.errors import StorageError
+from recollectum.domain.errors import Busy, StorageError
 from recollectum.home.files import create_private
 from recollectum.storage.sqlite.failures import translated
-from recollectum.storage.sqlite.sealing import lend_functions
+from recollectum.storage.sqlite.seal_triggers import register_functions
 
 #: Below this, writing from two connections could corrupt a WAL database.
 _FLOOR = (3, 51, 3)
@@ -73,7 +73,7 @@ def _configure(
     # A file that came from elsewhere must not run code through its schema.
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    lend_functions(connection)
+    register_functions(connection)
     if query_only:
         connection.pragma("query_only", "on")
 
@@ -94,3 +94,18 @@ def _waiter(limit: timedelta) -> Callable[[int], bool]:
         return True
 
     return wait
+
+
+_PATIENCE = timedelta(seconds=0.3)
+
+
+def is_only_connection(path: Path, key: bytes | None) -> bool:
+    """True when no connection but ours is open: only then does SQLite let go of the log."""
+    connection = connect(path, key=key, busy_timeout=_PATIENCE)
+    try:
+        with translated(path, encrypted=key is not None):
+            return connection.pragma("journal_mode", "delete") == "delete"
+    except Busy:
+        return False
+    finally:
+        connection.close()

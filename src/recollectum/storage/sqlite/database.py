@@ -1,4 +1,4 @@
-"""One SQLite file as a database: a writer, a few readers, and the erasing of what deletes leave behind."""
+"""Implements the database port on one SQLite file: one writer, several readers, and secure deletion."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -13,11 +13,9 @@ from recollectum.domain.errors import DiskFull, StorageError
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.failures import FOREIGN, translate, translated
-from recollectum.storage.sqlite.sealing import watch
-from recollectum.storage.sqlite.text_index import SqliteTextIndex
-from recollectum.storage.sqlite.text_lengths import Lengths
-from recollectum.storage.sqlite.text_lists import prepare
-from recollectum.storage.sqlite.writer import Writer
+from recollectum.storage.sqlite.group_commit import GroupCommitWriter
+from recollectum.storage.sqlite.seal_triggers import install_triggers
+from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary
 
 T = TypeVar("T")
 
@@ -42,9 +40,9 @@ class SqliteOptions:
 class SqliteTx:
     """A transaction on one connection."""
 
-    def __init__(self, connection: apsw.Connection, lengths: Lengths | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, lengths: DocumentLengths | None = None) -> None:
         self._connection = connection
-        self.text = SqliteTextIndex(connection, lengths or Lengths())
+        self.text = SqliteTextIndex(connection, lengths or DocumentLengths())
 
     @property
     def state(self) -> Hashable:
@@ -67,14 +65,14 @@ class SqliteDatabase:
     def __init__(self, path: Path, options: SqliteOptions) -> None:
         self.path = path
         self._options = options
-        self._lengths = Lengths()
+        self._lengths = DocumentLengths()
         connection = self._connect(query_only=False)
         try:
             self._watch(connection, anew=False)
         except BaseException:
             connection.close(True)
             raise
-        self._writer = Writer(connection, SqliteTx(connection, self._lengths))
+        self._writer = GroupCommitWriter(connection, SqliteTx(connection, self._lengths))
         self._idle: list[apsw.Connection] = []
         self._slots = threading.BoundedSemaphore(options.readers)
         self._closed = False
@@ -134,7 +132,7 @@ class SqliteDatabase:
     def _watch(self, connection: apsw.Connection, *, anew: bool) -> None:
         if self._options.key is None:
             with translated(self.path, encrypted=False):
-                watch(connection, anew=anew)
+                install_triggers(connection, anew=anew)
 
     def on_connection(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run `work` on the writing connection, outside a transaction: migrations, checks, checkpoints."""
@@ -179,7 +177,7 @@ class SqliteDatabase:
         )
         try:
             with translated(self.path, encrypted=options.key is not None):
-                prepare(connection, query_only=query_only)
+                create_vocabulary(connection, query_only=query_only)
         except BaseException:
             connection.close(True)
             raise

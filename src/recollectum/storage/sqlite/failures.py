@@ -1,4 +1,4 @@
-"""SQLite's errors in our words: what happened, to which file, and what to do."""
+"""Translates SQLite's errors into Recollectum's: the problem, the file and the cure."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

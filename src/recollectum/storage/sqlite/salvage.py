@@ -1,4 +1,4 @@
-"""Copy every row that can still be read out of a damaged database into a new one, page by page and row by row."""
+"""Salvages every readable row of a damaged database into a new one and restores referential integrity there."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from recollectum.home.files import create_private, sync_file
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.failures import translated
-from recollectum.storage.sqlite.salvage_rows import Found, keyed_rows, numbered_rows
-from recollectum.storage.sqlite.verify import UNREADABLE, tables_of
+from recollectum.storage.sqlite.integrity import UNREADABLE, tables_of
+from recollectum.storage.sqlite.salvage_rows import RecoveredRows, keyed_rows, numbered_rows
 
 _BLOCK = 1 << 20
 #: A page that is read again need not be decrypted again.
@@ -22,11 +22,11 @@ _CACHE_KIB = 64 * 1024
 _BATCH = 500
 # Not the first, which also says how large the file is.
 _SCHEMA_PAGES = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
-_PARENTLESS = 'DELETE FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN (SELECT "{to}" FROM "{parent}")'
+_ORPHANS = 'DELETE FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN (SELECT "{to}" FROM "{parent}")'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class SalvageCounts:
     """What became of the rows of one table."""
 
     table: str
@@ -58,7 +58,7 @@ def copy_raw(source: Path, target: Path) -> None:
             file.xClose()
 
 
-def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[str]) -> list[Tally]:
+def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[str]) -> list[SalvageCounts]:
     """Copy what can be read of every table but those to skip; the target has the tables already, and no rows."""
     old = connect(source, key=key, cache_kib=_CACHE_KIB)
     try:
@@ -79,7 +79,7 @@ def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[s
         old.close(True)
 
 
-def lend_schema(donor: Path, damaged: Path, *, key: bytes | None) -> None:
+def copy_schema_pages(donor: Path, damaged: Path, *, key: bytes | None) -> None:
     """Write the pages on which a new vault of the same key keeps its schema over those of a copy of a damaged one.
 
     A vault that was made in one go has its tables at the same pages. Where one has not, its rows do not fit the
@@ -99,7 +99,7 @@ def lend_schema(donor: Path, damaged: Path, *, key: bytes | None) -> None:
             copy.write(lent.read(size))
 
 
-def drop_parentless(path: Path, *, key: bytes | None) -> dict[str, int]:
+def delete_orphans(path: Path, *, key: bytes | None) -> dict[str, int]:
     """Delete rows whose reference leads nowhere, since what they belong to was lost; how many of each table."""
     connection = connect(path, key=key)
     dropped: dict[str, int] = {}
@@ -109,7 +109,7 @@ def drop_parentless(path: Path, *, key: bytes | None) -> dict[str, int]:
             while connection.execute("PRAGMA foreign_key_check").fetchall():
                 for name, _ in tables_of(connection):
                     for column, parent, to in _references(connection, name):
-                        sql = _PARENTLESS.format(table=name, column=column, parent=parent, to=to)
+                        sql = _ORPHANS.format(table=name, column=column, parent=parent, to=to)
                         connection.execute(sql)
                         if changed := connection.changes():
                             dropped[name] = dropped.get(name, 0) + changed
@@ -118,17 +118,17 @@ def drop_parentless(path: Path, *, key: bytes | None) -> dict[str, int]:
         connection.close()
 
 
-def _save_table(old: apsw.Connection, new: apsw.Connection, name: str, *, numbered: bool) -> Tally:
+def _save_table(old: apsw.Connection, new: apsw.Connection, name: str, *, numbered: bool) -> SalvageCounts:
     columns = _shared_columns(old, new, name)
     if not columns:
-        return Tally(table=name, saved=0, lost=0, exact=False)
+        return SalvageCounts(table=name, saved=0, lost=0, exact=False)
     found = numbered_rows(old, name, columns) if numbered else keyed_rows(old, name, columns, _key_columns(new, name))
     saved, refused = _insert(new, name, columns, found)
     # After the rows: only when all were asked for is it known which did not answer.
-    return Tally(table=name, saved=saved, lost=found.lost + refused, exact=found.exact)
+    return SalvageCounts(table=name, saved=saved, lost=found.lost + refused, exact=found.exact)
 
 
-def _insert(new: apsw.Connection, name: str, columns: Sequence[str], found: Found) -> tuple[int, int]:
+def _insert(new: apsw.Connection, name: str, columns: Sequence[str], found: RecoveredRows) -> tuple[int, int]:
     sql = f'INSERT INTO "{name}" ({_listed(columns)}) VALUES ({", ".join("?" * len(columns))})'  # noqa: S608
     saved = refused = 0
     while batch := list(islice(found.rows, _BATCH)):
@@ -208,3 +208,44 @@ def _references(connection: apsw.Connection, name: str) -> Iterator[tuple[str, s
 
 def _listed(columns: Sequence[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
+
+
+#: By table: rows of memories that are lost, which nothing could ever show again.
+_DROPPED = {
+    "memory_versions": "DELETE FROM memory_versions WHERE memory_id NOT IN (SELECT id FROM memories)",
+    "citations": "DELETE FROM citations WHERE memory_id NOT IN (SELECT id FROM memories)",
+}
+_MENDED = (
+    # What replaced it is lost: better the fact before it than none.
+    """
+    UPDATE memories SET superseded_by = NULL
+     WHERE superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT id FROM memories)
+    """,
+    """
+    UPDATE memories SET supersedes = NULL
+     WHERE supersedes IS NOT NULL AND supersedes NOT IN (SELECT id FROM memories)
+    """,
+    # The next message must not take the place of one that was saved.
+    """
+    UPDATE sessions SET message_count = (SELECT max(position) FROM messages WHERE session_id = sessions.id)
+     WHERE message_count < (SELECT max(position) FROM messages WHERE session_id = sessions.id)
+    """,
+)
+
+
+def restore_references(path: Path, *, key: bytes | None) -> dict[str, int]:
+    """Make the rows of a salvaged vault agree; how many of each table had to go."""
+    connection = connect(path, key=key)
+    try:
+        with translated(path, encrypted=key is not None):
+            connection.execute("BEGIN IMMEDIATE")
+            dropped: dict[str, int] = {}
+            for table, sql in _DROPPED.items():
+                connection.execute(sql)
+                dropped[table] = connection.changes()
+            for sql in _MENDED:
+                connection.execute(sql)
+            connection.execute("COMMIT")
+            return {table: count for table, count in dropped.items() if count}
+    finally:
+        connection.close()

@@ -1,4 +1,4 @@
-"""The rows of one damaged table that can still be read, found around the pages that cannot."""
+"""Reads the rows of a damaged table that lie around its unreadable pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import cast
 import apsw
 
 from recollectum.storage.port import Row
-from recollectum.storage.sqlite.verify import UNREADABLE
+from recollectum.storage.sqlite.integrity import UNREADABLE
 
 #: Rows that are asked for at once; a page that cannot be read costs as many questions as it has rows, and no more rows.
 _SPAN = 256
 
 
 @dataclass(slots=True)
-class Found:
+class RecoveredRows:
     """Rows as they come; the two numbers are right once all of them have come."""
 
     rows: Iterator[Row] = field(default_factory=lambda: iter(()))
@@ -23,21 +23,21 @@ class Found:
     exact: bool = True
 
 
-def numbered_rows(old: apsw.Connection, table: str, columns: Sequence[str]) -> Found:
+def numbered_rows(old: apsw.Connection, table: str, columns: Sequence[str]) -> RecoveredRows:
     """The rows of a table that has row ids."""
-    found = Found()
+    found = RecoveredRows()
     found.rows = _numbered(old, table, columns, found)
     return found
 
 
-def keyed_rows(old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str]) -> Found:
+def keyed_rows(old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str]) -> RecoveredRows:
     """The rows of a table that is kept in the order of its key."""
-    found = Found()
+    found = RecoveredRows()
     found.rows = _keyed(old, table, columns, keys, found)
     return found
 
 
-def _numbered(old: apsw.Connection, table: str, columns: Sequence[str], found: Found) -> Iterator[Row]:
+def _numbered(old: apsw.Connection, table: str, columns: Sequence[str], found: RecoveredRows) -> Iterator[Row]:
     numbers, found.exact = _numbers(old, table)
     sql = f'SELECT rowid, {_listed(columns)} FROM "{table}" WHERE rowid BETWEEN ? AND ? ORDER BY rowid'  # noqa: S608
     known = set(numbers)
@@ -77,7 +77,7 @@ def _numbers(old: apsw.Connection, table: str) -> tuple[list[int], bool]:
 
 
 def _keyed(
-    old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str], found: Found
+    old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str], found: RecoveredRows
 ) -> Iterator[Row]:
     places = [columns.index(key) for key in keys]
     plain = f'SELECT {_listed(columns)} FROM "{table}" NOT INDEXED ORDER BY '  # noqa: S608

@@ -1,16 +1,158 @@
-"""Full text in SQLite: an FTS5 table that keeps terms and no text."""
+"""Full-text index on FTS5: posting lists, document lengths, and narrowing before BM25 ranks."""
 
 import json
+import sys
+import threading
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import Final, cast
 
 import apsw
 
-from recollectum.storage.port import Matches
-from recollectum.storage.sqlite.text_lengths import Lengths
-from recollectum.storage.sqlite.text_lists import NO_LIMIT, TextLists, fetch
-from recollectum.storage.sqlite.text_scores import Listed, Size, ranked
-from recollectum.text.narrowing import SMALL, budget, narrowed
+from recollectum.storage.port import Matches, Row
+from recollectum.storage.sqlite.bm25 import CorpusSize, PostingList, score_bm25
+from recollectum.text.terms.match_plan import SMALL, budget, match_any, plan_match
+
+#: How the words of a query become the terms that the index has, as its migration says.
+_TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
+NO_LIMIT: Final = -1
+#: Kept by each connection for itself: it has no rows of its own.
+_OCCURRENCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab (main, search, instance)"
+_OF_PHRASE = "SELECT json_group_array(rowid) FROM search WHERE search MATCH ?"
+_SOME_OF_TERMS = """
+    SELECT (SELECT json_group_array(doc) FROM (SELECT doc FROM temp.occurrences WHERE term = one.value LIMIT ?))
+      FROM json_each(?) AS one
+"""
+_SOME_OF_PHRASE = """
+    SELECT json_group_array(number) FROM (SELECT rowid AS number FROM search WHERE search MATCH ? LIMIT ?)
+"""
+_NEWEST = """
+    SELECT json_group_array(number)
+      FROM (SELECT number FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
+             UNION SELECT rowid FROM search WHERE search MATCH ?)
+"""
+_LAST = """
+    SELECT count(*), min(number)
+      FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
+"""
+
+
+def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
+    """Let a connection tell where terms stand, which is to be done before it is used."""
+    if query_only:
+        connection.pragma("query_only", "off")
+    connection.execute(_OCCURRENCES)
+    if query_only:
+        connection.pragma("query_only", "on")
+
+
+def fetch(connection: apsw.Connection, sql: str, params: Sequence[int | str]) -> list[Row]:
+    """Run a statement and fetch what it returns."""
+    return cast(list[Row], connection.execute(sql, params).fetchall())
+
+
+class PostingReader:
+    """The lists of one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._tokenize = connection.fts5_tokenizer(*_TOKENIZER)
+
+    def some(self, phrases: Iterable[str], most: int) -> dict[str, str]:
+        """The first places of each phrase, so many or all."""
+        terms = {phrase: self._term(phrase) for phrase in phrases}
+        single = [phrase for phrase, term in terms.items() if term is not None]
+        listed = json.dumps([terms[phrase] for phrase in single])
+        rows = fetch(self._connection, _SOME_OF_TERMS, (most, listed)) if single else []
+        found = {phrase: cast(str, row[0]) for phrase, row in zip(single, rows, strict=True)}
+        return {
+            phrase: found[phrase] if term is not None else self._one(_SOME_OF_PHRASE, phrase, most)
+            for phrase, term in terms.items()
+        }
+
+    def beside(self, phrase: str, others: Sequence[str]) -> str:
+        """The chunks with a phrase and one of some others, each once."""
+        return self._one(_OF_PHRASE, f"{phrase} AND ({match_any(others)})")
+
+    def newest(self, phrase: str, most: int, others: Sequence[str]) -> str:
+        """The newest chunks with a phrase, and all where it stands with one of some others, each once."""
+        both = f"{phrase} AND ({match_any(others)})" if others else '""'
+        return self._one(_NEWEST, phrase, most, both)
+
+    def last(self, phrase: str, most: int) -> tuple[int, int]:
+        """How many of the newest chunks with a phrase there are, up to so many, and the oldest of these."""
+        count, oldest = fetch(self._connection, _LAST, (phrase, most))[0]
+        return count, oldest or 0
+
+    def _one(self, sql: str, *params: int | str) -> str:
+        return fetch(self._connection, sql, params)[0][0]
+
+    def _term(self, phrase: str) -> str | None:
+        """The one term that a phrase is; None for several, and for the beginning of one."""
+        if phrase.endswith("*"):
+            return None
+        found = cast(
+            list[tuple[str]],
+            self._tokenize(phrase.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False),
+        )
+        return found[0][0] if len(found) == 1 else None
+
+
+#: Read at once, so that the texts they come in stay small beside what is kept.
+_PAGE = 8_192
+_LEAST_ROOM = 1024
+# FTS5 keeps a length as a number of one to three bytes with seven bits in each. Two are enough to rank by: what is
+# longer than they can say counts as that long.
+_AFTER = """
+    SELECT json_group_array(id), group_concat(CASE length(sz) WHEN 1 THEN '00' || hex(sz) WHEN 2 THEN hex(sz)
+           ELSE 'FF7F' END, '')
+      FROM (SELECT id, sz FROM search_docsize WHERE id > ? ORDER BY id LIMIT ?)
+"""
+
+
+class DocumentLengths:
+    """The lengths of the chunks of one file, by number, in the order of FTS5's seven bits a byte.
+
+    A chunk has its number for good, so that what was read stays true; only a chunk that is indexed anew under other
+    terms keeps the length it had, which moves its score a little until the file is opened again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+        self._packed = array("H", bytes(2 * _LEAST_ROOM))
+
+    def upto(self, connection: apsw.Connection, highest: int) -> "array[int]":
+        """The packed length of every chunk up to a number; 0 where there is none."""
+        with self._lock:
+            while self._last < highest and self._load(connection):
+                pass
+            return self._packed
+
+    def _load(self, connection: apsw.Connection) -> bool:
+        """Read the next page; False when there is none."""
+        listed, packed = fetch(connection, _AFTER, (self._last, _PAGE))[0]
+        numbers: list[int] = json.loads(listed)
+        if not numbers:
+            return False
+        found = array("H", bytes.fromhex(packed))
+        if sys.byteorder == "little":
+            found.byteswap()
+        if numbers[-1] >= len(self._packed):
+            self._packed = self._grown(numbers[-1])
+        if numbers[-1] - numbers[0] + 1 == len(numbers):
+            self._packed[numbers[0] : numbers[-1] + 1] = found
+        else:
+            for number, length in zip(numbers, found, strict=True):
+                self._packed[number] = length
+        self._last = numbers[-1]
+        return True
+
+    def _grown(self, last: int) -> "array[int]":
+        """The same with room for more: a new one, since whoever looks at the old one may go on."""
+        room = last + 1 + max(_LEAST_ROOM, last // 8)
+        return self._packed + array("H", bytes(2 * (room - len(self._packed))))
+
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
@@ -23,7 +165,7 @@ _SAMPLE = 120
 class SqliteTextIndex:
     """The `search` table of one connection; its row numbers are chunk numbers."""
 
-    def __init__(self, connection: apsw.Connection, lengths: Lengths) -> None:
+    def __init__(self, connection: apsw.Connection, lengths: DocumentLengths) -> None:
         self._connection = connection
         self._lengths = lengths
 
@@ -40,9 +182,9 @@ class SqliteTextIndex:
         """The chunks with any of the phrases: in a large index, `whole` or not, those that may be among the best."""
         block, highest = fetch(self._connection, _SIZE, ())[0]
         if not phrases or highest is None:
-            return ranked((), self._lengths.upto(self._connection, 0), Size(0, 0))
+            return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0))
         packed = self._lengths.upto(self._connection, highest)
-        return ranked(self._lists(list(dict.fromkeys(phrases)), highest, whole=whole), packed, _size(block))
+        return score_bm25(self._lists(list(dict.fromkeys(phrases)), highest, whole=whole), packed, _size(block))
 
     def scrub(self) -> None:
         """Merge the index into one piece: deleted terms stay in it until then."""
@@ -53,23 +195,23 @@ class SqliteTextIndex:
         rows = cast(list[tuple[int]], self._connection.execute("SELECT count(*) FROM search").fetchall())
         return rows[0][0]
 
-    def _lists(self, phrases: Sequence[str], highest: int, *, whole: bool) -> Iterator[Listed]:
-        lists = TextLists(self._connection)
+    def _lists(self, phrases: Sequence[str], highest: int, *, whole: bool) -> Iterator[PostingList]:
+        lists = PostingReader(self._connection)
         if whole or highest <= SMALL:
-            yield from map(Listed, lists.some(phrases, NO_LIMIT).values())
+            yield from map(PostingList, lists.some(phrases, NO_LIMIT).values())
             return
         some = lists.some(phrases, _SAMPLE)
         counts = self._frequencies(lists, some, highest)
-        plan = narrowed(counts, highest)
+        plan = plan_match(counts, highest)
         rest = lists.some([phrase for phrase in plan.alone if not _is_all(some[phrase])], NO_LIMIT)
         for phrase in plan.alone:
-            yield Listed(rest.get(phrase, some[phrase]))
+            yield PostingList(rest.get(phrase, some[phrase]))
         for phrase in plan.leading:
-            yield Listed(lists.newest(phrase, budget(highest), (*plan.alone, *plan.beside)), counts[phrase])
+            yield PostingList(lists.newest(phrase, budget(highest), (*plan.alone, *plan.beside)), counts[phrase])
         for phrase in plan.beside:
-            yield Listed(lists.beside(phrase, (*plan.alone, *plan.leading)), counts[phrase])
+            yield PostingList(lists.beside(phrase, (*plan.alone, *plan.leading)), counts[phrase])
 
-    def _frequencies(self, lists: TextLists, some: Mapping[str, str], highest: int) -> dict[str, int]:
+    def _frequencies(self, lists: PostingReader, some: Mapping[str, str], highest: int) -> dict[str, int]:
         """About how many chunks have each phrase, by how soon enough of them are met."""
         counts: dict[str, int] = {}
         for phrase, listed in some.items():
@@ -90,9 +232,9 @@ def _is_all(some: str) -> bool:
     return some.count(",") < _SAMPLE - 1
 
 
-def _size(block: bytes | None) -> Size:
+def _size(block: bytes | None) -> CorpusSize:
     chunks, rest = _number(block or b"\0\0")
-    return Size(chunks, _number(rest)[0])
+    return CorpusSize(chunks, _number(rest)[0])
 
 
 def _number(data: bytes) -> tuple[int, bytes]:

@@ -1,1 +1,9 @@
-"""One file per table: portable SQL beside its row mapping."""
+"""One module per table: its SQL and its row mapping.
+
+content   what people said and what is remembered
+index     chunks, vectors and the IVF index; rebuildable
+learning  consolidation, review and learnings
+erasure   purges, their ledger and receipts
+trail     audit events, undo, quarantine and checksums
+catalog   people, vaults, keys and upkeep of the whole home
+"""

@@ -1,0 +1,67 @@
+"""Finds first-person statements and corrections without a model, all of them for a person to decide about."""
+
+from collections.abc import Iterator, Sequence
+
+from recollectum.distil.date_resolution import resolve_dates
+from recollectum.distil.rules.corrections import correction, replaced
+from recollectum.distil.rules.statements import is_material, read_statement
+from recollectum.distil.screening import Screened
+from recollectum.distil.sentences import Sentence, sentences
+from recollectum.domain.memory import Memory
+from recollectum.domain.message import Message, Role
+from recollectum.domain.proposal import RULES, Act, Finding, Span
+from recollectum.domain.trust import Trust, least_trusted
+
+_SAID = "the person said so"
+_SET_RIGHT = "the person corrected it"
+_OTHER_VALUE = "the person gave another value for the same thing"
+
+
+def find_by_rules(
+    conversation: Sequence[Message], said: Sequence[Screened], known: Sequence[Memory], *, imported: bool
+) -> Iterator[Finding]:
+    """The first-person statements and corrections in what may be read of the person's own messages, in order."""
+    readable = {one.message.id: one for one in said}
+    before = ""
+    for message in conversation:
+        if message.role is Role.ASSISTANT:
+            # Whole: that it repeats what is known is what makes clear which of it an answer sets right.
+            before = message.text
+        one = readable.get(message.id)
+        if one and message.role is Role.USER and not is_material(one.text):
+            found = (_finding(one, sentence, before, known, imported=imported) for sentence in sentences(one.text))
+            yield from (finding for finding in found if finding)
+
+
+def _finding(
+    source: Screened, sentence: Sentence, before: str, known: Sequence[Memory], *, imported: bool
+) -> Finding | None:
+    message = source.message
+    trust = least_trusted(message.trust, Trust.IMPORTED) if imported else message.trust
+    if right := correction(sentence, before, known):
+        return Finding(
+            act=Act.SUPERSEDE,
+            content=right.content,
+            kind=right.memory.kind,
+            importance=right.memory.importance,
+            spans=(Span(message.id, sentence.start, sentence.end),),
+            targets=(right.memory.id,),
+            reason=_SET_RIGHT,
+            trust=trust,
+            by=RULES,
+        )
+    told = read_statement(sentence)
+    if told is None:
+        return None
+    old = replaced(told.content, known)
+    return Finding(
+        act=Act.SUPERSEDE if old else Act.ADD,
+        content=resolve_dates(told.content, message.created_at.date()),
+        kind=told.kind,
+        importance=told.importance,
+        spans=(Span(message.id, told.start, told.end),),
+        targets=(old.id,) if old else (),
+        reason=_OTHER_VALUE if old else _SAID,
+        trust=trust,
+        by=RULES,
+    )

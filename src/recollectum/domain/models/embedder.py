@@ -1,0 +1,65 @@
+"""EmbedderIdentity: what two vectors must share before they may be compared."""
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import cast
+
+
+class Purpose(StrEnum):
+    """What a text is embedded for; many models treat the two differently."""
+
+    PASSAGE = "passage"
+    QUERY = "query"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderIdentity:
+    """Which model made a vector, and how it was asked."""
+
+    provider: str
+    model: str
+    #: Of the model's files; empty where they are out of sight.
+    digest: str
+    #: 0 where the length is left to the model.
+    dimensions: int
+    #: How passages and queries are put to the model.
+    form: str
+    #: A digest of the endpoint and the account, never a secret; empty for a model on this machine.
+    provider_key: str
+
+    def text_key(self) -> str:
+        """All of it as one text, equal for equal identities only; it may be stored and compared later."""
+        parts = (self.provider, self.model, self.digest, self.dimensions, self.form, self.provider_key)
+        return json.dumps(parts, separators=(",", ":"))
+
+    @classmethod
+    def from_text_key(cls, text: str) -> "EmbedderIdentity | None":
+        """The identity that a text was made of; None where it is none, or has parts that this version does not know."""
+        try:
+            parts: object = json.loads(text)
+        except ValueError:
+            return None
+        if not isinstance(parts, list):
+            return None
+        named = dict(zip(cls.__slots__, cast("list[object]", parts), strict=False))
+        match named:
+            case {
+                "provider": str(provider),
+                "model": str(model),
+                "digest": str(digest),
+                "dimensions": int(dimensions),
+                "form": str(form),
+                "provider_key": str(provider_key),
+            }:
+                found = cls(
+                    provider=provider,
+                    model=model,
+                    digest=digest,
+                    dimensions=dimensions,
+                    form=form,
+                    provider_key=provider_key,
+                )
+                return found if found.text_key() == text else None
+            case _:
+                return None

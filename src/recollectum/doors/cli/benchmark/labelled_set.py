@@ -1,0 +1,171 @@
+"""Loads a labelled set: units that were said and queries with their gold answers, as JSON lines."""
+
+import gzip
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from recollectum.domain.errors import InvalidInput, NotFound
+
+#: What `fromisoformat` does not read: the forms of two well-known sets of conversations.
+_FORMS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M")
+
+
+def parse_set_time(value: object) -> datetime | None:
+    """The time that a field tells, in UTC where it names no zone; None when it tells none."""
+    if not isinstance(value, str):
+        return None
+    found = _iso(value) or next((time for form in _FORMS if (time := _known_format(value, form))), None)
+    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
+
+
+def _iso(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _known_format(text: str, form: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, form)  # noqa: DTZ007 - the caller gives it a zone
+    except ValueError:
+        return None
+
+
+#: These ask for silence, which recall cannot be measured by.
+_SILENT = ("abstention", "adversarial")
+_SILENT_ENDING = "_abs"
+_ALWAYS = -math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledUnit:
+    """One thing that was said or written."""
+
+    space: str
+    id: str
+    session: str
+    speaker: str | None
+    text: str
+    at: datetime | None
+    #: Where its session stands in the order of sessions, when the set says so.
+    session_number: float = _ALWAYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledQuery:
+    """One question, and the units and sessions that answer it."""
+
+    space: str
+    id: str
+    category: str
+    text: str
+    gold: frozenset[str]
+    gold_sessions: frozenset[str]
+    asked_at: datetime | None
+    #: Only sessions before this one have happened when it is asked.
+    before_session: float = math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledSet:
+    """Everything of one set that can be scored."""
+
+    name: str
+    units: tuple[LabelledUnit, ...]
+    queries: tuple[LabelledQuery, ...]
+
+
+def load_set(folder: Path, limit: int | None = None) -> LabelledSet:
+    """Read a set; with a limit, its first so many queries and only the spaces they ask about."""
+    queries = [query for line in _lines(folder, "queries.jsonl") if (query := _query(line))][:limit]
+    if not queries:
+        raise InvalidInput(f"no query in {folder} can be scored; each needs gold or gold_sessions")
+    spaces = {query.space for query in queries}
+    units = tuple(unit for line in _lines(folder, "units.jsonl") if (unit := _unit(line)).space in spaces)
+    return LabelledSet(name=folder.absolute().name, units=units, queries=tuple(queries))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One JSON object and the place it was read from."""
+
+    place: str
+    fields: Mapping[str, object]
+
+    def text(self, name: str) -> str:
+        value = self.fields.get(name)
+        if not isinstance(value, str | int):
+            raise InvalidInput(f"{self.place} has no {name!r}; give it a text")
+        return str(value)
+
+    def texts(self, name: str) -> frozenset[str]:
+        value: object = self.fields.get(name) or []
+        if not isinstance(value, list):
+            raise InvalidInput(f"{self.place} has a {name!r} that is no list; give a list of ids")
+        return frozenset(map(str, cast("list[object]", value)))
+
+    def number(self, name: str, otherwise: float) -> float:
+        value = self.fields.get(name)
+        return value if isinstance(value, int | float) else otherwise
+
+
+def _unit(line: _Line) -> LabelledUnit:
+    speaker = line.fields.get("speaker")
+    return LabelledUnit(
+        space=line.text("ns"),
+        id=line.text("id"),
+        session=line.text("session"),
+        speaker=str(speaker) if speaker else None,
+        text=line.text("text"),
+        at=parse_set_time(line.fields.get("ts")) or parse_set_time(line.fields.get("time")),
+        session_number=line.number("session_no", _ALWAYS),
+    )
+
+
+def _query(line: _Line) -> LabelledQuery | None:
+    """None for a query that has no gold, or whose right answer is none."""
+    category = str(line.fields.get("category") or "")
+    gold = line.texts("gold_audited") or line.texts("gold")
+    sessions = line.texts("gold_sessions")
+    silent = category in _SILENT or category.endswith(_SILENT_ENDING)
+    if silent or not (gold or sessions):
+        return None
+    return LabelledQuery(
+        space=line.text("ns"),
+        id=line.text("id"),
+        category=category,
+        text=line.text("text"),
+        gold=gold,
+        gold_sessions=sessions,
+        asked_at=parse_set_time(line.fields.get("question_date")),
+        before_session=line.number("before_session", math.inf),
+    )
+
+
+def _lines(folder: Path, name: str) -> Iterator[_Line]:
+    plain, packed = folder / name, folder / f"{name}.gz"
+    path = packed if packed.exists() else plain
+    if not path.exists():
+        raise NotFound(f"there is no {name} in {folder}; give a folder with units.jsonl and queries.jsonl")
+    with gzip.open(path, "rb") if path == packed else path.open("rb") as file:
+        try:
+            for number, data in enumerate(file, start=1):
+                yield _Line(f"{path.name} line {number}", _object(data, path, number))
+        except EOFError:
+            raise InvalidInput(f"{path} ends too early; fetch it again") from None
+
+
+def _object(data: bytes, path: Path, number: int) -> Mapping[str, object]:
+    try:
+        value: object = json.loads(data)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path.name} line {number} is not a JSON object; write one object to the line")
+    return cast("dict[str, object]", value)

@@ -1,0 +1,206 @@
+"""Holds one chat from its first line to its last, and reopens the home when a settings file changes."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import KeyProblem, RecollectumError
+from recollectum.doors.cli.chat.agent import ChatAgent, ChatTurn, ReplySink
+from recollectum.doors.cli.chat.terminal_io import Ask
+from recollectum.doors.cli.chat.upkeep import ChatUpkeep
+from recollectum.doors.cli.terminal.errors import Misuse
+from recollectum.doors.cli.terminal.flags import Run
+from recollectum.doors.cli.terminal.output import note
+from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
+from recollectum.doors.cli.terminal.target import check_user, home_of, open_home, open_key_store
+from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind
+from recollectum.home.project import find_project
+from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE
+from recollectum.settings.registry import all_settings, nearest
+
+if TYPE_CHECKING:
+    from recollectum.domain.session import SessionKey
+    from recollectum.engine import Recollectum
+    from recollectum.models.language.port import LanguageModel
+    from recollectum.settings.model import Settings
+    from recollectum.vault.vault import Vault
+
+PROVIDER = "language_model.provider"
+MODEL = "language_model.model"
+#: What a local model needs beside the context: our instructions, the tools, and what they answer.
+_ROOM = 700
+_LEAST_TOKENS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatHome:
+    """An open home with one vault and one model."""
+
+    recollectum: "Recollectum"
+    vault: "Vault"
+    model: "LanguageModel | None"
+    closes: ExitStack
+
+    @property
+    def settings(self) -> "Settings":
+        """The settings in force."""
+        return self.recollectum.loaded.settings
+
+    @property
+    def tokens(self) -> int | None:
+        """The budget of a context where the model's window is smaller than the settings' own; else None."""
+        chosen = self.settings.language_model
+        if chosen.provider != "local":
+            return None
+        left = max(_LEAST_TOKENS, chosen.window_tokens - chosen.max_output_tokens - _ROOM)
+        return left if left < self.settings.context.tokens else None
+
+
+def open_chat_home(run: Run, agent: str) -> ChatHome:
+    """The home, the vault of the user in question, and the model that the settings ask for; nothing is loaded yet."""
+    with ExitStack() as stack:
+        recollectum = stack.enter_context(open_home(run, create=True))
+        vault = recollectum.vault(check_user(recollectum, run, create=True), agent=agent)
+        # The same one that reads conversations and writes summaries: a local model is held in memory once.
+        model = recollectum.language_model
+        return ChatHome(recollectum=recollectum, vault=vault, model=model, closes=stack.pop_all())
+
+
+def with_model(run: Run, chosen: str | None) -> Run:
+    """The run with the provider, or `PROVIDER/MODEL`, that the line asks for."""
+    if chosen is None:
+        return run
+    provider, _, model = chosen.partition("/")
+    allowed = all_settings()[PROVIDER].spec.one_of
+    if provider not in allowed:
+        near = nearest(provider, allowed)
+        raise Misuse(f"--model {provider!r} is not a provider; the nearest is {near!r}")
+    variables = {all_settings()[PROVIDER].variable: provider}
+    if model:
+        variables[all_settings()[MODEL].variable] = model
+    return replace(run, environ={**run.environ, **variables})
+
+
+def with_passphrase(run: Run) -> Run:
+    """The run with the passphrase in it, asked for once, so that opening the home again does not ask."""
+    if run.environ.get(PASSPHRASE_VARIABLE) or not is_interactive() or not home_of(run).keys_file.exists():
+        return run
+    try:
+        with open_key_store(run) as keys:
+            asks = keys.holder().kind is HolderKind.PASSPHRASE
+    except KeyProblem:
+        # Whatever it is, opening the home says it.
+        return run
+    return replace(run, environ={**run.environ, PASSPHRASE_VARIABLE: ask_secret("Passphrase")}) if asks else run
+
+
+def settings_digests(run: Run) -> Mapping[Path, str]:
+    """What every settings file holds now, as digests; another one means that one was changed, made or removed."""
+    home = home_of(run)
+    system = Path(run.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
+    project = find_project(Path.cwd(), home)
+    files = [home.settings_file, home.legacy_settings_file, system / "defaults.toml", system / "settings.toml"]
+    return {file: _digest(file) for file in [*files, *([project.settings_file] if project else [])]}
+
+
+def _digest(file: Path) -> str:
+    try:
+        return sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+_NO_MODEL = "no language model is set up, so the answers are what memory holds (by: rules); see: recollectum settings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    """What the line asked for."""
+
+    agent: str
+    channel: str
+    session: str | None = None
+    tokens: int | None = None
+
+
+class Conversation:
+    """One conversation at one terminal."""
+
+    def __init__(self, run: Run, wanted: ChatOptions, show: ReplySink, ask: Ask) -> None:
+        self.ask = ask
+        self._run = run
+        self._wanted = wanted
+        self._show = show
+        self._mark: Mapping[Path, str] = settings_digests(run)
+        self._place = open_chat_home(run, wanted.agent)
+        try:
+            self.agent = self._agent(self._place, self._key())
+        except BaseException:
+            self._place.closes.close()
+            raise
+        self.upkeep = self._upkeep()
+        if self._place.model is None:
+            note(_NO_MODEL)
+
+    @property
+    def vault(self) -> "Vault":
+        """The vault of the person who talks."""
+        return self._place.vault
+
+    def start(self) -> None:
+        """Begin to sweep, beside the chat."""
+        self.upkeep.start()
+
+    def turn(self, text: str) -> ChatTurn:
+        """One whole turn, after which the idle timer runs anew; also where the model failed, for something was said."""
+        try:
+            return self.agent.turn(text)
+        finally:
+            self.upkeep.turn(self.agent.chat().id)
+
+    def refresh(self) -> None:
+        """Take over settings that were changed; a file that cannot be used is told once, and the old ones stay."""
+        if (trouble := self.upkeep.take_trouble()) is not None:
+            note(f"a conversation will be read later: {trouble}")
+        mark = settings_digests(self._run)
+        if mark == self._mark:
+            return
+        try:
+            place = open_chat_home(self._run, self._wanted.agent)
+        except RecollectumError as error:
+            self._mark = mark
+            note(f"the settings were changed and cannot be used, so the old ones stay: {error}")
+            return
+        if not self.upkeep.stop():
+            # It reads with what it began with, and is done at the next turn or the one after.
+            place.closes.close()
+            note("the settings were changed; they are taken over once the reading beside the chat is done")
+            return
+        self._mark, before, self._place = mark, self._place, place
+        self.agent = self._agent(place, self.agent.key)
+        self.upkeep = self._upkeep()
+        self.upkeep.start()
+        before.closes.close()
+        note("the settings were changed and are in force; the conversation goes on")
+
+    def close(self) -> None:
+        """End the sweep and close the home; what is still being read is taken over by the next sweep."""
+        if self.upkeep.stop():
+            self._place.closes.close()
+
+    def _key(self) -> "SessionKey":
+        sessions, wanted = self._place.vault.sessions, self._wanted
+        if wanted.session is not None:
+            return sessions.open_key(wanted.session).key
+        return sessions.open(channel=wanted.channel, agent=wanted.agent).key
+
+    def _agent(self, place: ChatHome, key: "SessionKey") -> ChatAgent:
+        named = place.settings.language_model.model or (place.model.identity.model if place.model else None)
+        tokens = self._wanted.tokens or place.tokens
+        return ChatAgent(place.vault, place.model, self._show, key=key, tokens=tokens, counted_as=named, told=note)
+
+    def _upkeep(self) -> ChatUpkeep:
+        return ChatUpkeep(self._place.vault, self._place.settings.consolidation.idle_minutes)

@@ -1,0 +1,121 @@
+"""Gives the model two tools, remember and recall, and none that deletes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import InvalidInput, RecollectumError
+from recollectum.domain.hit import Hit
+from recollectum.domain.message import Json, Message, ToolCall, ToolStatus
+from recollectum.domain.models.language_model import Tool
+from recollectum.domain.trust import Trust
+
+if TYPE_CHECKING:
+    from recollectum.vault.vault import Vault
+
+_KEPT = ("memories", "notes")
+_AGENTS = (Trust.ASSISTANT, Trust.TOOL)
+
+
+def search_for_chat(vault: "Vault", query: str, limit: int, *, besides: str) -> list[Hit]:
+    """The best hits: what was kept on purpose, and only where there is none, what people said in other sessions.
+
+    What the assistant said is left out: it repeats what is known, and would be found before it.
+    """
+    kept = [hit for source in _KEPT for hit in vault.recall(query, limit=limit, source=source)]
+    if kept:
+        return sorted(kept, key=lambda hit: -hit.score)[:limit]
+    said = vault.recall(query, limit=4 * limit, source="sessions")
+    return [hit for hit in said if hit.trust not in _AGENTS and hit.source.session_id != besides][:limit]
+
+
+def search_lines(vault: "Vault", query: str, limit: int, *, besides: str) -> list[str]:
+    """The same as lines, each with its day and how far it is to be believed."""
+    hits = search_for_chat(vault, query, limit, besides=besides)
+    return [f"- {' '.join(hit.text.split())} ({hit.created_at.date()}, trust: {hit.trust})" for hit in hits]
+
+
+#: More at once is a model that has lost its way.
+MOST_CALLS = 8
+_HITS = 8
+
+
+def _schema(name: str, what: str) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string", "description": what}},
+        "required": [name],
+        "additionalProperties": False,
+    }
+
+
+REMEMBER = Tool(
+    name="remember",
+    description="Keep one fact for good, when the person wants it kept. It is kept word for word.",
+    schema=_schema("text", "The fact in one sentence that can be understood by itself."),
+)
+RECALL = Tool(
+    name="recall",
+    description="Look up what is remembered, was said earlier or stands in the notes.",
+    schema=_schema("query", "What to look for."),
+)
+TOOLS = (REMEMBER, RECALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools in the hands of the model, for one message of the person."""
+
+    vault: "Vault"
+    #: What the person said.
+    heard: Message
+    #: What the model was shown, which it must not learn anew.
+    served: Sequence[str] = ()
+
+    def use(self, call: ToolCall, asking: Message) -> ToolCall:
+        """The call with its result; what cannot be done is told to the model as its result."""
+        try:
+            match call.name:
+                case REMEMBER.name:
+                    result = self._remember(_text_argument(call, "text"), asking)
+                case RECALL.name:
+                    result = self._recall(_text_argument(call, "query"))
+                case name:
+                    raise InvalidInput(f"there is no tool {name[:40]!r}; use remember or recall")
+        except RecollectumError as error:
+            return replace(call, status=ToolStatus.FAILED, result=str(error))
+        return replace(call, status=ToolStatus.COMPLETE, result=result)
+
+    def _remember(self, text: str, asking: Message) -> str:
+        # Only now: whoever keeps nothing does not wait for what compares words.
+        from recollectum.distil.reconciliation import is_supported  # noqa: PLC0415
+        from recollectum.distil.screening import EchoDetector  # noqa: PLC0415
+
+        theirs = is_supported(text, self.heard.text)
+        if not theirs and EchoDetector(self.served).repeats(text):
+            return "That is known already, and was not kept a second time."
+        # What the person did not say is the model's own word, and is believed no more than that.
+        self.vault.memories.save(text, message_id=(self.heard if theirs else asking).id)
+        return f"Remembered: {text}"
+
+    def _recall(self, query: str) -> str:
+        lines = search_lines(self.vault, query, _HITS, besides=self.heard.session_id)
+        return "\n".join(lines) or "Nothing is known about that."
+
+
+def with_call_ids(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    """The calls with an id each of its own, however the model named them, and no more than are meant."""
+    ids: set[str] = set()
+    kept: list[ToolCall] = []
+    for place, call in enumerate(calls[:MOST_CALLS], start=1):
+        named = call if call.id and call.id not in ids else replace(call, id=f"call_{place}")
+        ids.add(named.id)
+        kept.append(replace(named, status=ToolStatus.PENDING, result=None))
+    return tuple(kept)
+
+
+def _text_argument(call: ToolCall, name: str) -> str:
+    value = call.args.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{call.name} needs {name!r} as a text that is not empty")
+    return value.strip()

@@ -1,0 +1,34 @@
+"""`recollectum events`: lists the audit trail of a vault."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer_rows, note
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+_LARGEST = 2**63 - 1
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "events")(events)
+
+
+def events(
+    run: Run,
+    *,
+    type_: Annotated[str | None, typer.Option("--type", help="Only created, edited, purged … events.")] = None,
+    limit: Annotated[int, typer.Option(help="How many events at most.")] = 50,
+    before: Annotated[
+        int | None, typer.Option(min=1, max=_LARGEST, metavar="NUMBER", help="Only those before this number.")
+    ] = None,
+) -> None:
+    """List what happened, newest first. Events name things by id and never repeat what they say."""
+    with open_user_vault(run) as vault:
+        found = vault.events.page(type=type_, before=before, limit=limit)
+    rows = [(event.number, event.at, event.type, event.subject_id, event.actor, event.state) for event in found]
+    answer_rows(run, {"events": found}, ("number", "when", "type", "what", "by", "state"), rows)
+    if not found:
+        note("no events")

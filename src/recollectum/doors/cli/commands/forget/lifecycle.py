@@ -1,0 +1,107 @@
+"""`recollectum lifecycle`: previews and runs the steps that time has made due."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.domain.memory import State
+from recollectum.doors.cli.terminal.errors import FAILED
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, moment, note, plural
+from recollectum.doors.cli.terminal.prompts import confirm
+from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.times import parse_time
+
+if TYPE_CHECKING:
+    from recollectum.policy.clock import ClockReading
+    from recollectum.vault.retention.trash import Sweep
+    from recollectum.vault.vault import Vault
+
+app = new_group("Show and take the steps of memories whose time has come.")
+
+_REASONS = {
+    "expires_at": "its time to live is over",
+    "archive_at": "its active time is over",
+    "retention_expires_at": "its retention is over",
+    "hard_delete_at": "its grace window is over",
+}
+
+
+@command(app, "preview")
+def preview(
+    run: Run,
+    *,
+    at: Annotated[str | None, typer.Option(metavar="DATE", help="Up to 2026-11-15, or +30d from now.")] = None,
+) -> None:
+    """Show what would move, to which state, when, and why. Nothing is changed."""
+    until = parse_time(at) if at is not None else None
+    with open_user_vault(run) as vault:
+        moves = vault.lifecycle.preview(until)
+        reading = vault.clock()
+    rows = [(move.memory_id, move.at, move.before, move.after, _REASONS[move.because]) for move in moves]
+    answer_rows(run, {"moves": moves, "clock": _clock(reading)}, ("memory", "when", "from", "to", "because"), rows)
+    if reading.held:
+        note(explain_held_clock(reading))
+    if not moves:
+        note("nothing is due" if until is None else f"nothing is due until {moment(until)}")
+
+
+@command(app, "run")
+def run_lifecycle(
+    run: Run,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Destroy what is due without asking.")] = False,
+    accept_clock: Annotated[bool, typer.Option("--accept-clock", help="Say that the clock is right.")] = False,
+) -> None:
+    """Take every step that is due; before anything is destroyed you are asked."""
+    with open_user_vault(run) as vault:
+        if accept_clock:
+            before = vault.lifecycle.accept_clock()
+            note(f"the clock is believed now; until now it was {moment(before)}")
+        if not _agreed(vault, yes=yes):
+            note("nothing was moved")
+            raise typer.Exit(FAILED)
+        # As the hourly sweep does it, so that this one has a report too.
+        done = vault.trash.sweep(agreed=True)
+        reading = vault.clock()
+    held = reading.policy_now if reading.held else None
+    counts = {name: getattr(done, name) for name in ("archived", "deleted", "marked", "purged", "erased")}
+    report = {"at": done.at, **counts, "held_since": held, "number": done.number}
+    answer(run, {"report": report}, _told(done))
+    if not done.erased:
+        note("something else is reading the vault, and its log still has what was destroyed; run this again later")
+    if held is not None:
+        note(explain_held_clock(reading))
+        raise typer.Exit(FAILED)
+
+
+def explain_held_clock(reading: "ClockReading") -> str:
+    """A doubtful clock, explained with its cure."""
+    return (
+        f"The clock says {moment(reading.now)}, but this vault was last used on {moment(reading.policy_now)}. "
+        "A leap that long is more often a wrong clock than a long holiday, so nothing is moved or destroyed. "
+        "If the clock is right, run: recollectum lifecycle run --accept-clock. If it is wrong, correct it."
+    )
+
+
+def _agreed(vault: "Vault", *, yes: bool) -> bool:
+    """Whether to go on, which is asked only when something would be destroyed."""
+    lost = Counter(move.after for move in vault.lifecycle.preview())[State.PURGED]
+    if not lost or vault.clock().held:
+        return True
+    return confirm(f"{plural(lost, 'memory')} would be destroyed for good", yes=yes)
+
+
+def _clock(reading: "ClockReading") -> dict[str, object]:
+    return {"now": reading.now, "believed": reading.policy_now, "held": reading.held}
+
+
+def _told(report: "Sweep") -> list[str]:
+    counts = (
+        ("archived", report.archived),
+        ("deleted", report.deleted),
+        ("marked for destruction", report.marked),
+        ("destroyed", report.purged),
+    )
+    return [f"{plural(count, 'memory')} {what}" for what, count in counts if count] or ["nothing moved"]

@@ -1,0 +1,160 @@
+"""`recollectum purge`: erases for good, by person, session, source, age or memory, and signs a receipt."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.doors.cli.commands.forget.receipts import shown
+from recollectum.doors.cli.terminal.errors import FAILED
+from recollectum.doors.cli.terminal.flags import Run, command, format_owner, new_group, parse_owner
+from recollectum.doors.cli.terminal.output import answer, listing, note, plural
+from recollectum.doors.cli.terminal.prompts import confirm
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.target import check_user, open_home, open_user_vault
+
+if TYPE_CHECKING:
+    from recollectum.vault.purge.request import Preview, PurgeRequest, Receipt
+    from recollectum.vault.vault import Vault
+
+app = new_group("Erase for good: see what would go, say yes, and get a signed receipt.")
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")]
+_IMPORTED = "imported"
+
+
+@command(app, "user")
+def user(
+    run: Run,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The person, or an owner such as agent:coder.")],
+    *,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase a person: keys and files of their vaults, addresses, keys, grants, and the name itself."""
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - `--help` must not wait for the engine
+
+    with open_home(run) as recollectum:
+        owner = parse_owner(name)
+        if recollectum.caller.operator:
+            recollectum.people.get(owner)
+        mine = [one for one in recollectum.owners() if one.person == owner.person]
+        vault = recollectum.vault(mine[0] if mine else owner)
+        _purge(run, vault, PurgeRequest.user(), f"all of {format_owner(owner)} is erased", yes=yes, dry_run=dry_run)
+
+
+@command(app, "session")
+def session(
+    run: Run,
+    ids: Annotated[list[str], typer.Argument(metavar="SESSION...", help="The sessions' ids.")],
+    *,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase conversations, and what was learned from nothing else."""
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+
+    what = f"{plural(len(set(ids)), 'session')} and what came from them go"
+    _in_vault(run, PurgeRequest.sessions(*ids), what, yes, dry_run)
+
+
+@command(app, "source")
+def source(
+    run: Run,
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A followed folder or place of transcripts, `imported`, or quarantine:ID."
+        ),
+    ],
+    *,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase what came from a source, and follow it no more; the files themselves are not touched."""
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+
+    wanted = place if place == _IMPORTED else str(Path(place).expanduser().resolve())
+    _in_vault(run, PurgeRequest.of_source(wanted), "all that came from there goes", yes, dry_run)
+
+
+@command(app, "older-than")
+def older_than(
+    run: Run,
+    days: Annotated[int, typer.Argument(metavar="DAYS", help="How many days ago.")],
+    *,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase messages that were said, and memories that were last changed, longer ago than so many days."""
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+
+    _in_vault(run, PurgeRequest.older_than(days), f"all that is older than {plural(days, 'day')} goes", yes, dry_run)
+
+
+@command(app, "memory")
+def memory(
+    run: Run,
+    ids: Annotated[list[str], typer.Argument(metavar="MEMORY...", help="The memories' ids.")],
+    *,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase single memories with all their versions, at once and for good."""
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+
+    _in_vault(run, PurgeRequest.memories(*ids), f"{plural(len(set(ids)), 'memory')} go for good", yes, dry_run)
+
+
+@command(app, "finish")
+def finish(run: Run) -> None:
+    """Go on with purges that had to wait for another reader; the same happens when a vault is opened."""
+    with open_home(run) as recollectum:
+        made = recollectum.receipts.finish() if recollectum.caller.operator else []
+        made += recollectum.vault(check_user(recollectum, run)).purge.finish()
+    answer(run, {"receipts": made}, [one_line(f"{one.id}: {one.state.value}") for one in made])
+    if not made:
+        note("no purge waits")
+    _leave(made)
+
+
+def _in_vault(run: Run, request: "PurgeRequest", what: str, yes: bool, dry_run: bool) -> None:  # noqa: FBT001
+    with open_user_vault(run) as vault:
+        _purge(run, vault, request, what, yes=yes, dry_run=dry_run)
+
+
+def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes: bool, dry_run: bool) -> None:
+    seen = vault.purge.preview(request)
+    if dry_run:
+        answer(run, {"preview": seen}, _preview(seen))
+        return
+    for line in _preview(seen):
+        note(line)
+    if not confirm(f"{what}, and nothing brings it back", yes=yes):
+        note("nothing was erased")
+        raise typer.Exit(FAILED)
+    made = vault.purge.run(seen.token)
+    answer(run, {"receipt": made}, shown(made))
+    _leave([made])
+
+
+def _preview(seen: "Preview") -> list[str]:
+    """What the person is told before they are asked."""
+    rows = [(table, count) for table, count in seen.counts.items()]
+    lines = listing(rows) or ["nothing would be erased"]
+    if seen.memories_derived:
+        lines.append(f"{plural(seen.memories_derived, 'memory')} go because all they came from goes")
+    if seen.memories_kept:
+        lines.append(f"{plural(seen.memories_kept, 'memory')} stay, and lose some of the words they came from")
+    lines += [one_line(f"the copy {name} holds it too, and is destroyed") for name in seen.backups]
+    return lines
+
+
+def _leave(made: "list[Receipt]") -> None:
+    """What is not done is a failure to whoever waits for the exit code."""
+    for one in made:
+        if one.reason:
+            note(one.reason)
+    if any(one.state.value != "done" for one in made):
+        raise typer.Exit(FAILED)

@@ -1,0 +1,89 @@
+"""`recollectum receipts`: lists the signed receipts of purges, and verifies one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.doors.cli.terminal.errors import FAILED
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.target import open_home
+
+if TYPE_CHECKING:
+    from recollectum.vault.purge.request import Receipt
+
+app = new_group("List, show and check the receipts of what was erased.")
+
+
+@command(app, "list")
+def list_receipts(run: Run) -> None:
+    """List the receipts, oldest first."""
+    with open_home(run) as recollectum:
+        found = recollectum.receipts.all()
+    rows = [(one.id, one.kind.value, one.state.value, one.at, one.by, one.hits) for one in found]
+    answer_rows(run, {"receipts": found}, ("id", "what", "state", "when", "by", "hits"), rows)
+    if not found:
+        note("nothing was erased")
+
+
+@command(app, "show")
+def show(run: Run, receipt_id: Annotated[str, typer.Argument(metavar="ID", help="The receipt's id.")]) -> None:
+    """Show one receipt; with --json, in the form that `verify` reads."""
+    with open_home(run) as recollectum:
+        found = recollectum.receipts.get(receipt_id)
+    answer(run, {"receipt": found}, shown(found))
+
+
+@command(app, "key")
+def key(run: Run) -> None:
+    """Print the public key that checks this home's receipts."""
+    with open_home(run) as recollectum:
+        found = recollectum.receipts.key()
+    answer(run, {"public_key": found}, [found])
+
+
+@command(app, "verify")
+def verify(
+    run: Run,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A receipt as JSON; without it, all here.")
+    ] = None,
+) -> None:
+    """Check that this home signed a receipt, and that not a field of it was changed."""
+    with open_home(run) as recollectum:
+        found = recollectum.receipts.all() if file is None else [recollectum.receipts.read(_text(file))]
+        checked = {one.id: recollectum.receipts.verify(one) for one in found}
+    lines = [
+        one_line(f"{name}: {'genuine' if good else 'changed, or not from this home'}") for name, good in checked.items()
+    ]
+    answer(run, {"genuine": checked}, lines)
+    if not all(checked.values()):
+        raise typer.Exit(FAILED)
+
+
+def shown(one: "Receipt") -> list[str]:
+    """A receipt for a person."""
+    details: list[tuple[str, object]] = [
+        ("receipt", one.id),
+        ("erased", one.kind.value),
+        ("state", one.state.value),
+        ("when", one.at),
+        ("by", one.by),
+        ("request", one.request),
+        *one.counts.items(),
+        ("copies destroyed", one.backups_destroyed),
+        ("files searched", one.files_scanned),
+        ("found again", one.hits),
+        ("found in", ", ".join(one.hit_files) or None),
+    ]
+    return listing(details)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file} is not UTF-8; give a receipt as it was exported") from None

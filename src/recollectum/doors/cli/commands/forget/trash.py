@@ -1,0 +1,86 @@
+"""`recollectum trash`: lists what was deleted, and restores it."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.errors import FAILED, Misuse
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
+from recollectum.doors.cli.terminal.prompts import confirm
+from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.times import parse_time
+
+if TYPE_CHECKING:
+    from recollectum.domain.memory import Memory
+
+app = new_group("What was deleted and can still come back: list it, and restore many at once.")
+
+_On = Annotated[str | None, typer.Option("--deleted-on", metavar="DATE", help="Deleted on this day, in UTC.")]
+_Since = Annotated[str | None, typer.Option(metavar="DATE", help="Deleted at this time or later.")]
+_Until = Annotated[str | None, typer.Option(metavar="DATE", help="Deleted before this time.")]
+_Session = Annotated[str | None, typer.Option(metavar="ID", help="Learned from this session.")]
+
+
+@command(app, "list")
+def list_trash(
+    run: Run, *, deleted_on: _On = None, since: _Since = None, until: _Until = None, session: _Session = None
+) -> None:
+    """List what is in the trash, and when each is destroyed."""
+    begin, end = _times(deleted_on, since, until)
+    with open_user_vault(run) as vault:
+        found = vault.trash.find(since=begin, until=end, session_id=session)
+    _answer(run, found)
+    if not found:
+        note("the trash holds nothing of that kind")
+
+
+@command(app, "restore")
+def restore(
+    run: Run,
+    *,
+    deleted_on: _On = None,
+    since: _Since = None,
+    until: _Until = None,
+    session: _Session = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come back.")] = False,
+) -> None:
+    """Bring back all that was deleted in a time, or that came from a session; you see it first and are asked."""
+    begin, end = _times(deleted_on, since, until)
+    if begin is end is session is None:
+        raise Misuse("say what to restore: --deleted-on, --since, --until or --session; one alone: memories restore")
+    with open_user_vault(run) as vault:
+        found = vault.trash.find(since=begin, until=end, session_id=session)
+        if dry_run:
+            _answer(run, found)
+            return
+        for one in found:
+            note(f"{one.id}  {one.content}")
+        if found and not confirm(f"{plural(len(found), 'memory')} would be active again", yes=yes):
+            note("nothing was restored")
+            raise typer.Exit(FAILED)
+        done = vault.trash.restore(since=begin, until=end, session_id=session)
+    document = {"memories": done.memories, "left": done.left}
+    answer(run, document, [f"{one.id} is active again" for one in done.memories])
+    for one in done.left:
+        note(f"not restored: {one.why}")
+    if not found:
+        note("the trash holds nothing of that kind")
+    if done.left and not done.memories:
+        raise typer.Exit(FAILED)
+
+
+def _times(day: str | None, since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
+    if day is None:
+        return (None if since is None else parse_time(since)), (None if until is None else parse_time(until))
+    if since is not None or until is not None:
+        raise Misuse("give --deleted-on, or --since and --until, not both")
+    begin = parse_time(day).replace(hour=0, minute=0, second=0, microsecond=0)
+    return begin, begin + timedelta(days=1)
+
+
+def _answer(run: Run, found: "list[Memory]") -> None:
+    rows = [(one.id, one.deleted_at, one.hard_delete_at, one.kind, one.key, one.content) for one in found]
+    answer_rows(run, {"memories": found}, ("id", "deleted", "destroyed on", "kind", "key", "text"), rows)

@@ -1,0 +1,104 @@
+"""`recollectum index`: reports, updates, rebuilds, verifies and rolls back the vector index."""
+
+import json
+from typing import TYPE_CHECKING
+
+import typer
+
+from recollectum.doors.cli.terminal.errors import FAILED
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, listing, note, plural, step_progress
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+if TYPE_CHECKING:
+    from recollectum.vault.index import GenerationStatus, IndexStatus
+    from recollectum.vault.vault import Vault
+
+app = new_group("See, make up to date, make anew, put back and check what recall searches in.")
+
+
+@command(app, "status")
+def status(run: Run) -> None:
+    """Say which model the vectors are from, how many there are, and how far they are behind."""
+    with open_user_vault(run) as vault:
+        found = vault.index.status()
+    answer(run, {"index": found}, listing(_told(found)))
+
+
+@command(app, "update")
+def update(run: Run) -> None:
+    """Embed everything that has no vector yet; stopped anywhere, it goes on from there the next time."""
+    with open_user_vault(run) as vault:
+        embedded = _embed(vault)
+        found = vault.index.status()
+    answer(run, {"embedded": embedded, "index": found}, [f"{plural(embedded, 'piece')} embedded"])
+
+
+@command(app, "rebuild")
+def rebuild(run: Run) -> None:
+    """Drop the index and make it again from what is remembered and said; vectors that are known are used again."""
+    with open_user_vault(run) as vault:
+        pieces = vault.rebuild_index()
+        without = vault.index.status().without_meaning
+        embedded = _embed(vault) if without is None else 0
+        found = vault.index.status()
+    document = {"pieces": pieces, "embedded": embedded, "index": found}
+    answer(run, document, [f"{plural(pieces, 'piece')} made, {embedded} embedded"])
+    if without is not None:
+        note(f"degraded: {without}")
+
+
+@command(app, "rollback")
+def rollback(run: Run) -> None:
+    """Answer from the vectors of the model before this one again."""
+    with open_user_vault(run) as vault:
+        found = vault.index.rollback()
+    answer(run, {"index": found}, listing(_told(found)))
+
+
+@command(app, "verify")
+def verify(run: Run) -> None:
+    """Compare the index with the rows it was made from, and these with their seals; exit code 1 when they differ."""
+    with open_user_vault(run) as vault:
+        health = vault.index.verify()
+    found = {"sound": health.sound, "missing": health.missing, "stray": health.stray, "changed": health.changed}
+    answer(run, found, [health.words])
+    if health.missing or health.stray:
+        note("make it again with: recollectum index rebuild")
+    if health.changed:
+        note("restore a backup, or keep what can be read with: recollectum repair")
+    if not health.sound:
+        raise typer.Exit(FAILED)
+
+
+def format_model(identity: str) -> str:
+    """The model and its provider out of an embedder's identity."""
+    provider, model, *_ = json.loads(identity)
+    return f"{model} ({provider})"
+
+
+def _embed(vault: "Vault") -> int:
+    found = vault.index.status()
+    behind = max((one.behind for one in found.generations if one.state != "previous"), default=found.pieces)
+    with step_progress("embedding", behind or None) as advance:
+        return vault.index.update(advance)
+
+
+def _told(found: "IndexStatus") -> list[tuple[str, object]]:
+    by_state = {one.state: one for one in found.generations}
+    current, building, previous = (by_state.get(state) for state in ("current", "building", "previous"))
+    meaning = "on" if found.without_meaning is None else f"off: {found.without_meaning}"
+    none_yet = "none yet; make them with: recollectum index update" if found.without_meaning is None else "none"
+    return [
+        ("pieces", f"{found.pieces}, to be cut again for this version" if found.recutting else found.pieces),
+        ("by meaning", meaning),
+        ("model", format_model(current.identity) if current else None),
+        ("vectors", _extent(current) if current else none_yet),
+        ("being made", f"{_extent(building)}, by {format_model(building.identity)}" if building else None),
+        ("stopped by", found.trouble),
+        ("before", f"{format_model(previous.identity)}; recollectum index rollback goes back" if previous else None),
+    ]
+
+
+def _extent(one: "GenerationStatus") -> str:
+    return f"{one.vectors}, {f'about {one.behind} behind' if one.behind else 'up to date'}"

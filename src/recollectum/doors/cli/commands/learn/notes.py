@@ -1,0 +1,123 @@
+"""`recollectum notes`: follows folders of Markdown files, and edits the note that is part of every context."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.errors import Misuse
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, step_progress
+from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
+from recollectum.doors.cli.terminal.sanitise import one_line, visible
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+if TYPE_CHECKING:
+    from recollectum.domain.note import SyncReport
+    from recollectum.vault.vault import Vault
+
+app = new_group("Let recall find your Markdown notes, and follow them as they change.")
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="A folder with Markdown files.")]
+#: Reasons that a person wants to read at once; --json has all of them.
+_MOST_REASONS = 20
+
+
+@command(app, "add")
+def add(run: Run, folder: Folder) -> None:
+    """Follow a folder from now on, and read what is in it."""
+    with open_user_vault(run) as vault:
+        path = vault.notes.add(folder).path
+        report = _synced(vault)
+        followed = next((one for one in vault.notes.folders() if one.path == path), None)
+    answer(run, {"folder": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
+    _explain(report)
+
+
+@command(app, "list")
+def list_folders(run: Run) -> None:
+    """List the folders that are followed."""
+    with open_user_vault(run) as vault:
+        found = vault.notes.folders()
+    rows = [(one.path, one.notes, one.added_at) for one in found]
+    answer_rows(run, {"folders": found}, ("folder", "notes", "since"), rows)
+    if not found:
+        note("no folder is followed; add one with: recollectum notes add DIR")
+
+
+@command(app, "sync")
+def sync(run: Run) -> None:
+    """Bring the vault up to what lies in the folders now."""
+    with open_user_vault(run) as vault:
+        report = _synced(vault)
+    answer(run, {"report": report}, _told(report))
+    _explain(report)
+
+
+@command(app, "remove")
+def remove(run: Run, folder: Folder) -> None:
+    """Follow a folder no more and take its notes out of the vault; the files stay as they are."""
+    with open_user_vault(run) as vault:
+        removed = vault.notes.remove(folder)
+    answer(run, {"removed": removed}, [f"{plural(removed, 'note')} taken out of the vault"])
+
+
+def _synced(vault: "Vault") -> "SyncReport":
+    with step_progress("reading notes", None) as advance:
+        return vault.notes.sync(advance)
+
+
+def _told(report: "SyncReport") -> list[str]:
+    counts = (
+        ("added", report.added),
+        ("changed", report.changed),
+        ("renamed", report.renamed),
+        ("removed", report.removed),
+        ("as before", report.unchanged),
+    )
+    return [f"{plural(count, 'note')} {what}" for what, count in counts if count] or ["no notes"]
+
+
+def _explain(report: "SyncReport") -> None:
+    """What was left out, and why."""
+    for path, why in report.skipped[:_MOST_REASONS]:
+        note(f"{path} {why}")
+    rest = len(report.skipped) - _MOST_REASONS
+    if rest > 0:
+        note(f"and {rest} more; --json names them all")
+
+
+global_app = new_group("Show or edit MEMORY.md, which is part of every context.")
+
+
+@command(global_app, "show")
+def show(run: Run) -> None:
+    """Show what the file says."""
+    with open_user_vault(run) as vault:
+        found = vault.global_notes.read()
+    answer(run, {"notes": found}, [visible(found.text)] if found.text else [])
+    if not found.text:
+        note("there are no global notes; write some with: recollectum notes global edit")
+
+
+@command(global_app, "path")
+def path(run: Run) -> None:
+    """Show where the file is; any editor may write it."""
+    with open_user_vault(run) as vault:
+        found = vault.global_notes.read()
+    answer(run, {"path": found.path}, [one_line(str(found.path))])
+
+
+@command(global_app, "edit")
+def edit(
+    run: Run,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The new text; `-` reads stdin.")] = None,
+) -> None:
+    """Write the file; without a text, your editor opens."""
+    if text is None and not is_interactive():
+        raise Misuse("there is nothing to write; give a text, or - to read it from stdin")
+    with open_user_vault(run) as vault:
+        before = vault.global_notes.read()
+        after = edit_text(before.text, run.environ) if text is None else read_text_or_stdin(text)
+        after += "\n" if after and not after.endswith("\n") else ""
+        # Somebody else may have changed it while the editor was open.
+        saved = vault.global_notes.save(after, hash=before.hash)
+    answer(run, {"notes": saved}, [one_line(f"{saved.path} is written")])

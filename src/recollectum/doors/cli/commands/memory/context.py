@@ -1,0 +1,69 @@
+"""`recollectum context`: shows what a model would see, and what each part of it costs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer, note, plural
+from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.sanitise import one_line, visible
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+if TYPE_CHECKING:
+    from recollectum.domain.context import Ledger
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "context")(context)
+
+
+def context(
+    run: Run,
+    query: Annotated[str, typer.Argument(metavar="[QUERY]", help="What it is about; `-` reads it from stdin.")] = "",
+    *,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="With the last turns of this session.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="The most tokens it may have.")] = None,
+    messages: Annotated[int | None, typer.Option(help="The most messages of the session.")] = None,
+    memories: Annotated[int | None, typer.Option(help="The most recalled texts.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Count tokens as this model does.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="For this agent alone.")] = None,
+    ledger: Annotated[bool, typer.Option("--ledger", help="Show what each part costs and what was left out.")] = False,
+) -> None:
+    """Show what a model would get to see: notes, profile, learnings, recalled texts, summary and the last turns."""
+    asked = read_text_or_stdin(query) if query else ""
+    with open_user_vault(run) as vault:
+        made = vault.context(
+            asked,
+            session_id=session,
+            tokens=tokens,
+            messages=messages,
+            memories=memories,
+            model=model,
+            agent=agent,
+        )
+    lines = ledger_lines(made.ledger) if ledger else visible(made.whole).splitlines()
+    answer(run, made.to_dict(), lines)
+    if not made.whole:
+        note("there is nothing to show; remember something, or name a session with --session ID")
+
+
+def ledger_lines(ledger: "Ledger") -> list[str]:
+    """The ledger as a small table: what went in, the total, and what did not."""
+    rows = [(part.kind.value, str(len(part.ids)), str(part.tokens)) for part in ledger.parts]
+    how = "exactly" if ledger.exact else "at most"
+    return [
+        *_table(("part", "items", "tokens"), [*rows, ("total", "", str(ledger.total))]),
+        f"of {plural(ledger.budget.tokens, 'token')}, counted {how} ({ledger.counter})",
+        *(one_line(f"left out: {group.count} of {group.kind.value}: {group.why}") for group in ledger.left_out),
+    ]
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    cells = [headings, *rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    for first, *others in cells:
+        numbers = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        yield "  ".join((first.ljust(widths[0]), *numbers)).rstrip()

@@ -1,0 +1,106 @@
+"""`recollectum learnings`: lists and edits what agents found out about working with a person."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.domain.errors import Conflict
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
+from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+if TYPE_CHECKING:
+    from recollectum.domain.learning import Learning, LearningsReport
+
+app = new_group("Keep what agents learn about working with you, and edit it in LEARNINGS.md.")
+
+Agent = Annotated[str | None, typer.Option(metavar="NAME", help="Whose learnings; `main` when left out.")]
+Shared = Annotated[bool, typer.Option("--shared", help="Those that all agents share.")]
+
+
+@command(app, "add")
+def add(
+    run: Run,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was learned; `-` reads stdin.")],
+    *,
+    category: Annotated[str, typer.Option(help="preference, correction, pattern or tool_usage.")] = "preference",
+    agent: Agent = None,
+    shared: Shared = False,
+) -> None:
+    """Keep a learning; one that is known already gets the day of today."""
+    content = read_text_or_stdin(text)
+    with open_user_vault(run, create=True) as vault:
+        learning = vault.learnings.add(content, category, agent=agent, shared=shared)
+    answer(run, {"learning": _shape(learning)}, [learning.id])
+
+
+@command(app, "list")
+def list_learnings(
+    run: Run,
+    *,
+    agent: Agent = None,
+    shared: Shared = False,
+    category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
+    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+    before: Annotated[str | None, typer.Option(metavar="ID", help="Only those older than this one.")] = None,
+) -> None:
+    """List the newest learnings of an agent and those that all agents share."""
+    with open_user_vault(run) as vault:
+        found = vault.learnings.page(agent=agent, shared=shared, category=category, limit=limit, before=before)
+    rows = [(one.id, one.day.isoformat(), one.category, one.agent or "shared", one.text) for one in found]
+    document = {"learnings": [_shape(one) for one in found]}
+    answer_rows(run, document, ("id", "day", "category", "agent", "text"), rows)
+    if not found:
+        note("no learnings")
+
+
+@command(app, "remove")
+def remove(
+    run: Run, memory_id: Annotated[str, typer.Argument(metavar="ID", help="The id that `learnings list` shows.")]
+) -> None:
+    """Forget a learning; it can be restored while its grace window lasts."""
+    with open_user_vault(run) as vault:
+        learning = vault.learnings.remove(memory_id)
+    answer(
+        run, {"learning": _shape(learning)}, [f"{learning.id} is in the trash, and leaves its file with the next sync"]
+    )
+
+
+@command(app, "sync")
+def sync(run: Run, *, agent: Agent = None, shared: Shared = False) -> None:
+    """Take over what changed in LEARNINGS.md and in the vault; the file is made when it is not there."""
+    with open_user_vault(run) as vault:
+        report = vault.learnings.sync(agent, shared=shared)
+    if report.problem:
+        raise Conflict(f"{report.problem}; nothing was changed")
+    answer(run, {"report": report}, _told(report))
+    for clash in report.clashes:
+        where = f"line {clash.line}" if clash.line else f"a line that showed {clash.memory_id}"
+        note(f"{where} was {clash.why}; both are kept, look for Conflict in the file")
+
+
+@command(app, "path")
+def path(run: Run, *, agent: Agent = None, shared: Shared = False) -> None:
+    """Show where the file is; it is there after the first sync."""
+    with open_user_vault(run) as vault:
+        found = vault.learnings.file(agent, shared=shared)
+    answer(run, {"path": found}, [one_line(str(found))])
+
+
+def _shape(learning: "Learning") -> dict[str, object]:
+    return {
+        "id": learning.id,
+        "text": learning.text,
+        "category": learning.category,
+        "day": learning.day.isoformat(),
+        "agent": learning.agent,
+    }
+
+
+def _told(report: "LearningsReport") -> list[str]:
+    counts = (("added", report.added), ("edited", report.edited), ("forgotten", report.forgotten))
+    lines = [f"{plural(count, 'learning')} {what} from the file" for what, count in counts if count]
+    written = [one_line(f"{report.path} was brought up to date")] if report.written else []
+    return [*lines, *written] or ["nothing had changed"]

@@ -1,0 +1,29 @@
+"""`recollectum profile`: shows who the person is, in a few bullets with their sources."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer, note
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "profile")(profile)
+
+
+def profile(
+    run: Run,
+    *,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="As this agent knows the person.")] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Make it again, even if nothing has changed.")] = False,
+) -> None:
+    """Show what a new session begins with: the most important of what is known, each line with its memories."""
+    with open_user_vault(run) as vault:
+        made = vault.profile.get(agent=agent, refresh=refresh)
+    lines = [one_line(f"- {one.text} ({', '.join(one.memory_ids)})") for one in made.bullets] if made else []
+    answer(run, {"profile": made}, lines)
+    note(f"by: {made.by}" if made else "nothing is known yet; tell it something with: recollectum remember TEXT")

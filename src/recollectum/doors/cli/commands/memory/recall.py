@@ -1,0 +1,122 @@
+"""`recollectum recall`: searches the vault, and explains the rank of each hit."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.domain.hit import Hit, Neighbour, Reasons, Source
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer, moment, note, plural
+from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.sanitise import one_line, visible
+from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.times import parse_time
+
+
+def explain_reasons(reasons: Reasons) -> list[str]:
+    """The rung, the place and score in each arm, the terms, and what each further reason added; a line each."""
+    arms = (
+        ("by words", reasons.text_rank, reasons.text_score, "BM25"),
+        ("by meaning", reasons.vector_rank, reasons.vector_score, "cosine"),
+    )
+    lines = [
+        f"rung: {reasons.rung}",
+        *(f"{name}: {_rank_and_score(rank, score, unit)}" for name, rank, score, unit in arms),
+    ]
+    lines.append(f"terms: {', '.join(reasons.terms) or 'none'}")
+    if reasons.added:
+        lines.append("added: " + ", ".join(f"{name} {value:+.3g}" for name, value in reasons.added))
+    return [one_line(line) for line in lines]
+
+
+def _rank_and_score(rank: int | None, score: float | None, unit: str) -> str:
+    """A score without a place is that of a text which only the other arm brought."""
+    told = [f"place {rank}" if rank is not None else "not among the nearest" if score is not None else "not found"]
+    if score is not None:
+        told.append(f"{unit} {score:.3g}")
+    return ", ".join(told)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "recall")(recall)
+
+
+def recall(
+    run: Run,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Any text; `-` reads it from stdin.")],
+    *,
+    limit: Annotated[int | None, typer.Option(help="How many hits at most.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="About how many tokens the hits may be together.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only memories, sessions or notes.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only memories of this kind.")] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this speaker said.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this agent was told.")] = None,
+    channel: Annotated[str | None, typer.Option(metavar="NAME", help="Only what was said on this channel.")] = None,
+    trust: Annotated[
+        str | None, typer.Option(help="Only what is trusted so much: owner, assistant, tool, imported or unknown.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said from then on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before then.")] = None,
+    untrusted: Annotated[
+        bool | None,
+        typer.Option("--untrusted/--no-untrusted", help="All that tools and strangers wrote, or none of it."),
+    ] = None,
+    around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
+) -> None:
+    """Find what was remembered and said, best first, with its source, its author, its time and its trust."""
+    wanted = read_text_or_stdin(query)
+    begin = parse_time(since) if since is not None else None
+    end = parse_time(until) if until is not None else None
+    with open_user_vault(run) as vault:
+        hits = vault.recall(
+            wanted,
+            limit=limit,
+            tokens=tokens,
+            source=source,
+            session_id=session,
+            kind=kind,
+            speaker=speaker,
+            agent=agent,
+            channel=channel,
+            trust=trust,
+            since=begin,
+            until=end,
+            untrusted=untrusted,
+        )
+    document = {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back}
+    shown = enumerate(hits, start=1)
+    answer(run, document, (line for place, hit in shown for line in _lines(place, hit, around=around, explain=explain)))
+    if hits.degraded is not None:
+        note(f"degraded: {hits.degraded}")
+    if hits.held_back:
+        note(f"{plural(hits.held_back, 'hit')} of untrusted origin held back; --untrusted shows all")
+    if not hits:
+        note("nothing was found; try other words, or fewer filters")
+
+
+def _lines(place: int, hit: Hit, *, around: bool, explain: bool) -> list[str]:
+    number = f"{place}. "
+    indent = " " * len(number)
+    first, *others = visible(hit.text).splitlines() or [""]
+    told = f"by {hit.author or 'unknown'} · {moment(hit.created_at)} · trust: {hit.trust} · score {hit.score:.3g}"
+    reasons = explain_reasons(hit.reasons) if explain else []
+    beside = [_beside(name, one) for name, one in (("before", hit.before), ("after", hit.after)) if around and one]
+    below = [*others, *beside, citation(hit.source), one_line(told), *reasons]
+    return [number + first, *(indent + line for line in below)]
+
+
+def _beside(name: str, neighbour: Neighbour) -> str:
+    return one_line(f"{name}, {neighbour.author}: {visible(neighbour.text)}")
+
+
+def citation(source: Source) -> str:
+    """The place of a text in words: the row, its characters, and the conversation behind it."""
+    cited = str(source)
+    if source.session_id is None:
+        return cited
+    message = f"message {source.position}" if source.position is not None else "a message"
+    begun = "from" if source.memory_id else "in"
+    return f"{cited} {begun} {source.session_id}, {message}"

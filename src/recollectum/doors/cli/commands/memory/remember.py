@@ -1,0 +1,74 @@
+"""`recollectum remember`: saves a text word for word."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.domain.errors import Denied
+from recollectum.domain.event import EventType
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer, note
+from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
+from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.times import parse_duration, parse_time
+
+if TYPE_CHECKING:
+    from recollectum.vault.vault import Vault
+
+_OUTCOMES = {
+    EventType.CREATED: "created",
+    EventType.DEDUPLICATED: "renewed",
+    EventType.EDITED: "changed",
+}
+_SENTENCES = {
+    "renewed": "known already, and renewed",
+    "changed": "the key held something else, which is kept in the history",
+}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "remember")(remember)
+
+
+def remember(
+    run: Run,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep; `-` reads it from stdin.")],
+    *,
+    key: Annotated[str | None, typer.Option(metavar="KEY", help="A name; it then replaces what the name held.")] = None,
+    kind: Annotated[
+        str, typer.Option(help="fact, preference, correction, pattern, tool_usage, project, task.")
+    ] = "fact",
+    importance: Annotated[float, typer.Option(help="From 0 to 1.")] = 0.5,
+    ttl: Annotated[str | None, typer.Option(metavar="DURATION", help="Forget it after 10m, 2h, 30d …")] = None,
+    valid_from: Annotated[str | None, typer.Option(metavar="DATE", help="Since when it is true.")] = None,
+    valid_to: Annotated[str | None, typer.Option(metavar="DATE", help="Until when it is true.")] = None,
+    from_message: Annotated[str | None, typer.Option(metavar="ID", help="The message it came from.")] = None,
+) -> None:
+    """Keep a text word for word, and print its id. Said again, it is renewed and not kept twice."""
+    content = read_text_or_stdin(text)
+    with open_user_vault(run, create=True) as vault:
+        memory = vault.memories.save(
+            content,
+            key=key,
+            kind=kind,
+            importance=importance,
+            ttl=parse_duration(ttl) if ttl is not None else None,
+            valid_from=parse_time(valid_from) if valid_from is not None else None,
+            valid_to=parse_time(valid_to) if valid_to is not None else None,
+            message_id=from_message,
+        )
+        outcome = _outcome(vault, memory.id)
+        answer(run, {"outcome": outcome, "memory": memory}, [memory.id])
+        if outcome in _SENTENCES:
+            note(_SENTENCES[outcome])
+
+
+def _outcome(vault: "Vault", memory_id: str) -> str:
+    """What the save came to, by the event it wrote."""
+    try:
+        last = vault.events.of(memory_id)[-1]
+    except Denied:
+        # A key that may only write is not told what was there before.
+        return "saved"
+    return _OUTCOMES.get(last.type, "saved")

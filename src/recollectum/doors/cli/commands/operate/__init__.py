@@ -1,0 +1,14 @@
+"""Commands that run and repair an installation.
+
+serve    runs the daemon
+daemon   reports on the daemon and stops it
+console  link to the web console
+mcp      serves MCP over stdio
+hook     answers an agent's hook
+backup   copies the home
+restore  brings vaults back
+verify   checks vaults
+doctor   finds problems
+repair   salvages a damaged vault
+upgrade  migrates vaults to this schema
+"""

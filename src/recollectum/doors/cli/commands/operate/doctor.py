@@ -1,0 +1,79 @@
+"""`recollectum doctor`: reports what is wrong with the home, how bad it is, and what to do."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.domain.errors import NotFound, RecollectumError
+from recollectum.doors.cli.commands.people.status import installed_version
+from recollectum.doors.cli.terminal.errors import FAILED
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer
+from recollectum.doors.cli.terminal.sanitise import visible
+from recollectum.doors.cli.terminal.target import home_of, open_home, user_of
+
+if TYPE_CHECKING:
+    from recollectum.upkeep.doctor.home_checks import HealthFinding
+
+#: Nothing is broken, and something should be done.
+WARNED = 3
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "doctor")(doctor)
+
+
+def doctor(
+    run: Run,
+    *,
+    fix: Annotated[bool, typer.Option("--fix", help="Remove leftovers that hold nothing.")] = False,
+) -> None:
+    """Look at everything that can go wrong, and explain it; exit code 1 for a problem, 3 for a warning, else 0."""
+    # Only now: what examines a home is of no use to any other command.
+    from recollectum.upkeep.doctor.home_checks import Severity, fine, worst  # noqa: PLC0415
+
+    found = [fine("version", installed_version()), *_examined(run, fix=fix)]
+    severity = worst(found)
+    lines = [line for one in found for line in _told(one)]
+    answer(run, {"severity": severity, "findings": found}, map(visible, lines))
+    if severity is Severity.PROBLEM:
+        raise typer.Exit(FAILED)
+    if severity is Severity.WARNING:
+        raise typer.Exit(WARNED)
+
+
+def _examined(run: Run, *, fix: bool) -> "list[HealthFinding]":
+    from recollectum.upkeep.doctor import home_checks  # noqa: PLC0415 - as above
+    from recollectum.upkeep.doctor.examination import cannot_open, examine, telemetry  # noqa: PLC0415
+
+    home = home_of(run)
+    if not home.catalog_file.exists() and not any(home.vaults.glob("*.db")):
+        raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
+    # Before it is opened, which corrects what it can.
+    found = list(home_checks.permissions(home))
+    if not home.catalog_file.exists():
+        lost = (
+            f"{home.catalog_file} is missing, but there are vaults that it knew the owners of; restore a backup of it"
+        )
+        return [*found, cannot_open(lost), telemetry()]
+    try:
+        with open_home(run) as recollectum:
+            owners = [user_of(recollectum, run)] if run.user else None
+            return found + examine(
+                recollectum.grounds(),
+                lambda owner: recollectum.vault(owner, create=False).clock(),
+                owners=owners,
+                fix=fix,
+            )
+    except NotFound:
+        # The user on the line, which is no finding about the home.
+        raise
+    except RecollectumError as error:
+        return [*found, cannot_open(str(error)), telemetry()]
+
+
+def _told(one: "HealthFinding") -> list[str]:
+    mark = "fixed" if one.fixed else one.severity.value
+    lines = [f"{mark:<8} {one.topic}: {one.words}"]
+    return lines if one.cure is None or one.fixed else [*lines, f"{'':<8} → {one.cure}"]

@@ -1,0 +1,65 @@
+"""`recollectum repair`: salvages the readable rows of a damaged vault, and keeps the damaged file."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.flags import Run, command, format_owner
+from recollectum.doors.cli.terminal.output import answer, note, plural
+from recollectum.doors.cli.terminal.prompts import confirm
+from recollectum.doors.cli.terminal.sanitise import visible
+from recollectum.doors.cli.terminal.target import check_user, open_home
+
+if TYPE_CHECKING:
+    from recollectum.upkeep.backup.repair import RepairResult
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "repair")(repair)
+
+
+def repair(
+    run: Run,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Also when nothing is wrong with it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Copy every readable row of a damaged vault into a new file, make its index again, and keep the old file.
+
+    Close other programs that use the vault first. A backup, where there is one, loses less: recollectum restore.
+    """
+    # Only now: what salvages is of no use to any other command.
+    from recollectum.upkeep.backup.repair import repair as salvage  # noqa: PLC0415
+
+    with open_home(run) as recollectum:
+        owner = check_user(recollectum, run)
+        grounds = recollectum.grounds()
+        if not confirm(
+            f"the vault of {format_owner(owner)} is checked, and replaced by what can be read of it", yes=yes
+        ):
+            note("nothing was done")
+            return
+        done = salvage(grounds, owner, force=force)
+    answer(run, {"repair": done, "saved": done.saved, "lost": done.lost}, map(visible, _told(done)))
+    if done.lost:
+        note("what was lost is not in the damaged file; look for it in a backup")
+
+
+def _told(done: "RepairResult") -> list[str]:
+    if not done.faults:
+        return [f"{format_owner(done.owner)}: nothing is wrong, and nothing was done"]
+    lines = [f"found: {fault}" for fault in done.faults]
+    for one in done.tables:
+        if one.saved or one.lost or not one.exact:
+            at_least = "" if one.exact else "at least "
+            lines.append(f"{one.table}: {one.saved} saved, {at_least}{one.lost} lost")
+    lines += [f"{table}: {count} dropped with what they belonged to" for table, count in (done.dropped or {}).items()]
+    if done.stand_ins:
+        lines.append(f"{plural(done.stand_ins, 'lost session')} replaced by stand-ins that hold their messages")
+    lines += [f"doubtful: {row} is not as it was written; look at it" for row in done.doubtful]
+    return [
+        *lines,
+        f"{plural(done.pieces, 'piece')} of the index made again",
+        f"the damaged file is at {done.evidence}",
+    ]

@@ -1,0 +1,84 @@
+"""`recollectum restore`: brings vaults back from a backup."""
+
+from dataclasses import replace as changed
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.domain.errors import KeyProblem
+from recollectum.doors.cli.terminal.flags import Run, command, format_owner, parse_owner
+from recollectum.doors.cli.terminal.output import answer, note, plural
+from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
+from recollectum.doors.cli.terminal.sanitise import visible
+from recollectum.doors.cli.terminal.target import home_of, open_home, open_or_create_home, settings_of
+
+if TYPE_CHECKING:
+    from recollectum.domain.access.owner import Owner
+    from recollectum.upkeep.backup.restore import BackupAccess, RestoreResult
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "restore")(restore)
+
+
+def restore(
+    run: Run,
+    path: Annotated[str, typer.Argument(metavar="BACKUP", help="The folder or the file that was made.")],
+    *,
+    into: Annotated[str | None, typer.Option("--into", metavar="HOME", help="Another home, made if need be.")] = None,
+    owner: Annotated[
+        list[str] | None, typer.Option("--owner", metavar="NAME", help="Only this vault; may be given again.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also over vaults that are there, after a backup of them.")
+    ] = False,
+    recovery_code: Annotated[
+        bool, typer.Option("--recovery-code", help="Open the backup with its recovery code, which is asked for.")
+    ] = False,
+) -> None:
+    """Bring back a home or some of its vaults; each comes back whole or stays as it is."""
+    # Only now: what restores backups is of no use to any other command.
+    from recollectum.domain.ids import system_clock  # noqa: PLC0415
+    from recollectum.upkeep.backup.restore import BackupAccess  # noqa: PLC0415
+    from recollectum.upkeep.backup.staging import check_is_backup  # noqa: PLC0415
+
+    backup = Path(path).expanduser().absolute()
+    check_is_backup(backup)
+    run = changed(run, home=into if into is not None else run.home)
+    named = [parse_owner(name) for name in owner or ()] or ([parse_owner(run.user)] if run.user else None)
+    opening = BackupAccess(
+        settings=settings_of(run).settings,
+        environ=run.environ,
+        clock=system_clock,
+        recovery_code=ask_secret("Recovery code") if recovery_code else None,
+    )
+    try:
+        done = _restore(run, backup, opening, named, replace=replace)
+    except KeyProblem:
+        if recovery_code or not is_interactive():
+            raise
+        given = changed(opening, passphrase=ask_secret("Passphrase of the backup"))
+        done = _restore(run, backup, given, named, replace=replace)
+    lines = [f"{plural(len(done.owners), 'vault')} restored into {home_of(run).root}"]
+    answer(run, {"restored": done.owners, "kept": done.kept}, map(visible, [*lines, *map(format_owner, done.owners)]))
+    for gone in done.erased:
+        note(visible(f"{format_owner(gone)} was erased here since, and is not brought back"))
+    for kept in done.kept:
+        note(f"what was there is kept at {kept}")
+
+
+def _restore(
+    run: Run, backup: Path, opening: "BackupAccess", owners: "list[Owner] | None", *, replace: bool
+) -> "RestoreResult":
+    from recollectum.upkeep.backup.restore import restore_home, restore_vaults  # noqa: PLC0415 - as above
+
+    home = home_of(run)
+    if not home.catalog_file.exists() and owners is None:
+        return restore_home(home, backup, opening, replace=replace)
+    if not home.catalog_file.exists():
+        with open_or_create_home(changed(run, user=None)) as recollectum:
+            return restore_vaults(recollectum.grounds(), backup, opening, owners=owners, replace=replace)
+    with open_home(changed(run, user=None)) as recollectum:
+        return restore_vaults(recollectum.grounds(), backup, opening, owners=owners, replace=replace)

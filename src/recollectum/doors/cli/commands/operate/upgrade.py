@@ -1,0 +1,28 @@
+"""`recollectum upgrade`: migrates every vault to this program's schema."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer
+from recollectum.doors.cli.terminal.sanitise import visible
+from recollectum.doors.cli.terminal.target import open_home
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the app."""
+    command(app, "upgrade")(upgrade)
+
+
+def upgrade(
+    run: Run,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps, and take none.")] = False,
+) -> None:
+    """Bring every vault to this program's schema, each after a backup; opening a vault does the same."""
+    with open_home(run) as recollectum:
+        steps = recollectum.upgrade(dry_run=dry_run)
+    did = "would take" if dry_run else "took"
+    lines = [f"{path.name} {did} {', '.join(names)}" for path, names in steps.items()]
+    answer(run, {"dry_run": dry_run, "steps": steps}, map(visible, lines or ["every vault is at this schema"]))

@@ -1,0 +1,13 @@
+"""Commands about people, rights, keys and settings.
+
+init         makes the home
+status       reports what the home holds
+users        people and their addresses
+tenants      retention by group of people
+keys         API keys
+grants       access to another owner's vault
+credentials  secrets for other services
+encryption   who holds the key of the home
+policy       checks and explains rules
+settings     shows and changes settings
+"""

@@ -1,0 +1,66 @@
+"""`recollectum encryption`: shows who holds the key, and recovers it when it is lost."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.domain.errors import NotFound
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, listing
+from recollectum.doors.cli.terminal.prompts import ask_new_passphrase, ask_secret
+from recollectum.doors.cli.terminal.target import describe_key_holder, home_of, open_home, open_key_store
+from recollectum.home.keys.holders import OFF, HolderKind, KeyHolder
+
+app = new_group("See who holds the key, make a recovery code, and get the key back.")
+
+
+@command(app, "status")
+def status(run: Run) -> None:
+    """Say in plain words who holds the key, even when it cannot be had."""
+    home = home_of(run)
+    if not home.keys_file.exists():
+        if not home.catalog_file.exists():
+            raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
+        _answer_holder(run, OFF)
+        return
+    with open_key_store(run) as keys:
+        _answer_holder(run, keys.holder())
+
+
+@command(app, "new-code")
+def new_code(run: Run) -> None:
+    """Make a recovery code and show it once; the one before it opens nothing any more."""
+    with open_home(run) as recollectum:
+        code = recollectum.encryption().new_recovery_code()
+    lines = ["Recovery code:", "", f"    {code}", "", "Write it on paper and keep it away from this machine."]
+    answer(run, {"recovery_code": code}, [*lines, "It is shown this once, and any earlier code is void."])
+
+
+@command(app, "recover")
+def recover(
+    run: Run,
+    *,
+    passphrase: Annotated[
+        bool, typer.Option("--passphrase", help="Hold the key by a new passphrase from now on.")
+    ] = False,
+) -> None:
+    """Get the key back with the recovery code, which is asked for, or read from stdin."""
+    with open_key_store(run) as keys:
+        code = ask_secret("Recovery code")
+        holder = keys.recover(code, passphrase=ask_new_passphrase() if passphrase else None)
+    answer(run, {"encryption": holder}, ["The key is back.", describe_key_holder(holder)])
+
+
+@command(app, "passphrase")
+def passphrase(run: Run) -> None:
+    """Hold the key by a passphrase from now on, or change it; it is asked for, or read from stdin."""
+    with open_home(run) as recollectum:
+        holder = recollectum.encryption().hold_by(HolderKind.PASSPHRASE, passphrase=ask_new_passphrase())
+    note = "Set RECOLLECTUM_PASSPHRASE, or type it when you are asked."
+    answer(run, {"encryption": holder}, [describe_key_holder(holder), note])
+
+
+def _answer_holder(run: Run, holder: KeyHolder) -> None:
+    made = holder.recovery_code_made_at
+    code = None if holder.kind is HolderKind.OFF else made or "not made; make one with: recollectum encryption new-code"
+    answer(run, {"encryption": holder}, [describe_key_holder(holder), *listing([("recovery code", code)])])

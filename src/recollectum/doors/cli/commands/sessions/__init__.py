@@ -1,0 +1,7 @@
+"""Commands about conversations.
+
+sessions       shows, extends, ends and destroys conversations
+export_import  writes conversations to files, and reads them back
+transcripts    follows the conversation files of other programs
+checkpoints    names places in conversations, and goes on from them
+"""

@@ -1,0 +1,64 @@
+"""`recollectum checkpoints`: names places in conversations, and resumes or forks from them."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+app = new_group("Name a place in a conversation, and go on from it once more.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The checkpoint's name.")]
+SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
+
+
+@command(app, "save")
+def save(run: Run, session: SessionId, name: Name) -> None:
+    """Name the place where a session stands now; a name that is taken moves here."""
+    with open_user_vault(run) as vault:
+        made = vault.checkpoints.save(session, name)
+    answer(run, {"checkpoint": made}, [one_line(f"{made.name}: message {made.position} of {made.session_id}")])
+
+
+@command(app, "list")
+def list_checkpoints(
+    run: Run, *, session: Annotated[str | None, typer.Option(metavar="ID", help="Only of this session.")] = None
+) -> None:
+    """List the checkpoints, the newest first."""
+    with open_user_vault(run) as vault:
+        found = vault.checkpoints.all(session)
+    rows = [(one.name, one.session_id, one.position, one.saved_at) for one in found]
+    answer_rows(run, {"checkpoints": found}, ("name", "session", "message", "saved"), rows)
+    if not found:
+        note("there is no checkpoint; make one with: recollectum checkpoints save SESSION NAME")
+
+
+@command(app, "resume")
+def resume(run: Run, name: Name) -> None:
+    """Go on from a checkpoint in a session of its own, and print its id; the original stays as it is."""
+    with open_user_vault(run) as vault:
+        made = vault.checkpoints.resume(name).info()
+    answer(run, {"session": made}, [made.id])
+
+
+@command(app, "fork")
+def fork(
+    run: Run,
+    session: SessionId,
+    position: Annotated[int, typer.Argument(metavar="POSITION", help="The last message to take over, from 1.")],
+) -> None:
+    """Go on from any message in a session of its own, and print its id; the original stays as it is."""
+    with open_user_vault(run) as vault:
+        made = vault.checkpoints.fork(session, position).info()
+    answer(run, {"session": made}, [made.id])
+
+
+@command(app, "delete")
+def delete(run: Run, name: Name) -> None:
+    """Forget a checkpoint; the conversation and its forks stay."""
+    with open_user_vault(run) as vault:
+        vault.checkpoints.delete(name)
+    answer(run, {"deleted": name}, [one_line(f"{name} is forgotten")])

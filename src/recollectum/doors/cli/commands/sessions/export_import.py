@@ -1,0 +1,212 @@
+"""`recollectum sessions export` and `import`: writes conversations to files, and reads them back."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from enum import StrEnum
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.doors.cli.commands.sessions.sessions import SessionId
+from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.output import answer, answer_rows, byte_progress, note, plural, print_json
+from recollectum.doors.cli.terminal.prompts import binary_stdin
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.home.files import write_atomic
+
+if TYPE_CHECKING:
+    from recollectum.transfer.sessions import ImportReport
+    from recollectum.vault.vault import Vault
+
+_STDIN = "-"
+#: How every line of a transcript of ours begins.
+_OUR_LINE = b'{"crc":"'
+_MOST_BYTES = 512 * 2**20
+
+
+class TranscriptFormat(StrEnum):
+    """How a conversation is written."""
+
+    JSONL = "jsonl"
+    GEMINI = "gemini"
+
+
+class InputFormat(StrEnum):
+    """The same, or by a look at the file."""
+
+    AUTO = "auto"
+    JSONL = "jsonl"
+    GEMINI = "gemini"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the commands to the group of sessions."""
+    command(app, "export")(export)
+    command(app, "import")(import_)
+    command(app, "imports")(imports)
+
+
+def imports(
+    run: Run, *, limit: Annotated[int, typer.Option(help="ImportOptions many at most, the newest first.")] = 50
+) -> None:
+    """List what was brought in, by the id that takes it back."""
+    with open_user_vault(run) as vault:
+        found = vault.sessions.imports(limit=limit)
+    rows = [(one.id, one.at, one.by, one.sessions, one.messages) for one in found]
+    answer_rows(run, {"imports": found}, ("id", "at", "by", "sessions", "messages"), rows)
+    if not found:
+        note("nothing was brought in, or nothing of it is left")
+
+
+def export(
+    run: Run,
+    session_id: SessionId,
+    *,
+    form: Annotated[
+        TranscriptFormat, typer.Option("--format", help="Ours, or the record of Gemini CLI.")
+    ] = TranscriptFormat.JSONL,
+    output: Annotated[str, typer.Option("--output", metavar="FILE", help="A file; `-` is stdout.")] = _STDIN,
+) -> None:
+    """Write a whole session, an event to the line, or as a Gemini record."""
+    from recollectum.transfer.sessions import export_record, export_session  # noqa: PLC0415 - brings the vault along
+
+    with open_user_vault(run) as vault:
+        if form is TranscriptFormat.GEMINI:
+            pieces: Iterable[bytes] = [export_record(vault, session_id).encode(), b"\n"]
+        else:
+            pieces = export_session(vault, session_id)
+        if output == _STDIN:
+            _to_stdout(pieces)
+            return
+        data = b"".join(pieces)
+    write_atomic(Path(output).absolute(), data)
+    answer(run, {"session_id": session_id, "file": output, "bytes": len(data)}, [])
+    note(f"wrote {len(data)} bytes to {output}")
+
+
+def import_(
+    run: Run,
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Transcripts or records; `-` is stdin.")],
+    *,
+    form: Annotated[
+        InputFormat, typer.Option("--format", help="ImportOptions the files are written.")
+    ] = InputFormat.AUTO,
+    strict: Annotated[bool, typer.Option("--strict", help="Take nothing from a file with a damaged line.")] = False,
+    foreign: Annotated[
+        bool, typer.Option("--foreign", help="Not your own conversations: none of it is believed.")
+    ] = False,
+) -> None:
+    """Bring conversations in, each whole or not at all; what is here already is not doubled."""
+    done: list[tuple[str, ImportReport]] = []
+    try:
+        with open_user_vault(run, create=True) as vault, byte_progress(files) as advance:
+            together: str | None = None
+            for name in files:
+                how = ImportOptions(form, strict, foreign, together)
+                with _opened(name) as file:
+                    done.append((name, _bring_in(vault, file, how, advance)))
+                # What one line brings in is taken back together.
+                together = together or done[-1][1].import_id
+    finally:
+        # Also when a later file fails: what came in before it is in.
+        _tell(run, done)
+
+
+class ImportOptions(NamedTuple):
+    """How files are brought in."""
+
+    form: InputFormat
+    strict: bool
+    foreign: bool
+    #: The import that they belong to, once there is one.
+    import_id: str | None
+
+
+def _bring_in(
+    vault: "Vault", file: BufferedReader, how: ImportOptions, advance: Callable[[int], None]
+) -> "ImportReport":
+    # Both bring the vault along, which `--help` must not pay for.
+    from recollectum.transfer.jsonl import bounded_lines  # noqa: PLC0415
+    from recollectum.transfer.sessions import import_record, import_transcript  # noqa: PLC0415
+
+    chosen = _recognised(file.peek()) if how.form is InputFormat.AUTO else how.form
+    if chosen is InputFormat.JSONL:
+        lines = _watched(bounded_lines(file), advance)
+        return import_transcript(vault, lines, strict=how.strict, foreign=how.foreign, import_id=how.import_id)
+    data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise InvalidInput(f"a record of more than {_MOST_BYTES // 2**20} MiB is too long; split it")
+    advance(len(data))
+    return import_record(vault, data, foreign=how.foreign, import_id=how.import_id)
+
+
+def _recognised(head: bytes) -> InputFormat:
+    """Ours when any line begins as ours do: the first one may be the damaged one."""
+    if any(line.startswith(_OUR_LINE) for line in head.splitlines()):
+        return InputFormat.JSONL
+    return InputFormat.GEMINI if head.lstrip().startswith((b"{", b"[")) else InputFormat.JSONL
+
+
+def _opened(name: str) -> AbstractContextManager[BufferedReader]:
+    # Stdin is not ours to close.
+    return nullcontext(binary_stdin()) if name == _STDIN else Path(name).open("rb")
+
+
+def _watched(lines: Iterable[bytes], advance: Callable[[int], None]) -> Iterator[bytes]:
+    for line in lines:
+        yield line
+        advance(len(line))
+
+
+def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
+    for name, report in done:
+        for damage in report.damage:
+            note(f"{name} line {damage.line}: {damage.reason}")
+    if run.json:
+        print_json({"imports": [{"file": name, **_document(report)} for name, report in done]})
+        return
+    for name, report in done:
+        known = f", {report.known} known already" if report.known else ""
+        damaged = f", {plural(len(report.damage), 'damaged line')}" if report.damage else ""
+        print(one_line(f"{name}: {report.session.id}, {plural(report.added, 'message')} added{known}{damaged}"))
+    brought = next((report.import_id for _, report in done if report.import_id), None)
+    if brought:
+        note(f"to take it back: recollectum undo --import {brought}")
+
+
+def _document(report: "ImportReport") -> dict[str, object]:
+    return {
+        "session": report.session,
+        "added": report.added,
+        "known": report.known,
+        "damage": report.damage,
+        "import_id": report.import_id,
+    }
+
+
+def _to_stdout(pieces: Iterable[bytes]) -> None:
+    if sys.stdout.isatty():
+        for piece in pieces:
+            # Still JSON, but with nothing in it that a terminal would obey.
+            print(_ascii(piece), end="")
+        return
+    sys.stdout.flush()
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+def _ascii(piece: bytes) -> str:
+    """The JSON with every character outside ASCII spelled out; DEL is the one inside it to do so."""
+    text = piece.decode(errors="replace")
+    return "".join(char if char.isascii() and char != "\x7f" else _spelled(char) for char in text)
+
+
+def _spelled(char: str) -> str:
+    units = char.encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

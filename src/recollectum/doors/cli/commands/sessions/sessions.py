@@ -1,0 +1,152 @@
+"""`recollectum sessions`: shows conversations, adds to them, ends and destroys them."""
+
+from typing import Annotated
+
+import typer
+
+from recollectum.domain.message import Message
+from recollectum.domain.session import MAIN, Session
+from recollectum.doors.cli.terminal.errors import FAILED, Misuse
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, plural
+from recollectum.doors.cli.terminal.prompts import confirm, read_text_or_stdin
+from recollectum.doors.cli.terminal.sanitise import one_line, visible
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+app = new_group("Look at conversations, add to them, bring them in and out, end and destroy them.")
+
+SessionId = Annotated[str, typer.Argument(metavar="ID", help="The session's id.")]
+
+_SHORT = 200
+
+
+@command(app, "list")
+def list_sessions(
+    run: Run,
+    *,
+    key: Annotated[str | None, typer.Option(metavar="PREFIX", help="Only keys that begin with this.")] = None,
+    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+    before: Annotated[str | None, typer.Option(metavar="ID", help="Only those older than this one.")] = None,
+) -> None:
+    """List the newest sessions."""
+    with open_user_vault(run) as vault:
+        found = vault.sessions.page(before=before, key_prefix=key, limit=limit)
+    rows = [(one.id, one.key, one.updated_at, one.message_count, one.title) for one in found]
+    answer_rows(run, {"sessions": found}, ("id", "key", "last", "messages", "title"), rows)
+    if not found:
+        note("no sessions")
+
+
+@command(app, "show")
+def show(
+    run: Run,
+    session_id: SessionId,
+    *,
+    limit: Annotated[int, typer.Option(help="How many of the last messages.")] = 50,
+    full: Annotated[bool, typer.Option("--full", help="Whole messages, with tool calls.")] = False,
+) -> None:
+    """Show a session and its last messages."""
+    with open_user_vault(run) as vault:
+        chat = vault.sessions.get(session_id)
+        session, messages = chat.info(), chat.messages(limit=limit)
+    lines = [line for message in messages for line in (_whole(message) if full else [_short(message)])]
+    answer(run, {"session": session, "messages": messages}, [*listing(_details(session)), "", *lines])
+
+
+@command(app, "add")
+def add(
+    run: Run,
+    words: Annotated[
+        list[str], typer.Argument(metavar="[ID] ROLE TEXT", help="Who speaks, and the text; `-` reads stdin.")
+    ],
+    *,
+    channel: Annotated[str, typer.Option(help="The channel, such as telegram.")] = MAIN,
+    agent: Annotated[str, typer.Option(help="The agent spoken with.")] = MAIN,
+    group: Annotated[str | None, typer.Option(metavar="ID", help="The group on the channel.")] = None,
+    topic: Annotated[str | None, typer.Option(metavar="ID", help="The thread.")] = None,
+    hook: Annotated[str | None, typer.Option(metavar="ID", help="A session that a program started.")] = None,
+    native_id: Annotated[str | None, typer.Option(metavar="ID", help="The agent's own id; added once.")] = None,
+) -> None:
+    """Record one message in the session with that ID, or in the one of that channel, agent, group or hook."""
+    session_id, role, text = _split(
+        words, placed=(channel, agent, group, topic, hook) != (MAIN, MAIN, None, None, None)
+    )
+    content = read_text_or_stdin(text)
+    with open_user_vault(run, create=True) as vault:
+        if session_id is not None:
+            chat = vault.sessions.get(session_id)
+        else:
+            chat = vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
+        message = chat.add(role, content, native_id=native_id)
+    answer(run, {"message": message}, [message.id])
+    note(f"message {message.position} of {message.session_id}")
+
+
+@command(app, "end")
+def end(run: Run, session_id: SessionId) -> None:
+    """Close a session; the next message of its place begins a new one. Nothing is deleted."""
+    with open_user_vault(run) as vault:
+        session = vault.sessions.get(session_id).end()
+    answer(run, {"session": session}, [f"{session.id} ended on {moment(session.ended_at)}"])
+
+
+@command(app, "delete")
+def delete(
+    run: Run,
+    session_id: SessionId,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Destroy a session and its messages for good."""
+    with open_user_vault(run) as vault:
+        session = vault.sessions.get(session_id).info()
+        what = f"session {session_id} and its {plural(session.message_count, 'message')} would be destroyed for good"
+        if not confirm(what, yes=yes):
+            note("nothing was deleted")
+            raise typer.Exit(FAILED)
+        erased = vault.sessions.delete(session_id)
+    answer(run, {"deleted": session_id, "erased": erased}, [f"{session_id} is destroyed"])
+    if not erased:
+        note("something else reads the vault, and its log still has it; `recollectum lifecycle run` finishes the job")
+
+
+def _split(words: list[str], *, placed: bool) -> tuple[str | None, str, str]:
+    match words:
+        case [role, text]:
+            return None, role, text
+        case [session_id, role, text] if not placed:
+            return session_id, role, text
+        case [_, _, _]:
+            raise Misuse("name the session by its ID or by its place, not by both")
+        case _:
+            raise Misuse(f"expected ROLE TEXT or ID ROLE TEXT, not {plural(len(words), 'word')}; quote the text")
+
+
+def _details(session: Session) -> list[tuple[str, object]]:
+    return [
+        ("id", session.id),
+        ("key", session.key),
+        ("title", session.title),
+        ("begun", session.created_at),
+        ("last", session.updated_at),
+        ("ended", session.ended_at),
+        ("messages", session.message_count),
+        ("tokens", f"about {session.token_estimate}"),
+        ("imported", "yes, so what it says is not taken for the owner's word" if session.imported else None),
+        ("summary", session.summary),
+    ]
+
+
+def _short(message: Message) -> str:
+    calls = f" ({plural(len(message.tool_calls), 'tool call')})" if message.tool_calls else ""
+    return f"{message.position}. {_speaker(message)}: {one_line(message.text, _SHORT)}{calls}"
+
+
+def _whole(message: Message) -> list[str]:
+    head = f"{message.position}. {_speaker(message)} · {moment(message.created_at)} · {message.id}"
+    calls = [f"tool {call.name} ({call.status})" for call in message.tool_calls]
+    return [head, *("    " + line for line in [*visible(message.text).splitlines(), *map(visible, calls)]), ""]
+
+
+def _speaker(message: Message) -> str:
+    return one_line(message.speaker or message.role)

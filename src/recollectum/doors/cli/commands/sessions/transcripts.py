@@ -1,0 +1,90 @@
+"""`recollectum transcripts`: follows the conversation files that other programs write."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, step_progress
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.target import open_user_vault
+
+if TYPE_CHECKING:
+    from recollectum.domain.transcript import TranscriptReport
+    from recollectum.vault.vault import Vault
+
+app = new_group("Follow the transcripts of other programs, so that recall finds what was said there.")
+
+Place = Annotated[str, typer.Argument(metavar="DIR|FILE", help="A transcript, or a folder with *.jsonl files.")]
+#: Reasons that a person wants to read at once; --json has all of them.
+_MOST_REASONS = 20
+
+
+@command(app, "follow")
+def follow(
+    run: Run,
+    place: Place,
+    *,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Keep its sessions under this agent.")] = None,
+    channel: Annotated[str | None, typer.Option(metavar="NAME", help="Keep its sessions under this channel.")] = None,
+) -> None:
+    """Follow a transcript, or all in a folder, from now on, and read what is there."""
+    with open_user_vault(run, create=True) as vault:
+        path = vault.transcripts.follow(place, agent=agent, channel=channel).path
+        report = _synced(vault)
+        followed = next((one for one in vault.transcripts.followed() if one.path == path), None)
+    answer(run, {"followed": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
+    _explain(report)
+
+
+@command(app, "list")
+def list_followed(run: Run) -> None:
+    """List what is followed."""
+    with open_user_vault(run) as vault:
+        found = vault.transcripts.followed()
+    rows = [(one.path, one.files, one.agent, one.channel, one.added_at) for one in found]
+    answer_rows(run, {"followed": found}, ("place", "files", "agent", "channel", "since"), rows)
+    if not found:
+        note("nothing is followed; follow a transcript with: recollectum transcripts follow DIR|FILE")
+
+
+@command(app, "sync")
+def sync(run: Run) -> None:
+    """Read on in every transcript that has grown."""
+    with open_user_vault(run) as vault:
+        report = _synced(vault)
+    answer(run, {"report": report}, _told(report))
+    _explain(report)
+
+
+@command(app, "unfollow")
+def unfollow(run: Run, place: Place) -> None:
+    """Follow a place no more; the conversations stay in the vault, and the files as they are."""
+    with open_user_vault(run) as vault:
+        files = vault.transcripts.unfollow(place)
+    answer(run, {"files": files}, [f"{plural(files, 'file')} followed no more"])
+
+
+def _synced(vault: "Vault") -> "TranscriptReport":
+    with step_progress("reading transcripts", None) as advance:
+        return vault.transcripts.sync(advance)
+
+
+def _told(report: "TranscriptReport") -> list[str]:
+    counts = (
+        (report.added, "message", "added"),
+        (report.known, "message", "known already"),
+        (report.reread, "file", "replaced or cut, and read again"),
+        (report.unchanged, "file", "as before"),
+    )
+    return [f"{plural(count, what)} {how}" for count, what, how in counts if count] or ["nothing new"]
+
+
+def _explain(report: "TranscriptReport") -> None:
+    """What could not be read, and why."""
+    reasons = [f"{path} line {line}: {why}" for path, line, why in report.damage]
+    reasons += [f"{path} {why}" for path, why in report.skipped]
+    for reason in reasons[:_MOST_REASONS]:
+        note(reason)
+    if len(reasons) > _MOST_REASONS:
+        note(f"and {len(reasons) - _MOST_REASONS} more; --json names them all")

@@ -1,0 +1,264 @@
+"""Lists, for each known agent, its configuration files and our entries in them."""
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import cast
+
+_TEXT = """\
+// Written by `recollectum mcp install opencode`, and taken away by the same with --undo.
+// It asks Recollectum what it remembers when a prompt is sent, and records each turn.
+import { spawn } from "node:child_process"
+
+const COMMAND = __COMMAND__
+
+function call(event) {
+  return new Promise((resolve) => {
+    const done = (text) => {
+      try { resolve(JSON.parse(text).hookSpecificOutput?.additionalContext ?? "") } catch { resolve("") }
+    }
+    try {
+      const child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
+      let text = ""
+      const timer = setTimeout(() => { child.kill(); resolve("") }, 1000)
+      child.on("error", () => resolve(""))
+      child.stdin.on("error", () => {})
+      child.stdout.on("data", (piece) => { text += piece })
+      child.on("close", () => { clearTimeout(timer); done(text) })
+      child.stdin.end(JSON.stringify(event))
+    } catch { resolve("") }
+  })
+}
+
+const words = (parts) => (parts ?? [])
+  .filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\\n")
+
+export const Recollectum = async ({ client }) => {
+  const recalled = new Map()
+  return {
+    "chat.message": async (input, output) => {
+      const event = { hook_event_name: "UserPromptSubmit", session_id: input.sessionID, prompt: words(output.parts) }
+      const context = await call(event)
+      if (context) recalled.set(input.sessionID, context)
+    },
+    "experimental.chat.system.transform": async (input, output) => {
+      const context = recalled.get(input?.sessionID)
+      if (context) output.system.push(context)
+    },
+    "experimental.session.compacting": async (input) => {
+      await call({ hook_event_name: "PreCompact", session_id: input.sessionID })
+    },
+    event: async ({ event }) => {
+      if (event.type !== "session.idle") return
+      const session_id = event.properties.sessionID
+      recalled.delete(session_id)
+      try {
+        const found = await client.session.messages({ path: { id: session_id } })
+        const last = (found.data ?? []).filter((one) => one.info.role === "assistant").at(-1)
+        const answer = words(last?.parts)
+        if (answer) await call({ hook_event_name: "Stop", session_id, last_assistant_message: answer })
+      } catch { /* What cannot be read is not recorded. */ }
+    },
+  }
+}
+"""
+
+
+def plugin_text(command: Sequence[str]) -> str:
+    """The plugin that calls this command line."""
+    return _TEXT.replace("__COMMAND__", json.dumps(list(command)))
+
+
+#: The name under which agents know us.
+NAME = "recollectum"
+#: What every hook of ours has in its command, and nobody else's.
+HOOK_MODULE = "recollectum.doors.hook"
+_STARTUP_SECONDS = 30
+_HOOK_SECONDS = 5
+
+
+class KnownAgent(StrEnum):
+    """The agents that are known."""
+
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    GEMINI_CLI = "gemini-cli"
+    OPENCODE = "opencode"
+    CURSOR = "cursor"
+
+
+class InstallScope(StrEnum):
+    """For which work an agent is told: everything this account does, or one project."""
+
+    USER = "user"
+    PROJECT = "project"
+
+
+class ConfigFormat(StrEnum):
+    """How a file is written."""
+
+    JSON = "json"
+    TOML = "toml"
+    #: A file that is wholly ours.
+    OURS = "ours"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigEntry:
+    """A value under some names; with `item`, one of a list there."""
+
+    path: tuple[str, ...]
+    value: object
+    item: bool = False
+    #: Whether it is only there for the hooks.
+    hook: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigFile:
+    """One file, and what is ours in it."""
+
+    path: Path
+    form: ConfigFormat
+    entries: tuple[ConfigEntry, ...] = ()
+    #: All of a file that is wholly ours, and is there for the hooks.
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallRequest:
+    """What is to be written, for whom and where."""
+
+    #: The program and its first arguments, to which `mcp` is added.
+    server: Sequence[str]
+    #: The program and its arguments that answer a hook, to which the agent is added.
+    hook: Sequence[str]
+    #: Which person, and which home where it is not the usual one.
+    flags: Sequence[str]
+    scope: InstallScope
+    account: Path
+    project: Path
+    environ: Mapping[str, str]
+
+    def serving(self) -> list[str]:
+        """The command line of the server."""
+        return [*self.server, "mcp", *self.flags]
+
+    def hooking(self, agent: KnownAgent) -> list[str]:
+        """The command line of a hook."""
+        return [*self.hook, "--agent", agent.value, *self.flags]
+
+    def folder(self, variable: str, usual: str) -> Path:
+        """An agent's own folder of this account, which a variable may have moved."""
+        named = self.environ.get(variable, "")
+        return Path(named) if named else self.account / usual
+
+
+def documents(agent: KnownAgent, wanted: InstallRequest) -> list[ConfigFile]:
+    """The files of one agent with everything that is ours in them."""
+    return _MAKERS[agent](wanted)
+
+
+def is_ours(value: object) -> bool:
+    """Whether an item of a list of hooks calls us."""
+    if isinstance(value, str):
+        return HOOK_MODULE in value
+    if isinstance(value, dict):
+        return any(map(is_ours, cast("dict[str, object]", value).values()))
+    return isinstance(value, list) and any(map(is_ours, cast("list[object]", value)))
+
+
+def _claude_code(wanted: InstallRequest) -> list[ConfigFile]:
+    command, *args = wanted.serving()
+    server = ConfigEntry(path=("mcpServers", NAME), value={"type": "stdio", "command": command, "args": args})
+    moved = wanted.environ.get("CLAUDE_CONFIG_DIR", "")
+    if wanted.scope is InstallScope.PROJECT:
+        # Not the settings that a project shares: the hook names a program of this machine.
+        servers, settings = wanted.project / ".mcp.json", wanted.project / ".claude" / "settings.local.json"
+    else:
+        servers = (Path(moved) if moved else wanted.account) / ".claude.json"
+        settings = wanted.folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+    moments = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+    hooks = _hooks(wanted, KnownAgent.CLAUDE_CODE, moments, _HOOK_SECONDS)
+    return [_json(servers, [server]), _json(settings, hooks)]
+
+
+def _codex(wanted: InstallRequest) -> list[ConfigFile]:
+    command, *args = wanted.serving()
+    # Without `required` the first turn goes out before the server is up, and has none of its tools.
+    values = {"command": command, "args": args, "required": True, "startup_timeout_sec": _STARTUP_SECONDS}
+    project = wanted.scope is InstallScope.PROJECT
+    folder = wanted.project / ".codex" if project else wanted.folder("CODEX_HOME", ".codex")
+    server = ConfigFile(
+        path=folder / "config.toml",
+        form=ConfigFormat.TOML,
+        entries=(ConfigEntry(path=("mcp_servers", NAME), value=values),),
+    )
+    moments = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+    # It gives the end of a session no more, and warns of whoever asks for it.
+    hooks = _hooks(wanted, KnownAgent.CODEX, moments, 3)
+    return [server, _json(folder / "hooks.json", hooks)]
+
+
+def _gemini_cli(wanted: InstallRequest) -> list[ConfigFile]:
+    command, *args = wanted.serving()
+    moved = wanted.environ.get("GEMINI_CLI_HOME", "")
+    root = wanted.project if wanted.scope is InstallScope.PROJECT else Path(moved) if moved else wanted.account
+    server = ConfigEntry(path=("mcpServers", NAME), value={"command": command, "args": args})
+    moments = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
+    # There the time is in milliseconds.
+    hooks = _hooks(wanted, KnownAgent.GEMINI_CLI, moments, _HOOK_SECONDS * 1000)
+    return [_json(root / ".gemini" / "settings.json", [server, *hooks])]
+
+
+def _opencode(wanted: InstallRequest) -> list[ConfigFile]:
+    config = wanted.environ.get("XDG_CONFIG_HOME", "")
+    usual = (Path(config) if config else wanted.account / ".config") / "opencode"
+    project = wanted.scope is InstallScope.PROJECT
+    folder = wanted.project if project else Path(wanted.environ.get("OPENCODE_CONFIG_DIR", "") or usual)
+    with_comments = folder / "opencode.jsonc"
+    path = with_comments if with_comments.exists() else folder / "opencode.json"
+    value = {"type": "local", "command": wanted.serving(), "enabled": True, "timeout": _STARTUP_SECONDS * 1000}
+    plugins = (folder / ".opencode" if project else folder) / "plugin"
+    plugin = ConfigFile(
+        path=plugins / "recollectum.js", form=ConfigFormat.OURS, text=plugin_text(wanted.hooking(KnownAgent.OPENCODE))
+    )
+    return [_json(path, [ConfigEntry(path=("mcp", NAME), value=value)]), plugin]
+
+
+def _cursor(wanted: InstallRequest) -> list[ConfigFile]:
+    command, *args = wanted.serving()
+    folder = (wanted.project if wanted.scope is InstallScope.PROJECT else wanted.account) / ".cursor"
+    server = ConfigEntry(path=("mcpServers", NAME), value={"command": command, "args": args})
+    call = _shell(wanted.hooking(KnownAgent.CURSOR))
+    moments = ("sessionStart", "beforeSubmitPrompt", "afterAgentResponse", "preCompact", "sessionEnd")
+    items = [ConfigEntry(path=("hooks", name), value={"command": call}, item=True, hook=True) for name in moments]
+    form = ConfigEntry(path=("version",), value=1, hook=True)
+    return [_json(folder / "mcp.json", [server]), _json(folder / "hooks.json", [form, *items])]
+
+
+def _hooks(wanted: InstallRequest, agent: KnownAgent, moments: Sequence[str], timeout: int) -> list[ConfigEntry]:
+    call = {"type": "command", "command": _shell(wanted.hooking(agent)), "timeout": timeout}
+    return [ConfigEntry(path=("hooks", name), value={"hooks": [call]}, item=True, hook=True) for name in moments]
+
+
+def _json(path: Path, entries: Sequence[ConfigEntry]) -> ConfigFile:
+    return ConfigFile(path=path, form=ConfigFormat.JSON, entries=tuple(entries))
+
+
+def _shell(line: Sequence[str]) -> str:
+    return subprocess.list2cmdline(line) if os.name == "nt" else shlex.join(line)
+
+
+_MAKERS: Mapping[KnownAgent, Callable[[InstallRequest], list[ConfigFile]]] = {
+    KnownAgent.CLAUDE_CODE: _claude_code,
+    KnownAgent.CODEX: _codex,
+    KnownAgent.GEMINI_CLI: _gemini_cli,
+    KnownAgent.OPENCODE: _opencode,
+    KnownAgent.CURSOR: _cursor,
+}

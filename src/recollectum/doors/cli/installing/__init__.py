@@ -1,1 +1,0 @@
-"""Writing Recollectum into the configuration of agents, and out of it again."""

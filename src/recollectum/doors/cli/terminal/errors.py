@@ -1,0 +1,153 @@
+"""Turns every failure into one sentence on stderr and an exit code, never into a traceback."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+
+from recollectum.domain.errors import RecollectumError, SettingsError
+from recollectum.doors.cli.terminal.sanitise import one_line, visible
+from recollectum.home.paths import Home, home_root
+
+_HOME = "--home"
+
+
+class UnexpectedError(Exception):
+    """A fault of ours, without what the error itself says: that may be what somebody wrote."""
+
+
+def log_unexpected(error: Exception, arguments: Sequence[str], environ: Mapping[str, str]) -> UnexpectedError:
+    """Write the places of the error into the home's log, where there is a home, and say what happened."""
+    # Only now: there is nothing to log on a good day.
+    from recollectum.home.logs import Log, places  # noqa: PLC0415
+
+    last = (list(places(error)) or ["nowhere"])[-1]
+    with suppress(RecollectumError, OSError):
+        home = Home(home_root(_named(arguments), environ))
+        if home.root.is_dir():
+            log = Log(home, _level(home, environ))
+            log.failure("cli.unexpected", error)
+            log.close()
+    return UnexpectedError(
+        f"this is a fault in Recollectum: {type(error).__name__} at {last}; please report that place"
+    )
+
+
+def _named(arguments: Sequence[str]) -> Path | None:
+    for place, argument in enumerate(arguments):
+        if argument == _HOME and place + 1 < len(arguments):
+            return Path(arguments[place + 1])
+        if argument.startswith(f"{_HOME}="):
+            return Path(argument.partition("=")[2])
+    return None
+
+
+def _level(home: Home, environ: Mapping[str, str]) -> str:
+    from recollectum.settings.load import load  # noqa: PLC0415 - as above
+
+    try:
+        return load(home, cwd=Path.cwd(), environ=environ).settings.log.level
+    except RecollectumError:
+        return "error"
+
+
+FAILED = 1
+MISUSED = 2
+INTERRUPTED = 130
+_LONGEST = 1000
+
+
+class Misuse(Exception):
+    """The line that was typed cannot be meant."""
+
+
+def run_guarded(work: Callable[[], int], arguments: Sequence[str]) -> int:
+    """The exit code of the work; what goes wrong is told on stderr, as JSON when the line asks for it."""
+    as_json = asks_for_json(arguments)
+    try:
+        code = work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has gone, and there is nothing left to say.
+        _flush_or_discard_stdout()
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (typer.Abort, typer.TyperException, Misuse, RecollectumError, OSError) as error:
+        _flush_or_discard_stdout()
+        return _print_error(error, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - a fault of ours; Python would print what the error says
+        _flush_or_discard_stdout()
+        return _print_error(log_unexpected(error, arguments, os.environ), as_json=as_json)
+    return code
+
+
+def asks_for_json(arguments: Sequence[str]) -> bool:
+    """Whether --json stands on the line, even when the line could not be understood."""
+    flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in flags
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse what is not text: no shell passes it on purpose, and no database or file system could look it up."""
+    for place, argument in enumerate(arguments, start=1):
+        if any(0xD800 <= ord(char) <= 0xDFFF for char in argument):
+            raise Misuse(f"argument {place} is not UTF-8; write it in that encoding")
+        if "\0" in argument:
+            raise Misuse(f"argument {place} holds a NUL character; leave it out")
+
+
+def _print_error(error: Exception, *, as_json: bool) -> int:
+    kind, code, message = _explain(error)
+    shown = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
+    if as_json:
+        text = json.dumps({"error": {"type": kind, "message": shown}})
+    else:
+        text = "\n".join(f"recollectum: {visible(line)}" for line in shown.splitlines() or [kind])
+    print(text, file=sys.stderr)
+    return code
+
+
+def _explain(error: Exception) -> tuple[str, int, str]:
+    """The name of the error, the exit code, and the sentence."""
+    match error:
+        case typer.Abort():
+            return "Aborted", FAILED, "the input ended before an answer was given; nothing was done"
+        case Misuse():
+            return "Usage", MISUSED, one_line(str(error))
+        case typer.TyperException():
+            return "Usage", MISUSED, _usage_sentence(error)
+        case SettingsError():
+            # The one error with several sentences, a line each: every problem of every settings file.
+            return "SettingsError", FAILED, str(error)
+        case OSError():
+            return "OSError", FAILED, one_line(_system_sentence(error))
+        case UnexpectedError():
+            return "Unexpected", FAILED, one_line(str(error))
+        case _:
+            return type(error).__name__, FAILED, one_line(str(error))
+
+
+def _usage_sentence(error: typer.TyperException) -> str:
+    """What the parser says, as a sentence like ours."""
+    said = " ".join(error.format_message().split()).removesuffix(".")
+    context: typer.Context | None = getattr(error, "ctx", None)
+    where = context.command_path if context else "recollectum"
+    return f"{said[:1].lower()}{said[1:]}; see: {where} --help"
+
+
+def _system_sentence(error: OSError) -> str:
+    reason = error.strerror or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"
+
+
+def _flush_or_discard_stdout() -> None:
+    """Write out what was said, or drop it for good: the interpreter would try again at its end, and not quietly."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

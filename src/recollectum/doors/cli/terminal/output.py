@@ -1,0 +1,136 @@
+"""Prints answers on stdout as text or JSON, remarks and progress bars on stderr."""
+
+import json
+import sys
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recollectum.doors.cli.terminal.flags import Run
+from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.json_values import to_json
+
+_NOTHING = "-"
+
+
+def answer(run: Run, document: Mapping[str, object], lines: Iterable[str]) -> None:
+    """The document for a program, or the lines for a person. Lines must have been made visible."""
+    if run.json:
+        print_json(document)
+        return
+    for line in lines:
+        print(line)
+
+
+def answer_rows(
+    run: Run, document: Mapping[str, object], headings: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
+    """The document, a table on a terminal, or lines with tabs where a program reads."""
+    if run.json:
+        print_json(document)
+        return
+    cells = [[_cell(value) for value in row] for row in rows]
+    if sys.stdout.isatty():
+        _table(headings, cells)
+        return
+    for row in cells:
+        print("\t".join(row))
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    """One JSON object, in ASCII, so that nothing in it can act on a terminal."""
+    print(json.dumps(to_json(document), indent=2))
+
+
+def note(text: str) -> None:
+    """A remark for the person; it is no part of the answer."""
+    print(one_line(text), file=sys.stderr)
+
+
+def listing(pairs: Iterable[tuple[str, object]]) -> list[str]:
+    """Names and values, one pair a line; a value that is not there is left out."""
+    shown = [(name, value) for name, value in pairs if value is not None]
+    width = max((len(name) for name, _ in shown), default=0)
+    return [f"{name:<{width}}  {_spelled(value)}" for name, value in shown]
+
+
+def moment(value: datetime | None) -> str:
+    """A time as a person reads it, in UTC."""
+    return _NOTHING if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 memory`, `2 memories`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun[:-1]}ies" if noun.endswith("y") else f"{count} {noun}s"
+
+
+def _spelled(value: object) -> str:
+    return moment(value) if isinstance(value, datetime) else one_line(str(value))
+
+
+def _cell(value: object) -> str:
+    if value is None or value == "":
+        return _NOTHING
+    return moment(value) if isinstance(value, datetime) else one_line(str(value))
+
+
+def _table(headings: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
+    # Rich costs 25 ms, and only a terminal has a use for it.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=place == 0)
+    for row in cells:
+        # As Text: what stands in square brackets is content, not style.
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+_LARGE = 2**20
+
+
+@contextmanager
+def byte_progress(files: Sequence[str]) -> Generator[Callable[[int], None]]:
+    """What to call with the number of bytes that were read."""
+    total = sum(_size(name) for name in files)
+    if not sys.stderr.isatty() or (len(files) == 1 and total < _LARGE):
+        yield lambda _: None
+        return
+    # Rich costs 25 ms, and only a terminal has a use for it.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("importing"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("import", total=total or None)
+        yield lambda count: progress.advance(task, count)
+
+
+@contextmanager
+def step_progress(what: str, total: int | None) -> Generator[Callable[[int], None]]:
+    """What to call with the number of steps that were taken; a total that is not known is None."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    # Rich costs 25 ms, and only a terminal has a use for it.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def _size(name: str) -> int:
+    try:
+        return Path(name).stat().st_size
+    except (OSError, ValueError):
+        # Stdin, or a file whose opening will say what is wrong with it.
+        return 0

@@ -1,0 +1,144 @@
+"""Finds the home, the user and the vault that a command is about, and opens them."""
+
+import getpass
+import shlex
+from collections.abc import Generator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.errors import InvalidInput, KeyProblem, NotFound
+from recollectum.doors.cli.terminal.flags import Run, format_owner, parse_owner
+from recollectum.doors.cli.terminal.output import note
+from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
+from recollectum.home.keys.holders import HolderKind, KeyHolder
+from recollectum.home.paths import Home, home_root
+from recollectum.settings.load import LoadedSettings, load
+
+if TYPE_CHECKING:
+    from recollectum.engine import KeyStore, Recollectum
+    from recollectum.vault.vault import Vault
+
+USER_VARIABLE = "RECOLLECTUM_USER"
+KEY_VARIABLE = "RECOLLECTUM_API_KEY"
+
+
+def home_of(run: Run) -> Home:
+    """The home that the line or the environment names; it need not exist."""
+    return Home(home_root(Path(run.home) if run.home is not None else None, run.environ))
+
+
+def settings_of(run: Run) -> LoadedSettings:
+    """The settings in force, without opening the home."""
+    return load(home_of(run), cwd=Path.cwd(), environ=run.environ)
+
+
+@contextmanager
+def open_home(run: Run, *, create: bool = False) -> "Generator[Recollectum]":
+    """The open home, when the user on the line is in it; without a home, only the default user's may be made."""
+    home = home_of(run)
+    made = home.catalog_file.exists()
+    if not made and (not create or run.user is not None or run.environ.get(KEY_VARIABLE)):
+        raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
+    with open_or_create_home(run) as recollectum:
+        if not made:
+            _tell_of_new_home(recollectum)
+        if run.user is not None:
+            check_user(recollectum, run)
+        yield recollectum
+
+
+def open_or_create_home(run: Run) -> "Recollectum":
+    """The open home, made when there is none, with its passphrase asked for where that is what is missing."""
+    from recollectum.engine import Recollectum  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
+
+    root = home_of(run).root
+    try:
+        return Recollectum(root, environ=run.environ)
+    except KeyProblem:
+        if not is_interactive() or not _wants_passphrase(run):
+            raise
+    return Recollectum(root, environ=run.environ, passphrase=ask_secret("Passphrase"))
+
+
+@contextmanager
+def open_key_store(run: Run) -> "Generator[KeyStore]":
+    """The key store alone, which opens even when the key is lost."""
+    from recollectum.engine import open_keys  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
+
+    home = home_of(run)
+    if not home.keys_file.exists():
+        raise KeyProblem(f"there is no key store at {home.keys_file}; nothing in this home is encrypted by one")
+    keys = open_keys(home.root, environ=run.environ)
+    try:
+        yield keys
+    finally:
+        keys.close()
+
+
+@contextmanager
+def open_user_vault(run: Run, *, create: bool = False) -> "Generator[Vault]":
+    """The vault of the user in question; with `create`, the default user needs none beforehand."""
+    with open_home(run, create=create) as recollectum:
+        yield recollectum.vault(check_user(recollectum, run, create=create))
+
+
+def check_user(recollectum: "Recollectum", run: Run, *, create: bool = False) -> Owner:
+    """Whose vault is meant; a user who is not there is refused with the nearest name."""
+    owner = user_of(recollectum, run)
+    if not recollectum.caller.operator:
+        return owner
+    if owner.kind is OwnerKind.GLOBAL or (create and run.user is None):
+        return owner
+    try:
+        recollectum.people.get(owner)
+    except NotFound:
+        raise _unknown(recollectum, owner) from None
+    return owner
+
+
+def user_of(recollectum: "Recollectum", run: Run) -> Owner:
+    """Whose vault is meant: the flag's, the key's, the variable's, the setting's, or this account's."""
+    if run.user is not None:
+        return parse_owner(run.user)
+    if recollectum.caller.person is not None:
+        return recollectum.caller.person
+    named = run.environ.get(USER_VARIABLE) or recollectum.loaded.settings.default_user
+    return parse_owner(named or account_name())
+
+
+def account_name() -> str:
+    """The name of this account."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        raise InvalidInput("this account has no name; name a user with --user, or set default_user") from None
+
+
+def describe_key_holder(holder: KeyHolder) -> str:
+    """Who holds the key, as a sentence."""
+    if holder.kind is HolderKind.OFF:
+        return "The home is not encrypted: whoever has the files can read them."
+    return f"The key is {holder.words}."
+
+
+def _wants_passphrase(run: Run) -> bool:
+    with open_key_store(run) as keys:
+        return keys.holder().kind is HolderKind.PASSPHRASE
+
+
+def _tell_of_new_home(recollectum: "Recollectum") -> None:
+    holder = recollectum.encryption().holder()
+    note(f"Made a home at {recollectum.home.root}. {describe_key_holder(holder)}")
+    if holder.kind is not HolderKind.OFF:
+        note("If that key is lost, so is all that is remembered; make a recovery code: recollectum encryption new-code")
+
+
+def _unknown(recollectum: "Recollectum", owner: Owner) -> NotFound:
+    name = format_owner(owner)
+    names = [format_owner(person.owner) for person in recollectum.people.all()]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return NotFound(f"there is no {owner.kind} {name!r}; {hint}add it with: recollectum users add {shlex.quote(name)}")

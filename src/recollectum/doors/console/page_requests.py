@@ -1,0 +1,256 @@
+"""Turns a request into the visit of a signed-in person, and an error into a page; checks CSRF tokens of forms."""
+
+import hmac
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import parse_qs, urlsplit
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import (
+    Busy,
+    Conflict,
+    Denied,
+    InvalidInput,
+    ModelError,
+    NotFound,
+    RecollectumError,
+    StepRefused,
+)
+from recollectum.doors.console.rendering import HEADERS, render
+from recollectum.doors.console.sign_in_desk import BrowserSession, SignInDesk
+from recollectum.doors.http.server_state import ServerState, server_state_of
+
+if TYPE_CHECKING:
+    from recollectum.engine import Recollectum
+    from recollectum.vault.vault import Vault
+
+COOKIE = "recollectum_session"
+THEME = "recollectum_theme"
+#: Every page but search, which is the root itself, lies below this.
+ROOT = "/console"
+#: What the navigation offers, by the last part of its address.
+PAGES = (
+    ("", "Search"),
+    ("memories", "Memories"),
+    ("conversations", "Conversations"),
+    ("review", "Review"),
+    ("timeline", "Timeline"),
+    ("context", "Context"),
+    ("privacy", "Privacy"),
+    ("health", "Health"),
+)
+_MOST_FIELDS = 200
+_MOST_WAITING = 100
+_FORM = "application/x-www-form-urlencoded"
+
+
+class SignInNeeded(Exception):
+    """Nobody is signed in, or no longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A signed-in person's request."""
+
+    request: Request
+    desk: SignInDesk
+    cookie: str
+    signed: BrowserSession
+    #: The home as the process owner has it, for what belongs to the home and not to a person.
+    operator: "Recollectum"
+    #: The home as this person sees it.
+    recollectum: "Recollectum"
+    vault: "Vault"
+
+    def page(self, template: str, values: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
+        """A whole page of the console."""
+        if self.signed.notice:
+            self.desk.leave_notice(self.cookie, "")
+        waiting = len(self.vault.review.page(limit=_MOST_WAITING))
+        frame = {
+            "person": self.signed.person.name,
+            "owner": str(self.vault.owner),
+            "owners": [str(one) for one in self.recollectum.owners()],
+            "waiting": f"{waiting}+" if waiting == _MOST_WAITING else waiting,
+            "notice": self.signed.notice,
+            "csrf": self.signed.csrf,
+            "back": _here(self.request),
+            "pages": [(f"{ROOT}/{part}" if part else "/", name) for part, name in PAGES],
+            "theme": theme_of(self.request),
+            "root": ROOT,
+        }
+        return render(template, {**frame, **values}, status=status)
+
+    def part(self, template: str, values: Mapping[str, object]) -> HTMLResponse:
+        """A piece of a page, for the script that asks as one types."""
+        return render(template, {"root": ROOT, "csrf": self.signed.csrf, **values})
+
+    def go(self, path: str, notice: str = "") -> RedirectResponse:
+        """Go to another page of the console, where a sentence is said once."""
+        if notice:
+            self.desk.leave_notice(self.cookie, notice)
+        return RedirectResponse(local_path(path), status_code=303)
+
+
+def find_visit(request: Request) -> Visit:
+    """The visit that a request belongs to; without a session there is none."""
+    desk: SignInDesk = request.app.state.console_desk
+    serving = server_state_of(request)
+    cookie = request.cookies.get(COOKIE, "")
+    signed = desk.find(cookie) if cookie else None
+    if signed is None or not _is_here(serving, signed.person):
+        raise SignInNeeded
+    recollectum = serving.recollectum.acting_for(str(signed.person))
+    return Visit(
+        request=request,
+        desk=desk,
+        cookie=cookie,
+        signed=signed,
+        operator=serving.recollectum,
+        recollectum=recollectum,
+        vault=_vault(recollectum, desk, cookie, signed),
+    )
+
+
+def _vault(recollectum: "Recollectum", desk: SignInDesk, cookie: str, signed: BrowserSession) -> "Vault":
+    try:
+        return recollectum.vault(signed.owner)
+    except NotFound:
+        if signed.owner == signed.person:
+            raise
+    # The leave to look at another's was withdrawn: one's own is always there to go back to.
+    desk.choose(cookie, signed.person)
+    return recollectum.vault(signed.person)
+
+
+@dataclass(frozen=True, slots=True)
+class PostedForm:
+    """What a form sent, by name."""
+
+    fields: Mapping[str, list[str]]
+
+    def text(self, name: str, default: str = "") -> str:
+        """One field, with the line ends that the rest of the program has."""
+        found = self.fields.get(name, [default])[0]
+        return found.replace("\r\n", "\n").replace("\r", "\n")
+
+    def number(self, name: str) -> int:
+        """One field that must be a whole number."""
+        text = self.text(name).strip()
+        if not text.isascii() or not text.isdigit() or len(text) > 12:
+            raise InvalidInput(f"the field {name!r} must be a whole number")
+        return int(text)
+
+
+async def read_form(request: Request) -> PostedForm:
+    """The fields of a plain form."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != _FORM:
+        raise InvalidInput("a form of this console is sent as plain fields, and in no other way")
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return PostedForm(parse_qs(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        raise InvalidInput(f"a form has at most {_MOST_FIELDS} fields") from None
+
+
+def check_form(
+    given: Annotated[PostedForm, Depends(read_form)], found: Annotated[Visit, Depends(find_visit)]
+) -> PostedForm:
+    """The fields of a form that one of our own pages sent."""
+    if not hmac.compare_digest(given.text("csrf").encode(), found.signed.csrf.encode()):
+        raise Denied("this form is not from a page of your session; open the page again, and send it once more")
+    return given
+
+
+CurrentVisit = Annotated[Visit, Depends(find_visit)]
+CheckedForm = Annotated[PostedForm, Depends(check_form)]
+
+
+def theme_of(request: Request) -> str:
+    """The theme that was chosen: light, dark, or auto for what the machine prefers."""
+    chosen = request.cookies.get(THEME, "")
+    return chosen if chosen in ("light", "dark") else "auto"
+
+
+def local_path(path: str) -> str:
+    """The path when it stays in this console, and else its first page."""
+    parts = urlsplit(path)
+    inside = path.startswith("/") and not path.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
+    return path if inside and path.isprintable() and path.isascii() else "/"
+
+
+def _here(request: Request) -> str:
+    if request.method != "GET":
+        return "/"
+    query = request.url.query
+    return local_path(f"{request.url.path}?{query}" if query else request.url.path)
+
+
+def _is_here(serving: ServerState, person: Owner) -> bool:
+    """Whether the person is still in the home: whoever was erased is signed out by it."""
+    try:
+        serving.recollectum.people.get(person)
+    except NotFound:
+        return False
+    return True
+
+
+_STATUS: tuple[tuple[type[RecollectumError], int, str], ...] = (
+    (NotFound, 404, "That is not here"),
+    (Denied, 403, "That is not allowed"),
+    (Conflict, 409, "It changed in the meantime"),
+    (StepRefused, 409, "That step does not exist from here"),
+    (InvalidInput, 400, "That cannot be used"),
+    (Busy, 503, "Somebody else is writing"),
+    (ModelError, 503, "The model did not answer"),
+)
+
+
+class ConsoleRoute(APIRoute):
+    """A route whose failures are pages for a person."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler behind the calm."""
+        handle = super().get_route_handler()
+
+        async def calm(request: Request) -> Response:
+            try:
+                response = await handle(request)
+            except SignInNeeded:
+                response = await run_in_threadpool(sign_in_page, request)
+            except RecollectumError as error:
+                response = await run_in_threadpool(trouble_page, request, error)
+            except RequestValidationError:
+                refused = InvalidInput("the address of this page has a part that cannot be used")
+                response = await run_in_threadpool(trouble_page, request, refused)
+            for name, value in HEADERS.items():
+                response.headers[name] = value
+            return response
+
+        return calm
+
+
+def new_router() -> APIRouter:
+    """A set of console pages; they are for people, and stand in no description of the API."""
+    return APIRouter(route_class=ConsoleRoute, include_in_schema=False)
+
+
+def sign_in_page(request: Request, *, link: str = "", trouble: str = "", status: int = 401) -> Response:
+    """The page for whoever is not signed in."""
+    values = {"link": link, "trouble": trouble, "theme": theme_of(request), "root": ROOT}
+    return render("sign_in.html", values, status=status)
+
+
+def trouble_page(request: Request, error: RecollectumError) -> Response:
+    """What went wrong, in a sentence, and the way back."""
+    found = next(((code, words) for kind, code, words in _STATUS if isinstance(error, kind)), None)
+    status, heading = found or (500, "Something went wrong")
+    values = {"heading": heading, "sentence": str(error), "theme": theme_of(request), "root": ROOT}
+    return render("trouble.html", values, status=status)

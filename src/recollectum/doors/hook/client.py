@@ -1,0 +1,146 @@
+"""Answers one hook event within its time limit: reads stdin, asks a server process, prints JSON, exits with 0.
+
+Whatever happens, it ends with 0 and prints JSON: what it has when its time is up, or `{}`. The work is done elsewhere:
+by the daemon where one runs, else by an attendant, which the first event starts and which stays for a while. So this
+file loads as little as it can.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+#: From the start of the process to its answer, in milliseconds, where the line says nothing else.
+WITHIN = 240
+_LONGEST = 60_000
+_MOST_TOKENS = 100_000
+#: Left for a system that does not say when a process started.
+_UNKNOWN_START = 0.05
+_LEAST = 0.06
+#: Past this an event is a mistake, or a flood.
+_MAX_EVENT = 8 * 2**20
+_NOTHING = b"{}\n"
+#: At these nothing is said, so that nobody needs to wait for an answer.
+_SILENT = frozenset({"stop", "afteragent", "afteragentresponse", "precompact", "precompress", "sessionend"})
+
+
+@dataclass(frozen=True, slots=True)
+class HookFlags:
+    """What the command line of a hook says."""
+
+    agent: str = "claude-code"
+    user: str | None = None
+    home: str | None = None
+    tokens: int | None = None
+    #: How long the agent may be made to wait, in milliseconds.
+    within: int = WITHIN
+
+
+def parse_hook_flags(arguments: Sequence[str]) -> HookFlags:
+    """The flags, each with its value; what is not known is passed over, because a hook must not fail."""
+    given: dict[str, str] = {}
+    left = list(arguments)
+    while left:
+        name, joined, value = left.pop(0).partition("=")
+        if name.startswith("--"):
+            given[name[2:]] = value if joined or not left else left.pop(0)
+    return HookFlags(
+        agent=given.get("agent") or "claude-code",
+        user=given.get("user") or None,
+        home=given.get("home") or None,
+        tokens=_number(given.get("tokens", ""), _MOST_TOKENS),
+        within=_number(given.get("within", ""), _LONGEST) or WITHIN,
+    )
+
+
+def _number(text: str, most: int) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 9 and 0 < int(text) <= most else None
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Answer one event and end the process, always with 0."""
+    answer = answer_event(parse_hook_flags(arguments), os.environ, sys.stdin.buffer)
+    try:
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
+    except OSError:
+        # The agent is gone, and needs no answer.
+        pass
+    # Not an ordinary end: that would wait for whatever the work is stuck in.
+    os._exit(0)
+
+
+def answer_event(line: HookFlags, environ: Mapping[str, str], events: BinaryIO) -> bytes:
+    """The answer to the event on a stream, within what is left of the time of this process."""
+    return answer_within(line, environ, events, max(_LEAST, line.within / 1000 - _process_age()))
+
+
+def answer_within(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, seconds: float) -> bytes:
+    """The answer to the event, or nothing in particular when the time is up first."""
+    by = time.monotonic() + seconds
+    made: list[bytes] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            made.append(_answer(line, environ, events, by))
+        except Exception as error:  # noqa: BLE001 - an agent must not break because its memory does
+            _log(line, environ, error)
+        finally:
+            done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    done.wait(max(0.0, by - time.monotonic()))
+    return next((one + b"\n" for one in made if one.startswith(b"{")), _NOTHING)
+
+
+def _answer(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, by: float) -> bytes:
+    # Here and below: each only where it is needed, because every import is a wait.
+    from recollectum.home.paths import Home, home_root  # noqa: PLC0415
+
+    event = json.loads(events.read(_MAX_EVENT))
+    home = Home(home_root(Path(line.home) if line.home else None, environ))
+    if not home.catalog_file.exists():
+        # Nothing was ever remembered here; a hook is not what makes a home.
+        return b""
+    silent = str(event.get("hook_event_name", "")).casefold() in _SILENT
+    asked = {
+        "agent": line.agent,
+        "user": line.user or environ.get("RECOLLECTUM_USER") or None,
+        "tokens": line.tokens,
+        "answer_by": time.time() + by - time.monotonic(),
+        "event": event,
+    }
+    from recollectum.doors.hook.delivery import deliver  # noqa: PLC0415
+
+    return deliver(home, asked, environ, by, waits=not silent)
+
+
+def _log(line: HookFlags, environ: Mapping[str, str], error: Exception) -> None:
+    # Only now, and only where there is a home to write to.
+    from recollectum.domain.errors import RecollectumError  # noqa: PLC0415
+    from recollectum.domain.ids import system_clock  # noqa: PLC0415
+    from recollectum.doors.hook.log import log_error  # noqa: PLC0415
+    from recollectum.home.paths import Home, home_root  # noqa: PLC0415
+
+    try:
+        home = Home(home_root(Path(line.home) if line.home else None, environ))
+    except RecollectumError:
+        return
+    if home.catalog_file.exists():
+        log_error(home, "hook", error, system_clock())
+
+
+def _process_age() -> float:
+    """How long this process runs already, loading Python: its agent waits for that as well."""
+    try:
+        fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
+        started = int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - started)
+    except (OSError, ValueError, IndexError, AttributeError):
+        return _UNKNOWN_START

@@ -1,0 +1,91 @@
+"""Delivers an event to the daemon, else to the hook worker, else to a worker that it starts."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from recollectum.doors.hook.worker_socket import SOCKET, has_unix_sockets, read_all, run_folder, working_folder
+from recollectum.home.daemon import Daemon, find_daemon
+from recollectum.home.paths import Home
+
+_MAX_ANSWER = 4 * 2**20
+#: An attendant serves whoever has this account's files. A caller with a key has fewer rights, and gets one of its own.
+_KEY_VARIABLE = "RECOLLECTUM_API_KEY"
+
+
+def deliver(home: Home, asked: Mapping[str, object], environ: Mapping[str, str], by: float, *, waits: bool) -> bytes:
+    """The answer of whoever takes the event; empty where none is waited for."""
+    data = json.dumps(asked).encode()
+    keyed = _KEY_VARIABLE in environ
+    daemon = None if keyed else find_daemon(home)
+    # The daemon acts for the person it is told, so it needs to be told one.
+    if daemon is not None and asked.get("user"):
+        return _to_daemon(daemon, asked, data, by)
+    if has_unix_sockets() and not keyed:
+        answer = _to_worker(home, data, by, waits=waits)
+        if answer is not None:
+            return answer
+    return _to_new_worker(home, data, environ, waits=waits)
+
+
+def _to_daemon(daemon: Daemon, asked: Mapping[str, object], data: bytes, by: float) -> bytes:
+    """One request by hand: the library for it takes longer to load than the daemon to answer."""
+    place = urlsplit(daemon.url)
+    host, port = place.hostname or "127.0.0.1", place.port or 80
+    head = (
+        f"POST /hook HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {daemon.token}\r\n"
+        f"Recollectum-User: {asked['user']}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n"
+        "Connection: close\r\n\r\n"
+    )
+    with socket.create_connection((host, port), timeout=_seconds_left(by)) as connection:
+        connection.sendall(head.encode("latin-1", "replace") + data)
+        connection.settimeout(_seconds_left(by))
+        reply = read_all(connection, _MAX_ANSWER)
+    top, _, body = reply.partition(b"\r\n\r\n")
+    if b" 200 " not in top.split(b"\r\n", 1)[0]:
+        raise ConnectionError("the daemon did not take the event")
+    return body if body.startswith(b"{") else b""
+
+
+def _to_worker(home: Home, data: bytes, by: float, *, waits: bool) -> bytes | None:
+    """The answer of the attendant that is there; None when there is none."""
+    folder = run_folder(home)
+    if not (folder / SOCKET).exists():
+        return None
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(_seconds_left(by))
+            with working_folder(folder):
+                connection.connect(SOCKET)
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            return read_all(connection, _MAX_ANSWER) if waits else b""
+    except (ConnectionRefusedError, ConnectionResetError, FileNotFoundError):
+        return None
+
+
+def _to_new_worker(home: Home, data: bytes, environ: Mapping[str, str], *, waits: bool) -> bytes:
+    """Start an attendant with this event; it outlives us, and what is too late for us is recorded all the same."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "recollectum.doors.hook.worker", str(home.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=home.root,
+        env=dict(environ),
+        start_new_session=os.name != "nt",
+    )
+    if started.stdin is None or started.stdout is None:
+        return b""
+    started.stdin.write(data)
+    started.stdin.close()
+    return started.stdout.read(_MAX_ANSWER) if waits else b""
+
+
+def _seconds_left(by: float) -> float:
+    return max(0.001, by - time.monotonic())

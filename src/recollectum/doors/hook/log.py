@@ -1,0 +1,45 @@
+"""Writes the hook's error log, which never holds content."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from recollectum.domain.errors import RecollectumError
+from recollectum.home.files import PRIVATE_FILE, make_private_folder
+from recollectum.home.paths import Home
+
+#: Past this the older half is dropped.
+MAX_BYTES = 64 * 1024
+
+
+def log_file(home: Home) -> Path:
+    """Where troubles of hooks are written down."""
+    return home.root / "run" / "hook.log"
+
+
+def log_error(home: Home, where: str, error: BaseException, now: datetime) -> None:
+    """Write one line, as far as the disk lets us: a log that cannot be written is no reason to fail."""
+    # Our own errors never hold content; those of others may, so only their kind is written.
+    what = f"{type(error).__name__}: {error}" if isinstance(error, RecollectumError) else type(error).__name__
+    line = f"{now.isoformat(timespec='seconds')} {where} {' '.join(what.split())}\n".encode("utf-8", "replace")
+    try:
+        path = log_file(home)
+        make_private_folder(path.parent)
+        _shorten(path)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE)
+        try:
+            os.write(handle, line[:2000])
+        finally:
+            os.close(handle)
+    except (OSError, RecollectumError):
+        return
+
+
+def _shorten(path: Path) -> None:
+    if not path.exists() or path.stat().st_size < MAX_BYTES:
+        return
+    kept = path.read_bytes()[-MAX_BYTES // 2 :].partition(b"\n")[2]
+    aside = path.with_suffix(".new")
+    aside.write_bytes(kept)
+    aside.chmod(PRIVATE_FILE)
+    aside.replace(path)

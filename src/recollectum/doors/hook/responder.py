@@ -1,0 +1,243 @@
+"""Answers the events of one open home at once, and records them in a background thread."""
+
+import getpass
+import json
+import queue
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.errors import InvalidInput, RecollectumError
+from recollectum.domain.ids import Clock, system_clock
+from recollectum.doors.hook.events import HookEvent, Moment, as_fields, output, read_event
+from recollectum.doors.hook.injection import PROMPT_TOKENS, START_TOKENS, Injection, inject_at_prompt, inject_at_start
+from recollectum.doors.hook.log import log_error
+from recollectum.doors.hook.recording import record, sessions_of
+from recollectum.engine import Recollectum
+from recollectum.vault.vault import Vault
+
+#: How many conversations are kept in mind.
+_MOST_CONVERSATIONS = 200
+
+
+#: An answer that is ready so shortly before its time is up may not arrive.
+_MARGIN = 0.03
+
+
+#: Left for the way back when the search by meaning is given up.
+_RESERVE = 0.08
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookRequest:
+    """An event with what the hook's own command line says."""
+
+    agent: str
+    fields: Mapping[str, object]
+    #: None is whoever is meant when nobody is named.
+    user: str | None = None
+    tokens: int | None = None
+    #: When, in seconds since 1970, nobody waits for the answer any more; None is never.
+    answer_by: float | None = None
+
+    @classmethod
+    def decode(cls, data: bytes) -> "HookRequest":
+        """Read what the front sent."""
+        try:
+            given = as_fields(json.loads(data))
+        except ValueError:
+            raise InvalidInput("the event is not JSON") from None
+        user, tokens, by = given.get("user"), given.get("tokens"), given.get("answer_by")
+        return cls(
+            agent=str(given.get("agent") or "claude-code"),
+            fields=as_fields(given.get("event")),
+            user=user if isinstance(user, str) else None,
+            tokens=tokens if isinstance(tokens, int) else None,
+            answer_by=by if isinstance(by, int | float) else None,
+        )
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """What one conversation was told so far."""
+
+    welcomed: bool = False
+    told: set[str] = field(default_factory=set[str])
+    prompt: str = ""
+
+
+class HookResponder:
+    """Answers and records the events of one open home."""
+
+    def __init__(
+        self,
+        vault_of: Callable[[str | None], Vault],
+        trouble: Callable[[str, BaseException], None],
+        clock: Clock = system_clock,
+        *,
+        reads_ended: bool = True,
+        meaning: bool = True,
+    ) -> None:
+        self._vault_of = vault_of
+        self._trouble = trouble
+        self._clock = clock
+        self._reads_ended = reads_ended
+        #: Whether there is a model to wait for at all.
+        self._meaning = meaning
+        self._known: OrderedDict[tuple[str | None, str, str], _Conversation] = OrderedDict()
+        self._lock = threading.Lock()
+        self._work: queue.SimpleQueue[tuple[HookRequest, HookEvent, str] | None] = queue.SimpleQueue()
+        self._recorder: threading.Thread | None = None
+        self._ending = False
+
+    def answer(self, asked: HookRequest) -> dict[str, object]:
+        """What the agent is told; the recording goes on behind it."""
+        event = read_event(asked.agent, asked.fields)
+        if event is None:
+            return {}
+        with self._lock:
+            talk = self._conversation(asked, event)
+            if event.forgot:
+                talk.welcomed, talk.told = False, set()
+            prompt = self._unrecorded(event, talk)
+        try:
+            return output(event, self._context(asked, event, talk))
+        finally:
+            self._later(asked, event, prompt)
+
+    def _unrecorded(self, event: HookEvent, talk: _Conversation) -> str:
+        """The prompt to record with this event: at once where there is no transcript, else with its answer."""
+        if event.moment is Moment.ASKED:
+            talk.prompt = event.prompt if event.transcript else ""
+            return "" if event.transcript else event.prompt
+        if event.moment is not Moment.ANSWERED:
+            return ""
+        prompt, talk.prompt = talk.prompt, ""
+        return prompt
+
+    def close(self, *, reading: bool = True) -> None:
+        """Record what is left, and stop; without `reading`, conversations that ended are left to be read later."""
+        self._ending = not reading
+        if self._recorder is not None:
+            self._work.put(None)
+            self._recorder.join()
+            self._recorder = None
+
+    def _conversation(self, asked: HookRequest, event: HookEvent) -> _Conversation:
+        name = (asked.user, event.agent, event.conversation)
+        talk = self._known.pop(name, None) or _Conversation()
+        self._known[name] = talk
+        while len(self._known) > _MOST_CONVERSATIONS:
+            self._known.popitem(last=False)
+        return talk
+
+    def _context(self, asked: HookRequest, event: HookEvent, talk: _Conversation) -> str:
+        if event.moment not in (Moment.STARTED, Moment.ASKED):
+            return ""
+        vault = self._vault_of(asked.user)
+        # What the start of a session did not get told in time, its first prompt is.
+        parts = [] if talk.welcomed else [inject_at_start(vault, asked.tokens or START_TOKENS)]
+        ids: tuple[str, ...] = ()
+        if event.moment is Moment.ASKED:
+            found = self._about(asked, event, vault, frozenset(talk.told))
+            parts.append(found.text)
+            ids = found.ids
+        if asked.answer_by is None or self._clock().timestamp() < asked.answer_by - _MARGIN:
+            talk.welcomed = True
+            talk.told.update(ids)
+        return "\n\n".join(part for part in parts if part)
+
+    def _about(self, asked: HookRequest, event: HookEvent, vault: Vault, told: frozenset[str]) -> Injection:
+        """What is known about a prompt by meaning, where that is there in time, and else by its words."""
+        look = partial(
+            inject_at_prompt,
+            vault,
+            event.prompt,
+            sessions=[one.id for one in sessions_of(vault, event)],
+            told=told,
+            tokens=asked.tokens or PROMPT_TOKENS,
+        )
+        if asked.answer_by is None or not self._meaning:
+            return look(meaning=self._meaning)
+        by_words, by_meaning = look(meaning=False), list[Injection]()
+
+        def try_meaning() -> None:
+            try:
+                by_meaning.append(look())
+            except RecollectumError as error:
+                self._trouble("meaning", error)
+
+        # A model may be loading, or be busy with what was just written: nobody waits for that.
+        trying = threading.Thread(target=try_meaning, name="recollectum-hook-meaning", daemon=True)
+        trying.start()
+        trying.join(max(0.0, asked.answer_by - _RESERVE - self._clock().timestamp()))
+        return by_meaning[0] if by_meaning else by_words
+
+    def _later(self, asked: HookRequest, event: HookEvent, prompt: str) -> None:
+        if event.moment is Moment.STARTED and event.transcript is None:
+            return
+        with self._lock:
+            if self._recorder is None:
+                self._recorder = threading.Thread(target=self._record_all, name="recollectum-hook", daemon=True)
+                self._recorder.start()
+        self._work.put((asked, event, prompt))
+
+    def _record_all(self) -> None:
+        while (one := self._work.get()) is not None:
+            asked, event, prompt = one
+            try:
+                self._record(asked, event, prompt)
+            except (RecollectumError, OSError) as error:
+                self._trouble(f"record {event.moment}", error)
+
+    def _record(self, asked: HookRequest, event: HookEvent, prompt: str) -> None:
+        vault = self._vault_of(asked.user)
+        session_id = record(vault, event, prompt, time.sleep)
+        if event.moment is Moment.ENDED and session_id is not None and self._reads_ended and not self._ending:
+            vault.consolidation.run(session_id)
+
+
+#: A model of vectors would take longer to load than anybody waits.
+_WORDS_ALONE = {"embedding.provider": "none", "recall.rerank": "off"}
+
+
+def open_hook_home(root: Path, environ: Mapping[str, str]) -> Recollectum:
+    """The open home, for whoever closes it."""
+    return Recollectum(root, environ=environ, settings=_WORDS_ALONE)
+
+
+def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> HookResponder:
+    """What answers the events of an open home."""
+
+    def trouble(where: str, error: BaseException) -> None:
+        log_error(recollectum.home, where, error, clock())
+
+    # Where no conversation is ever read by itself, the end of one is no reason to.
+    settings = recollectum.loaded.settings
+    return HookResponder(
+        partial(vault_of, recollectum),
+        trouble,
+        clock,
+        reads_ended=settings.consolidation.idle_minutes > 0,
+        meaning=settings.embedding.provider != "none",
+    )
+
+
+def vault_of(recollectum: Recollectum, user: str | None) -> Vault:
+    """The vault of the person named, who has to be known; without a name, of whoever is meant then."""
+    if user is None:
+        usual = recollectum.caller.person or _owner(recollectum.loaded.settings.default_user or getpass.getuser())
+        return recollectum.vault(usual)
+    owner = _owner(user)
+    if recollectum.caller.operator:
+        recollectum.people.get(owner)
+    return recollectum.vault(owner)
+
+
+def _owner(name: str) -> Owner:
+    return Owner.parse(name if ":" in name else f"{OwnerKind.USER}:{name}")

@@ -1,0 +1,43 @@
+"""Locates the worker's Unix socket in a home, and reads whole messages from it."""
+
+import os
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from recollectum.home.paths import Home
+
+SOCKET = "hook.sock"
+
+
+def run_folder(home: Home) -> Path:
+    """Where what belongs to running processes lies."""
+    return home.root / "run"
+
+
+def has_unix_sockets() -> bool:
+    """Whether this system has sockets that are files."""
+    return hasattr(socket, "AF_UNIX")
+
+
+@contextmanager
+def working_folder(folder: Path) -> Generator[None]:
+    """Work in a folder for a moment: the name of a socket may not be as long as a path may."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        yield
+    finally:
+        os.fchdir(before)
+        os.close(before)
+
+
+def read_all(connection: socket.socket, most: int) -> bytes:
+    """Everything up to where the other side stopped sending."""
+    pieces: list[bytes] = []
+    size = 0
+    while size <= most and (piece := connection.recv(1 << 16)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)

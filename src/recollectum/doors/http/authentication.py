@@ -1,0 +1,136 @@
+"""Authenticates every request by its credential, before its body is read."""
+
+import getpass
+import hmac
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.requests import HTTPConnection
+
+from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.errors import Denied, InvalidInput, NotFound
+from recollectum.doors.http.server_state import ServerState, server_state_of
+from recollectum.engine import Recollectum
+from recollectum.vault.vault import Vault
+
+#: For whom a local program acts that shows the daemon's own token.
+USER_HEADER = "recollectum-user"
+_SCHEME = "bearer"
+
+
+class Unauthenticated(Exception):
+    """No credential was shown, or one that is not known here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """One caller, with the home as they see it."""
+
+    recollectum: Recollectum
+    #: What events call them.
+    caller_name: str
+    #: None for a local program that named nobody.
+    person: Owner | None
+
+    def through(self, client: str) -> "Visitor":
+        """The same visitor by one of our doors or with a program of theirs; rules know it by that name as well."""
+        return replace(self, recollectum=self.recollectum.through(client))
+
+    def vault(self, owner: str | None = None) -> Vault:
+        """The visitor's own vault, or another one that they may see; what they may not see is not there."""
+        if owner is None:
+            return self.recollectum.vault(self.named())
+        try:
+            wanted = Owner.parse(owner)
+        except InvalidInput:
+            raise NotFound("there is no vault of that owner for this caller") from None
+        return self.recollectum.vault(wanted, create=wanted.person == self.person)
+
+    def named(self) -> Owner:
+        """The person who asks, or a sentence that nobody was named."""
+        if self.person is None:
+            raise InvalidInput("nobody is named; say for whom in the header Recollectum-User")
+        return self.person
+
+
+def authenticate(request: HTTPConnection) -> Visitor:
+    """The visitor behind a request, or Unauthenticated."""
+    serving = server_state_of(request)
+    secret = bearer(request)
+    if hmac.compare_digest(secret.encode(), serving.local_token.encode()):
+        return _local(serving, request.headers.get(USER_HEADER))
+    try:
+        # For this request alone: the next one looks the key up again.
+        seen = serving.recollectum.login(secret, briefly=True)
+    except Denied:
+        raise Unauthenticated from None
+    return Visitor(seen, seen.caller.name, seen.caller.person)
+
+
+async def visitor(request: HTTPConnection) -> Visitor:
+    """The visitor, as a dependency of a route."""
+    known: object = getattr(request.state, "visitor", None)
+    return known if isinstance(known, Visitor) else authenticate(request)
+
+
+def bearer(request: HTTPConnection) -> str:
+    """The secret in the Authorization header."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    if scheme.casefold() != _SCHEME or not secret.strip():
+        raise Unauthenticated
+    return secret.strip()
+
+
+def _local(serving: ServerState, user: str | None) -> Visitor:
+    if user is None:
+        return Visitor(serving.recollectum, serving.recollectum.caller.name, None)
+    owner = _owner(user)
+    if owner.kind is not OwnerKind.GLOBAL and owner.person != _usual(serving):
+        # A typing error must not make another vault.
+        serving.recollectum.people.get(owner)
+    seen = serving.recollectum.acting_for(str(owner))
+    return Visitor(seen, seen.caller.name, owner.person)
+
+
+def _usual(serving: ServerState) -> Owner | None:
+    """Who is meant in this home when nobody is named, and needs no vault beforehand."""
+    try:
+        return _owner(serving.recollectum.loaded.settings.default_user or getpass.getuser())
+    except (OSError, KeyError, InvalidInput):
+        # This account has no name, or none that a person could have.
+        return None
+
+
+def _owner(name: str) -> Owner:
+    return Owner.parse(name if ":" in name or name == OwnerKind.GLOBAL else f"{OwnerKind.USER}:{name}")
+
+
+#: What rules call whoever comes by a keyed route, beside the name of their key.
+CLIENT = "http:api"
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class KeyedRoute(APIRoute):
+    """A route of FastAPI's that is closed to whoever shows no credential."""
+
+    def get_route_handler(self) -> Handler:
+        """FastAPI's handler, behind the look at the credential."""
+        handle = super().get_route_handler()
+
+        async def keyed(request: Request) -> Response:
+            # In place and not in a thread: it is one look into a cached table, and a hop would cost more.
+            request.state.visitor = authenticate(request).through(CLIENT)
+            return await handle(request)
+
+        return keyed
+
+
+def visitor_of(request: Request) -> Visitor:
+    """The visitor of a keyed route."""
+    found: object = request.state.visitor
+    if not isinstance(found, Visitor):
+        raise TypeError("this route is not keyed")
+    return found

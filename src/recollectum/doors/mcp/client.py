@@ -1,0 +1,86 @@
+"""Represents the connected client: the vault it may use, its agent name, and its signed confirmation tokens."""
+
+import hmac
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import timedelta
+from secrets import token_bytes
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import Clock, check_name, system_clock
+from recollectum.domain.message import ToolCall, ToolStatus
+
+if TYPE_CHECKING:
+    from recollectum.domain.memory import Memory
+    from recollectum.vault.vault import Vault
+
+LIFETIME = timedelta(minutes=10)
+_STALE = "that confirmation is not valid, or not any more; call forget without it to get a new one"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmations:
+    """Gives leave and checks it, by a secret that lives as long as this process."""
+
+    secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
+    clock: Clock = system_clock
+
+    def give(self, vault: "Vault", memory: "Memory") -> str:
+        """A token for this memory at this version."""
+        until = int((self.clock() + LIFETIME).timestamp())
+        return f"{until}.{self._mac(vault, memory, until)}"
+
+    def check(self, vault: "Vault", memory: "Memory", token: str) -> None:
+        """Refuse a token that is not for this caller, this memory and this moment."""
+        until, _, mac = token.partition(".")
+        fits = until.isascii() and until.isdigit() and len(until) <= 12 and mac.isascii()
+        if not fits or not hmac.compare_digest(mac, self._mac(vault, memory, int(until))):
+            raise InvalidInput(_STALE)
+        if self.clock().timestamp() >= int(until):
+            raise InvalidInput(_STALE)
+
+    def _mac(self, vault: "Vault", memory: "Memory", until: int) -> str:
+        said = "\0".join((vault.gate.caller.name, str(vault.owner), memory.id, str(memory.version), str(until)))
+        return hmac.digest(self.secret, said.encode(), "sha256").hex()
+
+
+#: The channel under which the sessions of MCP clients stand.
+CHANNEL = "mcp"
+UNNAMED = "mcp"
+_LONGEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class McpClient:
+    """One client at one person's vault."""
+
+    vault: "Vault"
+    #: The name it gave itself, made safe for a session key.
+    agent: str
+    confirmations: "Confirmations"
+
+    def spoken(self, tool: str) -> str:
+        """The id of a message that says this assistant used a tool: what it saves is believed no more than that.
+
+        The message holds no words of its own, so that recall does not find everything twice.
+        """
+        chat = self.vault.sessions.open(channel=CHANNEL, agent=self.agent)
+        call = ToolCall(id=tool, name=tool, status=ToolStatus.COMPLETE)
+        return chat.add("assistant", "", tool_calls=[call]).id
+
+
+def agent_name(given: object) -> str:
+    """The name a client gave itself as one word: no control characters, spaces, colons or slashes."""
+    if not isinstance(given, str):
+        return UNNAMED
+    kept = ("-" if _is_separator(char) else char for char in unicodedata.normalize("NFC", given[: 4 * _LONGEST]))
+    named = "-".join(part for part in "".join(kept).split("-") if part)[:_LONGEST].strip(".-")
+    try:
+        return check_name(named, "agent")
+    except InvalidInput:
+        return UNNAMED
+
+
+def _is_separator(char: str) -> bool:
+    return char in "/\\:" or unicodedata.category(char)[0] in "CZ"

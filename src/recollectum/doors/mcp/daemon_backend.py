@@ -1,0 +1,106 @@
+"""Answers requests by one stateless POST each to a running daemon."""
+
+import base64
+import http.client
+import json
+from typing import cast
+from urllib.parse import urlsplit
+
+from recollectum.domain.errors import NotFound
+from recollectum.doors.mcp.declarations import Wire
+from recollectum.doors.mcp.protocol_versions import MODERN_VERSIONS
+from recollectum.doors.mcp.target import McpTarget
+from recollectum.home.daemon import Daemon
+
+_PATHS = {"default": "/mcp", "graph": "/mcp/graph"}
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+#: A recall takes a second at most; a model that writes a profile may take longer.
+_PATIENCE_S = 120
+_NOT_HERE = 404
+_STREAM = "text/event-stream"
+
+
+class DaemonUnreachable(Exception):
+    """The daemon does not answer any more; nothing was done."""
+
+
+class DaemonConnectionLost(Exception):
+    """The daemon went away in the middle of a request; what it did is not known."""
+
+
+class DaemonBackend:
+    """Hands requests to a daemon, as the person or with their key."""
+
+    def __init__(self, daemon: Daemon, whom: McpTarget, profile: str) -> None:
+        place = urlsplit(daemon.url)
+        self._host, self._port = place.hostname or "127.0.0.1", place.port or 80
+        self._path = _PATHS[profile]
+        self._who = {"Authorization": f"Bearer {whom.key or daemon.token}"}
+        self._person = whom.person() if whom.key is None else None
+        if self._person is not None:
+            self._who["Recollectum-User"] = str(self._person)
+
+    def exchange(self, request: Wire) -> Wire:
+        """The response to a request of the newer era."""
+        body = json.dumps(request).encode()
+        link = http.client.HTTPConnection(self._host, self._port, timeout=_PATIENCE_S)
+        try:
+            link.connect()
+        except OSError as error:
+            raise DaemonUnreachable from error
+        try:
+            link.request("POST", self._path, body, self._headers(request))
+            answer = link.getresponse()
+            said = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise DaemonConnectionLost from error
+        finally:
+            link.close()
+        if answer.status == _NOT_HERE and self._person is not None and not _is_rpc(said):
+            # Said before the protocol was spoken, and without the name, which no answer over HTTP repeats.
+            raise NotFound(f"there is no {self._person.kind} {self._person.name!r} in this home; add it first")
+        return _response(answer.status, answer.headers.get_content_type(), said, request)
+
+    def _headers(self, request: Wire) -> dict[str, str]:
+        method = cast("str", request["method"])
+        headers = {
+            **self._who,
+            "Content-Type": "application/json",
+            "Accept": f"application/json, {_STREAM}",
+            "MCP-Protocol-Version": MODERN_VERSIONS[-1],
+            "Mcp-Method": method,
+        }
+        named = request["params"].get(_NAMED_BY.get(method, ""))
+        return {**headers, "Mcp-Name": _encoded(named)} if isinstance(named, str) else headers
+
+
+def _is_rpc(said: bytes) -> bool:
+    return b'"jsonrpc"' in said
+
+
+def _encoded(value: str) -> str:
+    """A text as a header's value; what a header cannot hold is wrapped in base64."""
+    plain = value.isascii() and value.isprintable() and value == value.strip() and not value.startswith("=?")
+    return value if plain else f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
+
+
+def _response(status: int, kind: str, said: bytes, request: Wire) -> Wire:
+    text = said.decode("utf-8", "replace")
+    try:
+        found: object = json.loads(_last_event(text) if kind == _STREAM else text)
+    except ValueError:
+        found = None
+    if isinstance(found, dict) and "jsonrpc" in found:
+        return cast("Wire", found)
+    told = cast("Wire", found).get("detail") or cast("Wire", found).get("title") if isinstance(found, dict) else None
+    return {
+        "jsonrpc": "2.0",
+        "id": request["id"],
+        "error": {"code": -32603, "message": f"the daemon answered {status}: {told or 'without a reason'}"},
+    }
+
+
+def _last_event(stream: str) -> str:
+    """The response in a stream of events: the last of them, after any notices."""
+    lines = [line.removeprefix("data:").strip() for line in stream.splitlines() if line.startswith("data:")]
+    return lines[-1] if lines else ""

@@ -1,0 +1,93 @@
+"""Imports the JSON-lines file of the reference memory server."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import derived_id
+from recollectum.domain.message import Message, Role
+from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.trust import Trust
+from recollectum.doors.mcp.client import CHANNEL
+from recollectum.doors.mcp.knowledge_graph import nodes
+from recollectum.doors.mcp.knowledge_graph.nodes import Item, ObservationChange
+
+if TYPE_CHECKING:
+    from recollectum.vault.vault import Vault
+
+_AGENT = "reference-memory"
+_LARGEST = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReport:
+    """What bringing in a graph changed."""
+
+    #: Entities, relations and observations that were not here.
+    added: int
+    known: int
+    #: Numbers of lines that are neither, from 1.
+    damaged: tuple[int, ...]
+
+
+def import_file(vault: "Vault", file: str) -> GraphReport:
+    """Add what a file holds to the graph in a vault; an entity that is here gets the observations it lacks."""
+    path = Path(file)
+    said = _bytes(path)
+    lines = said.decode("utf-8", "replace").splitlines()
+    found = [(number, nodes.parse(line)) for number, line in enumerate(lines, start=1) if line.strip()]
+    damaged = tuple(number for number, item in found if item is None)
+    items = [_kept(item) for _, item in found if item is not None]
+    known = nodes.load(vault)
+    new = {_place(item): item for item in items if _place(item) not in (*known.entities, *known.relations)}
+    if new:
+        source = _message(vault, path, said)
+        vault.memories.save_many(nodes.draft(one, message_id=source, agent=_AGENT) for one in new.values())
+    grown = sum(_grow(vault, item) for item in items if _place(item) in known.entities)
+    return GraphReport(len(new) + grown, len(items) - len(new), damaged)
+
+
+def _bytes(path: Path) -> bytes:
+    size = path.stat().st_size
+    if size > _LARGEST:
+        raise InvalidInput(f"{path} has {size} bytes; bring in at most {_LARGEST} at once")
+    return path.read_bytes()
+
+
+def _kept(item: Item) -> Item:
+    if item["type"] == "relation":
+        return nodes.relation(item)
+    return nodes.entity(item["name"], item["entityType"], item["observations"])
+
+
+def _place(item: Item) -> object:
+    return item["name"] if item["type"] == "entity" else nodes.ends(item)
+
+
+def _grow(vault: "Vault", item: Item) -> int:
+    change = ObservationChange(adds=item["observations"])
+    nodes.change_observations(vault, item["name"], change)
+    return len(change.added)
+
+
+def _message(vault: "Vault", path: Path, said: bytes) -> str:
+    """The id of a message that stands for the file: what comes from it is believed as what was brought in."""
+    changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    seed = hashlib.sha256(said).hexdigest()
+    key = SessionKey(agent=_AGENT, channel=CHANNEL)
+    session = Session(id=derived_id("ses", changed, seed), key=key, created_at=changed, updated_at=changed)
+    ended = replace(session, ended_at=changed, title=path.name)
+    message = Message(
+        id=derived_id("msg", changed, seed),
+        session_id=session.id,
+        position=1,
+        role=Role.INFO,
+        content="",
+        created_at=changed,
+        trust=Trust.IMPORTED,
+    )
+    vault.sessions.adopt(ended, [message])
+    return message.id

@@ -1,0 +1,138 @@
+"""Implements the nine tools of the graph profile."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from recollectum.domain.errors import NotFound
+from recollectum.doors.mcp.client import McpClient
+from recollectum.doors.mcp.knowledge_graph import nodes
+from recollectum.doors.mcp.knowledge_graph.nodes import Graph, Item, ObservationChange
+from recollectum.doors.mcp.results import ToolAnswer, indented_json
+from recollectum.doors.mcp.tools import Arguments, ToolFunction
+
+
+def create_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Add entities whose names are new."""
+    known = nodes.load(guest.vault).entities
+    asked = [nodes.entity(one["name"], one["entityType"], one["observations"]) for one in given["entities"]]
+    new = {one["name"]: one for one in reversed(asked) if one["name"] not in known}
+    made = [one for one in asked if new.get(one["name"]) is one]
+    _keep(guest, "create_entities", made)
+    shown = [_plain(one) for one in made]
+    return ToolAnswer(indented_json(shown), {"entities": shown})
+
+
+def create_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Add relations that are new."""
+    known = nodes.load(guest.vault).relations
+    asked = {nodes.ends(one): one for one in map(nodes.relation, given["relations"])}
+    made = [one for place, one in asked.items() if place not in known]
+    _keep(guest, "create_relations", made)
+    shown = [_plain(one) for one in made]
+    return ToolAnswer(indented_json(shown), {"relations": shown})
+
+
+def add_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Add observations to entities; none is added when one of the entities is not there."""
+    known = nodes.load(guest.vault).entities
+    for one in given["observations"]:
+        if one["entityName"] not in known:
+            raise NotFound(f"Entity with name {one['entityName']} not found")
+    results: list[Any] = []
+    for one in given["observations"]:
+        change = ObservationChange(adds=one["contents"])
+        nodes.change_observations(guest.vault, one["entityName"], change)
+        results.append({"entityName": one["entityName"], "addedObservations": change.added})
+    return ToolAnswer(indented_json(results), {"results": results})
+
+
+def delete_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Forget entities and their relations."""
+    found, names = nodes.load(guest.vault), set(given["entityNames"])
+    gone = [node for name, node in found.entities.items() if name in names]
+    gone += [node for place, node in found.relations.items() if names.intersection(place[:2])]
+    return _forget(guest, gone, "Entities deleted successfully")
+
+
+def delete_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Take observations away."""
+    known = nodes.load(guest.vault).entities
+    for one in given["deletions"]:
+        if one["entityName"] in known:
+            nodes.change_observations(guest.vault, one["entityName"], ObservationChange(removes=one["observations"]))
+    return _done("Observations deleted successfully")
+
+
+def delete_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Forget relations."""
+    found = nodes.load(guest.vault).relations
+    gone = [found[place] for place in {nodes.ends(one) for one in given["relations"]} if place in found]
+    return _forget(guest, gone, "Relations deleted successfully")
+
+
+def read_graph(guest: McpClient, _: Arguments) -> ToolAnswer:
+    """The whole graph."""
+    return _part(nodes.load(guest.vault), lambda _item: True)
+
+
+def search_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Entities that hold a text."""
+    wanted = given["query"].lower()
+
+    def holds(item: Item) -> bool:
+        return any(wanted in one.lower() for one in (item["name"], item["entityType"], *item["observations"]))
+
+    return _part(nodes.load(guest.vault), holds, beside=True)
+
+
+def open_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
+    """Entities by name."""
+    names = set(given["names"])
+    return _part(nodes.load(guest.vault), lambda item: item["name"] in names, beside=True)
+
+
+TOOLS: Mapping[str, ToolFunction] = {
+    one.__name__: one
+    for one in (
+        create_entities,
+        create_relations,
+        add_observations,
+        delete_entities,
+        delete_observations,
+        delete_relations,
+        read_graph,
+        search_nodes,
+        open_nodes,
+    )
+}
+
+
+def _keep(guest: McpClient, tool: str, items: list[Item]) -> None:
+    if items:
+        message_id = guest.spoken(tool)
+        guest.vault.memories.save_many(nodes.draft(one, message_id=message_id, agent=guest.agent) for one in items)
+
+
+def _forget(guest: McpClient, nodes: list[nodes.GraphNode], sentence: str) -> ToolAnswer:
+    for node in nodes:
+        guest.vault.memories.forget(node.memory.id)
+    return _done(sentence)
+
+
+def _done(sentence: str) -> ToolAnswer:
+    return ToolAnswer(sentence, {"success": True, "message": sentence})
+
+
+def _part(found: Graph, wanted: Callable[[Item], bool], *, beside: bool = False) -> ToolAnswer:
+    entities = [node.item for node in found.entities.values() if wanted(node.item)]
+    names = {one["name"] for one in entities}
+    relations = [node.item for place, node in found.relations.items() if not beside or names.intersection(place[:2])]
+    shown: dict[str, Any] = {
+        "entities": [_plain(one) for one in entities],
+        "relations": [_plain(one) for one in relations],
+    }
+    return ToolAnswer(indented_json(shown), shown)
+
+
+def _plain(item: Item) -> Item:
+    return {name: value for name, value in item.items() if name != "type"}

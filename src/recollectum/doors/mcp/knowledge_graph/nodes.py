@@ -1,0 +1,161 @@
+"""Stores a knowledge graph as keyed memories, one for each entity and each relation.
+
+The text of such a memory is the line that server would write to its file, so that recall finds its words and an export
+is a join. What two clients do at once is settled by the versions of the memories.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from recollectum.domain.errors import Conflict, NotFound
+from recollectum.text.cleaning import clean
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.intake.redaction import redact_text
+
+if TYPE_CHECKING:
+    from recollectum.domain.memory import Memory
+    from recollectum.vault.vault import Vault
+
+ENTITY_KEY = "graph_entity_"
+RELATION_KEY = "graph_relation_"
+_PAGE = 1000
+_TRIES = 5
+_DIGEST_BYTES = 20
+
+Item = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """An entity or a relation, and the memory that holds it."""
+
+    item: Item
+    memory: "Memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Everything in the graph, the oldest first."""
+
+    entities: Mapping[str, GraphNode]
+    relations: Mapping[tuple[str, str, str], GraphNode]
+
+
+def load(vault: "Vault") -> Graph:
+    """The graph as it stands."""
+    entities: dict[str, GraphNode] = {}
+    relations: dict[tuple[str, str, str], GraphNode] = {}
+    for node in reversed(list(_nodes(vault))):
+        if node.item["type"] == "entity":
+            entities[node.item["name"]] = node
+        else:
+            relations[ends(node.item)] = node
+    return Graph(entities, relations)
+
+
+def entity(name: str, kind: str, observations: Iterable[str]) -> Item:
+    """An entity, as it is kept: no secrets, nothing that cannot be stored."""
+    said = [_kept(one) for one in observations]
+    return {"type": "entity", "name": _kept(name), "entityType": _kept(kind), "observations": said}
+
+
+def relation(given: Mapping[str, str]) -> Item:
+    """A relation, as it is kept."""
+    return {"type": "relation", **{name: _kept(given[name]) for name in ("from", "to", "relationType")}}
+
+
+def ends(item: Mapping[str, str]) -> tuple[str, str, str]:
+    """What makes a relation the one it is."""
+    return item["from"], item["to"], item["relationType"]
+
+
+def draft(item: Item, *, message_id: str, agent: str | None) -> Draft:
+    """An item on its way into the vault."""
+    return Draft(content=_line(item), key=_key(item), message_id=message_id, agent=agent)
+
+
+def change_observations(vault: "Vault", name: str, changed: "ObservationChange") -> None:
+    """Change what is known of one entity, also when another client does so at the same moment."""
+    for attempt in range(_TRIES):
+        memory = vault.memories.find(_key({"type": "entity", "name": name}))
+        item = None if memory is None else parse(memory.content)
+        if memory is None or item is None:
+            raise NotFound(f"Entity with name {name} not found")
+        after = changed(item["observations"])
+        if after == item["observations"]:
+            return
+        try:
+            vault.memories.edit(memory.id, _line({**item, "observations": after}), version=memory.version)
+        except Conflict:
+            if attempt == _TRIES - 1:
+                raise
+        else:
+            return
+
+
+def parse(line: str) -> Item | None:
+    """One line of the graph's file; None when it is not one."""
+    try:
+        found: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    item = cast("Item", found)
+    texts = {"entity": ("name", "entityType"), "relation": ("from", "to", "relationType")}.get(str(item.get("type")))
+    if texts is None or not all(isinstance(item.get(name), str) for name in texts):
+        return None
+    if item["type"] == "entity" and not _is_texts(item.get("observations")):
+        return None
+    return item
+
+
+class ObservationChange:
+    """Adds observations to those of an entity, or takes some away."""
+
+    def __init__(self, *, adds: Iterable[str] = (), removes: Iterable[str] = ()) -> None:
+        self._adds = [_kept(one) for one in adds]
+        self._removes = {_kept(one) for one in removes}
+        #: What was not there before, by the last call.
+        self.added: list[str] = []
+
+    def __call__(self, before: list[str]) -> list[str]:
+        """The observations after the change."""
+        self.added = [one for one in self._adds if one not in before]
+        return [one for one in before if one not in self._removes] + self.added
+
+
+def _nodes(vault: "Vault") -> Iterator[GraphNode]:
+    before: str | None = None
+    while True:
+        page = vault.memories.page(before=before, limit=_PAGE)
+        for memory in page:
+            if memory.key and memory.key.startswith((ENTITY_KEY, RELATION_KEY)):
+                item = parse(memory.content)
+                if item is not None:
+                    yield GraphNode(item, memory)
+        if len(page) < _PAGE:
+            return
+        before = page[-1].id
+
+
+def _key(item: Item) -> str:
+    of_entity = item["type"] == "entity"
+    named = item["name"] if of_entity else "\0".join(ends(item))
+    digest = hashlib.blake2b(_kept(named).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return (ENTITY_KEY if of_entity else RELATION_KEY) + digest
+
+
+def _line(item: Item) -> str:
+    return json.dumps(item, ensure_ascii=False)
+
+
+def _kept(text: str) -> str:
+    return redact_text(clean(text))
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[object]", value))

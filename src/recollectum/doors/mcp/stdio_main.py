@@ -1,0 +1,125 @@
+"""Runs `recollectum mcp` as a process: parses flags, chooses a backend, serves one client. Standard library only."""
+
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from recollectum.doors.mcp.stdio_server import Backend, StdioServer
+
+if TYPE_CHECKING:
+    from recollectum.doors.mcp.declarations import McpProfile, Wire
+    from recollectum.doors.mcp.local_backend import LocalBackend
+    from recollectum.doors.mcp.target import McpTarget
+
+PROFILES = ("default", "graph")
+_FLAGS = ("--user", "--home", "--profile")
+
+
+class StdioFlags(NamedTuple):
+    """What stands on the line."""
+
+    user: str | None = None
+    home: str | None = None
+    profile: str = "default"
+
+
+def parse_stdio_flags(arguments: Sequence[str]) -> StdioFlags | None:
+    """The flags of a plain `mcp` line; None when it says anything else, which the whole command line then explains."""
+    if not arguments or arguments[0] != "mcp" or len(arguments) % 2 == 0:
+        return None
+    names, values = arguments[1::2], arguments[2::2]
+    given = dict(zip(names, values, strict=True))
+    usable = all(name in _FLAGS and value and not value.startswith("-") for name, value in given.items())
+    if not usable or len(given) != len(names) or given.get("--profile", "default") not in PROFILES:
+        return None
+    return StdioFlags(given.get("--user"), given.get("--home"), given.get("--profile", "default"))
+
+
+def serve_stdio(line: StdioFlags, environ: Mapping[str, str] = os.environ) -> int:
+    """Serve one client on stdin and stdout until it goes; the exit code."""
+    # What a library prints must not end up between two messages.
+    wire = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    chosen = _load_profile(line.profile)
+    back = _BackendChooser(line, chosen, environ)
+    try:
+        StdioServer(chosen, back.current, wire).serve(sys.stdin.buffer)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        back.close()
+    return 0
+
+
+def _load_profile(profile: str) -> "McpProfile":
+    # One of the two is enough.
+    if profile == "graph":
+        from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH  # noqa: PLC0415
+
+        return GRAPH
+    from recollectum.doors.mcp.catalogue import DEFAULT  # noqa: PLC0415
+
+    return DEFAULT
+
+
+class _BackendChooser:
+    """The daemon while one runs; once the home is open in this process, it stays open."""
+
+    def __init__(self, line: StdioFlags, offer: "McpProfile", environ: Mapping[str, str]) -> None:
+        self._line = line
+        self._offer = offer
+        self._environ = environ
+        self._local: LocalBackend | None = None
+        self._opening = threading.Lock()
+
+    def current(self) -> Backend:
+        """The back end of this moment."""
+        if self._local is not None:
+            return self._local
+        # Only now: what lists tools needs neither the home nor HTTP.
+        from recollectum.doors.mcp.daemon_backend import DaemonBackend  # noqa: PLC0415
+        from recollectum.doors.mcp.target import McpTarget  # noqa: PLC0415
+        from recollectum.home.daemon import find_daemon  # noqa: PLC0415
+
+        whom = McpTarget(user=self._line.user, home=self._line.home, environ=self._environ)
+        daemon = find_daemon(whom.place)
+        if daemon is None:
+            return self._opened(whom)
+        return _DaemonOrLocal(DaemonBackend(daemon, whom, self._offer.profile), self, whom)
+
+    def _opened(self, whom: "McpTarget") -> Backend:
+        from recollectum.doors.mcp.local_backend import open_local_backend  # noqa: PLC0415 - a daemon may do all the work
+
+        with self._opening:
+            if self._local is None:
+                self._local = open_local_backend(whom, self._offer)
+            return self._local
+
+    def instead(self, whom: "McpTarget") -> Backend:
+        """The home in this process, when the daemon that was found does not listen."""
+        return self._opened(whom)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._local is not None:
+            self._local.close()
+
+
+class _DaemonOrLocal:
+    """A daemon, and what to do when it is gone before it was asked."""
+
+    def __init__(self, remote: Backend, back_ends: _BackendChooser, whom: "McpTarget") -> None:
+        self._remote = remote
+        self._back_ends = back_ends
+        self._whom = whom
+
+    def exchange(self, request: "Wire") -> "Wire":
+        """The daemon's response, or the home's own."""
+        from recollectum.doors.mcp.daemon_backend import DaemonUnreachable  # noqa: PLC0415 - see above
+
+        try:
+            return self._remote.exchange(request)
+        except DaemonUnreachable:
+            return self._back_ends.instead(self._whom).exchange(request)

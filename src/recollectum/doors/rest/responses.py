@@ -1,0 +1,105 @@
+"""Sends JSON responses, describes them for OpenAPI, and encodes page cursors."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import Query
+from fastapi.responses import Response
+from pydantic import BaseModel
+
+from recollectum.domain.errors import NotFound
+from recollectum.doors.http.problems import MEDIA_TYPE
+from recollectum.doors.json_values import to_json
+
+#: What any route may answer instead.
+_REFUSALS: Mapping[int, str] = {
+    400: "The request cannot be read.",
+    401: "No key, or one that is not known here.",
+    403: "The key may not do this, or another site asked.",
+    404: "There is no such thing for this key.",
+    409: "It changed, the name is taken, or its state does not allow the step.",
+    412: "If-Match names another version.",
+    413: "The body is too long.",
+    415: "The body is not JSON.",
+    421: "The server is not called by that name.",
+    422: "The request does not have the form that is asked for.",
+    429: "Too many requests; Retry-After says when to ask again.",
+    503: "Others hold the files; ask again.",
+}
+PROBLEM_REF: Mapping[str, str] = {"$ref": "#/components/schemas/ProblemDocument"}
+Responses = dict[int | str, dict[str, Any]]
+
+
+class ErrorPlace(BaseModel):
+    """One value of the request that cannot be used."""
+
+    detail: str
+
+
+class ProblemDocument(BaseModel):
+    """An error after RFC 9457; it never repeats what was sent."""
+
+    type: str
+    status: int
+    title: str
+    detail: str | None = None
+    errors: list[ErrorPlace] | None = None
+
+
+def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A value of ours as the JSON body."""
+    # Not the framework's way, which looks at every value twice: ours are plain already.
+    body = json.dumps(to_json(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    sent = dict(headers or {})
+    return Response(body.encode("utf-8", "replace"), status_code=status, media_type="application/json", headers=sent)
+
+
+def describe_responses(model: type[BaseModel] | None, *, status: int = 200, more: Responses | None = None) -> Responses:
+    """What a route answers, for OpenAPI."""
+    found: Responses = {status: {"model": model, "description": "Done."}} if model else {}
+    for code, words in _REFUSALS.items():
+        found[code] = {"description": words, "content": {MEDIA_TYPE: {"schema": dict(PROBLEM_REF)}}}
+    return found | (more or {})
+
+
+MOST = 500
+Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+CursorQuery = Annotated[
+    str | None, Query(max_length=512, description="`next` of the page before; left out, the first page.")
+]
+
+
+def encode_cursor(of: str, place: str | int) -> str:
+    """The cursor that follows a place in one list."""
+    return base64.urlsafe_b64encode(f"{of}:{place}".encode()).decode().rstrip("=")
+
+
+def decode_cursor(of: str, cursor: str | None) -> str | None:
+    """The place that a cursor stands for; one of another list, or of nobody's, is not there."""
+    if cursor is None:
+        return None
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise _unknown_cursor() from None
+    name, _, place = text.partition(":")
+    if name != of or not place:
+        raise _unknown_cursor()
+    return place
+
+
+def decode_row_cursor(of: str, cursor: str | None) -> int | None:
+    """The same for a list that counts its rows."""
+    place = decode_cursor(of, cursor)
+    if place is None:
+        return None
+    if not (place.isascii() and place.isdigit() and len(place) < 19):
+        raise _unknown_cursor()
+    return int(place)
+
+
+def _unknown_cursor() -> NotFound:
+    return NotFound("there is no page at that cursor; begin again without one")

@@ -1,0 +1,185 @@
+"""Runs the daemon of a home: takes its lock, does upkeep, serves requests, and stops gracefully."""
+
+import os
+import secrets
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from types import FrameType
+from typing import TYPE_CHECKING, cast
+
+from recollectum.domain.errors import HomeError, InvalidInput
+from recollectum.engine import Recollectum
+from recollectum.home.daemon import Daemon, daemon_lock, remove_daemon, write_daemon
+from recollectum.upkeep.rounds.duties import UpkeepRuntime
+from recollectum.upkeep.rounds.scheduler import UpkeepThread, start_threads
+
+if TYPE_CHECKING:
+    import uvicorn
+
+#: How long requests that run are waited for, and then a round of upkeep.
+_PATIENCE_SECONDS = 30
+_TOKEN_BYTES = 32
+_BACKLOG = 2048
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+#: Who listens on every address is asked on this one from here.
+_HERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenAddress:
+    """Where to listen; port 0 is any that is free."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedDaemon:
+    """A daemon that has just begun."""
+
+    pid: int
+    #: None when it answers no requests.
+    url: str | None
+    started_at: datetime
+
+
+def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[[StartedDaemon], None]) -> bool:
+    """Be the daemon of the home until a signal ends it; without a place only upkeep is done.
+
+    False when a round of upkeep was still at work when the patience ended: what it did not finish, the next one does.
+    """
+    lock = daemon_lock(recollectum.home)
+    with lock, _stopping() as stop:
+        # One that was killed may have left it.
+        remove_daemon(recollectum.home)
+        upkeep = UpkeepRuntime(grounds=recollectum.grounds(), open_vault=recollectum.vault, stop=stop)
+        listening = _bind(place) if place else None
+        lanes: list[UpkeepThread] = []
+        try:
+            lanes = start_threads(upkeep)
+            if listening is None:
+                tell(StartedDaemon(pid=os.getpid(), url=None, started_at=upkeep.grounds.clock()))
+                stop.wait()
+            else:
+                _answer(recollectum, listening, stop, tell)
+        finally:
+            stop.set()
+            remove_daemon(recollectum.home)
+            if listening:
+                listening.close()
+            ended = all([lane.join(_PATIENCE_SECONDS) for lane in lanes])
+    return ended
+
+
+@contextmanager
+def _stopping() -> Generator[threading.Event]:
+    """An event that SIGTERM and SIGINT set, instead of ending the process at once."""
+    stop = threading.Event()
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, handle) for number in _SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _answer(
+    recollectum: Recollectum, listening: socket.socket, stop: threading.Event, tell: Callable[[StartedDaemon], None]
+) -> None:
+    """Answer requests until a signal comes; those that run are finished first."""
+    # Only now: an installation without the extra has no server, and upkeep alone needs none.
+    from recollectum.doors.http.server_state import ServerState, limits_of  # noqa: PLC0415
+    from recollectum.doors.server.app import add_embedding, build_app  # noqa: PLC0415
+
+    host, port = _address(listening)
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    started_at = recollectum.grounds().clock()
+    limits = limits_of(recollectum.loaded.settings.server, host=host, port=port)
+    serving = ServerState(recollectum=recollectum, local_token=token, limits=limits, started_at=started_at)
+    app = build_app(serving)
+    add_embedding(app)
+    url = _url(host, port)
+
+    def announce() -> None:
+        write_daemon(recollectum.home, Daemon(url, os.getpid(), token, started_at))
+        tell(StartedDaemon(pid=os.getpid(), url=url, started_at=started_at))
+
+    _server(app, announce, stop).run(sockets=[listening])
+
+
+def _address(listening: socket.socket) -> tuple[str, int]:
+    host, port = cast("tuple[str, int]", listening.getsockname()[:2])
+    return host, port
+
+
+def _server(app: object, announce: Callable[[], None], stop: threading.Event) -> "uvicorn.Server":
+    import uvicorn  # noqa: PLC0415 - as above
+
+    class Announcing(uvicorn.Server):
+        """Says that it listens once it does."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            # A signal may have come before there was a server to take it.
+            self.should_exit = self.should_exit or stop.is_set()
+            if self.started and not self.should_exit:
+                announce()
+
+    config = uvicorn.Config(
+        app,  # pyright: ignore[reportArgumentType] - an ASGI app, whose type uvicorn spells in a private way
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_PATIENCE_SECONDS,
+        proxy_headers=False,
+        lifespan="auto",
+        ws="none",
+    )
+    return Announcing(config)
+
+
+def _bind(place: ListenAddress) -> socket.socket:
+    """A socket that listens there, or one sentence that says why not."""
+    _check_address(place.host)
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    # With the protocol named, or asyncio would not know it for TCP and each small answer would wait for the next.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            # Or a restart would have to wait for the connections of the one before to be forgotten.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((place.host.strip("[]"), place.port))
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        where = f"{place.host} port {place.port}"
+        raise HomeError(
+            f"{where} cannot be listened on ({error.strerror or 'it is no address of this machine'}); "
+            "choose another with --host and --port, or port 0 for any that is free"
+        ) from error
+    return listening
+
+
+def _check_address(host: str) -> None:
+    """Only addresses: to look a name up would ask the network, and an empty one would listen everywhere."""
+    from ipaddress import ip_address  # noqa: PLC0415 - of no use to a daemon without HTTP
+
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        raise InvalidInput(f"{host[:60]!r} is no address to listen on; use 127.0.0.1, ::1 or 0.0.0.0") from None
+
+
+def _url(host: str, port: int) -> str:
+    bare = host.strip("[]")
+    named = _HERE.get(bare, f"[{bare}]" if ":" in bare else bare)
+    return f"http://{named}:{port}"

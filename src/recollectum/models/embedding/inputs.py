@@ -1,0 +1,86 @@
+"""Prepares texts for an embedder: cleaned, cut to its limit, with the prefix that its model family wants."""
+
+from dataclasses import dataclass
+
+from recollectum.domain.models.embedder import Purpose
+from recollectum.text.cleaning import clean
+from recollectum.text.tokens import estimate
+
+#: Some endpoints refuse an empty text, and nobody can mean anything by one.
+_BLANK = "."
+
+
+def fit_text(text: str, max_tokens: int) -> str:
+    """The beginning of the text that surely fits, cleaned; a blank one becomes a full stop."""
+    legible = clean(_in_question(text, max_tokens))
+    if estimate(legible) > max_tokens:
+        legible = legible[: _longest(legible, max_tokens)]
+    return legible if legible.strip() else _BLANK
+
+
+def weigh_text(text: str, max_tokens: int) -> int:
+    """About how many tokens of the text are read."""
+    return min(estimate(_in_question(text, max_tokens)), max_tokens)
+
+
+def _in_question(text: str, max_tokens: int) -> str:
+    # No character is estimated at less than a quarter of a token, so what follows cannot fit.
+    return text[: max_tokens * 4 + 1]
+
+
+def _longest(text: str, max_tokens: int) -> int:
+    """How many characters fit: the estimate of a beginning never falls as it grows."""
+    fits, too_long = 0, len(text)
+    while too_long - fits > 1:
+        middle = (fits + too_long) // 2
+        if estimate(text[:middle]) > max_tokens:
+            too_long = middle
+        else:
+            fits = middle
+    return fits
+
+
+_REPRESENT = "Represent this sentence for searching relevant passages: "
+_INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What stands before the text."""
+
+    passage: str = ""
+    query: str = ""
+
+    def put(self, text: str, purpose: Purpose) -> str:
+        """The text as the model wants it."""
+        return (self.query if purpose is Purpose.QUERY else self.passage) + text
+
+    @property
+    def form(self) -> str:
+        """Both, as an identity keeps them."""
+        return f"{self.passage}|{self.query}" if self.passage or self.query else "plain"
+
+
+# By a part of the model's name, as its makers describe it; the first that fits counts.
+_KNOWN = (
+    ("embeddinggemma", Prompts("title: none | text: ", "task: search result | query: ")),
+    ("gemini-embedding-2", Prompts("title: none | text: ", "task: search result | query: ")),
+    ("nomic-embed", Prompts("search_document: ", "search_query: ")),
+    ("qwen3-embedding", Prompts("", _INSTRUCT)),
+    ("arctic-embed2", Prompts("", "query: ")),
+    ("arctic-embed-l-v2", Prompts("", "query: ")),
+    ("arctic-embed-m-v2", Prompts("", "query: ")),
+    ("arctic-embed", Prompts("", _REPRESENT)),
+    ("mxbai-embed-large", Prompts("", _REPRESENT)),
+    ("bge-small-en", Prompts("", _REPRESENT)),
+    ("bge-base-en", Prompts("", _REPRESENT)),
+    ("bge-large-en", Prompts("", _REPRESENT)),
+    ("e5-mistral", Prompts("", _INSTRUCT)),
+    ("e5-", Prompts("passage: ", "query: ")),
+)
+
+
+def prompts_for(model: str) -> Prompts:
+    """The prompts of a known family of models; none for any other."""
+    name = model.lower()
+    return next((prompts for part, prompts in _KNOWN if part in name), Prompts())

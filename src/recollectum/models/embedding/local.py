@@ -1,0 +1,108 @@
+"""LocalEmbedder: an ONNX model on this machine, without a network."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.models.embedding.vectors import need_numpy, to_unit_length
+from recollectum.models.onnx import LoadedModel, LocalModel, load_model
+from recollectum.text.cleaning import clean
+
+if TYPE_CHECKING:
+    from recollectum.models.embedding.port import Vectors
+
+#: Tokens in one run of the model. More at once are no faster, and need more memory.
+_RUN_TOKENS = 512
+#: Characters of a text for each token the model reads; English has four or five.
+_CHARACTERS = 32
+
+
+class LocalEmbedder:
+    """Loads the model with the first text. The same text gives the same vector, alone or in any batch."""
+
+    def __init__(self, model: LocalModel, *, threads: int = 1) -> None:
+        need_numpy()
+        self._model = model
+        self._threads = threads
+        self._loaded: LoadedModel | None = None
+        self._lock = Lock()
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Which vectors these are; both files have a part in them."""
+        return EmbedderIdentity(
+            provider="local",
+            model=self._model.name,
+            digest=sha256(f"{self._model.model_sha256}{self._model.tokenizer_sha256}".encode()).hexdigest(),
+            dimensions=self._model.dimensions,
+            form="plain",
+            provider_key="",
+        )
+
+    @property
+    def max_tokens(self) -> int:
+        """How much of a text the model reads."""
+        return self._model.max_tokens
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":  # noqa: ARG002 - this model reads both alike
+        """One row for each text, in order: the mean of its tokens."""
+        import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
+
+        means = np.empty((len(texts), self._model.dimensions), np.float32)
+        for place, tokens in self._read(texts):
+            means[place] = tokens.mean(axis=0)
+        return to_unit_length(means)
+
+    def token_vectors(self, texts: Sequence[str], purpose: Purpose) -> "list[Vectors]":  # noqa: ARG002 - see embed
+        """For each text, one row for each of its tokens; the marks at its beginning and end are left out."""
+        rows = dict(self._read(texts))
+        return [to_unit_length(rows[place][1:-1]) for place in range(len(texts))]
+
+    def close(self) -> None:
+        """Give the memory back; a later call loads the model again."""
+        with self._lock:
+            self._loaded = None
+
+    def _read(self, texts: Sequence[str]) -> "Iterator[tuple[int, Vectors]]":
+        """What the model makes of the tokens of each text; the texts come in any order, with their places."""
+        if not texts:
+            return
+        import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
+
+        loaded = self._load()
+        ids = [loaded.tokenizer.encode(self._beginning(text)).ids for text in texts]
+        for run in runs([len(one) for one in ids], _RUN_TOKENS):
+            tokens = np.array([ids[place] for place in run], np.int64)
+            inputs = {
+                "input_ids": tokens,
+                "attention_mask": np.ones_like(tokens),
+                "token_type_ids": np.zeros_like(tokens),
+            }
+            (rows,) = loaded.session.run(["last_hidden_state"], inputs)
+            yield from zip(run, rows, strict=True)
+
+    def _beginning(self, text: str) -> str:
+        # Taking a book apart only to drop all but its first page would take seconds.
+        return clean(text[: self.max_tokens * _CHARACTERS])
+
+    def _load(self) -> LoadedModel:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = load_model(self._model, self._threads)
+            return self._loaded
+
+
+def runs(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """The places of equal lengths, together as far as so many tokens; a run has at least one.
+
+    Texts of one length need no padding, and without padding nothing of one text can reach another.
+    """
+    together: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        together.setdefault(length, []).append(place)
+    for length, places in together.items():
+        size = max(1, tokens // length)
+        for start in range(0, len(places), size):
+            yield places[start : start + size]

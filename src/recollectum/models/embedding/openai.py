@@ -1,0 +1,51 @@
+"""The dialect of OpenAI's embeddings, which most servers speak."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from recollectum.domain.models.embedder import Purpose
+from recollectum.models.embedding.inputs import Prompts, prompts_for
+
+BASE_URL = "https://api.openai.com/v1"
+MODEL = "text-embedding-3-small"
+KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAI:
+    """One model of such a server."""
+
+    model: str
+    dimensions: int
+    path: str = "/embeddings"
+
+    @property
+    def prompts(self) -> Prompts:
+        """What the model wants before a text."""
+        return prompts_for(self.model)
+
+    @property
+    def max_tokens(self) -> int:
+        """As much as the model reads where that is known, and what any model reads otherwise."""
+        return 8191 if self.model.startswith("text-embedding-") else 512
+
+    def body(self, texts: Sequence[str], purpose: Purpose) -> object:  # noqa: ARG002 - the prompts have told them apart
+        """The question."""
+        # Not every server knows the base64 that is the usual default.
+        asked = {"model": self.model, "input": list(texts), "encoding_format": "float"}
+        return {**asked, "dimensions": self.dimensions} if self.dimensions else asked
+
+    def rows(self, answer: object) -> object:
+        """The numbers for each text; a server may send them in any order, with their place."""
+        data = cast("Mapping[str, Sequence[Mapping[str, object]]]", answer)["data"]
+        return [one["embedding"] for one in sorted(data, key=_place)]
+
+
+def _place(one: Mapping[str, object]) -> int:
+    return cast("int", one.get("index", 0))
+
+
+def key_headers(key: str) -> Mapping[str, str]:
+    """How the key is shown to the server."""
+    return {"Authorization": f"Bearer {key}"}

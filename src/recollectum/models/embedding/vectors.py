@@ -1,0 +1,82 @@
+"""Scales rows to unit length, and encodes them in half precision for a cache."""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import ModelMissing, ModelRefused
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recollectum.models.embedding.port import Vectors
+
+
+def need_numpy() -> None:
+    """Make sure that numpy can be imported, which is left to the call that uses it, or say how to get it."""
+    if not find_spec("numpy"):
+        raise ModelMissing("vectors need numpy; run: pip install 'recollectum[vectors]'")
+
+
+def to_unit_length(rows: "Vectors") -> "Vectors":
+    """Each row scaled to length 1; one of nothing but zeros stays as it is."""
+    import numpy as np  # noqa: PLC0415 - the caller has it already
+
+    # In float64, and row by row: the same row gives the same bits in whatever company.
+    lengths = np.sqrt(np.square(rows, dtype=np.float64).sum(axis=-1, keepdims=True))
+    scaled = np.divide(rows, lengths, out=np.zeros(rows.shape, np.float64), where=lengths > 0)
+    return scaled.astype(np.float32)
+
+
+def from_answer(rows: object, count: int, dimensions: int, name: str) -> "Vectors":
+    """What an endpoint sent, as vectors; `name` says in an error who sent it. A dimension of 0 allows any length."""
+    found = _numbers(rows)
+    if found is None:
+        raise ModelRefused(f"{name} did not answer with vectors; check embedding.base_url")
+    if len(found) != count:
+        raise ModelRefused(f"{name} answered {count} texts with {len(found)} vectors; check embedding.base_url")
+    if dimensions and found.shape[1] != dimensions:
+        raise ModelRefused(
+            f"{name} answered with vectors of {found.shape[1]} dimensions, not {dimensions}; "
+            "correct embedding.dimensions or choose another model"
+        )
+    return to_unit_length(found)
+
+
+def _numbers(rows: object) -> "Vectors | None":
+    import numpy as np  # noqa: PLC0415 - the caller has it already
+
+    try:
+        # A number too large for float32 becomes infinite, which is seen below.
+        with np.errstate(over="ignore"):
+            found = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError):
+        return None
+    return found if found.ndim == 2 and found.shape[1] and np.isfinite(found).all() else None
+
+
+#: The first byte, so that another form can follow one day.
+_HALF = b"\x01"
+
+
+def encode(rows: "Vectors") -> list[bytes]:
+    """Each row as bytes: a mark, and two for each component."""
+    return [_HALF + row.tobytes() for row in rows.astype("<f2")]
+
+
+def decode(value: bytes, dimensions: int) -> "NDArray[np.float32] | None":
+    """The row, or None where the bytes are not one; a dimension of 0 allows any length."""
+    import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
+
+    if value[:1] != _HALF or len(value) % 2 == 0 or (dimensions and len(value) != 1 + 2 * dimensions):
+        return None
+    halves = np.frombuffer(value, "<f2", offset=1)
+    # A page that was wiped reads as zeros, which no text has for a vector.
+    return restore(value) if np.isfinite(halves).all() and halves.any() else None
+
+
+def restore(value: bytes) -> "NDArray[np.float32]":
+    """The row that `encode` made into bytes, scaled to length 1 again."""
+    import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
+
+    return to_unit_length(np.frombuffer(value, "<f2", offset=1).astype(np.float32))

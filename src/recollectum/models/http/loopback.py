@@ -1,0 +1,36 @@
+"""A connection to `localhost` that only opens to a loopback address, against DNS rebinding."""
+
+import ipaddress
+import socket
+from http.client import HTTPConnection
+
+from recollectum.domain.errors import ModelRefused
+
+
+class LoopbackConnection(HTTPConnection):
+    """A connection that is opened to a loopback address or not at all.
+
+    Texts go to `localhost` in the open because they do not leave the machine, so what the name stands for is looked up
+    once, and the address that was found good is the one that is connected to.
+    """
+
+    def connect(self) -> None:
+        """Open it; where the name leads elsewhere, nothing is opened."""
+        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(place[0]) for *_, place in found))
+        if not addresses or not all(_is_loopback(address) for address in addresses):
+            raise ModelRefused(f"{self.host} leads to another machine here; correct the names, or use https")
+        for address in addresses:
+            try:
+                self.sock = socket.create_connection((address, self.port), self.timeout)
+            except OSError:
+                # A server may listen on one of the two families only.
+                if address == addresses[-1]:
+                    raise
+            else:
+                self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return
+
+
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback

@@ -1,0 +1,236 @@
+"""The dialect of Anthropic's messages, request and reply."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from recollectum.domain.errors import ModelGarbled, ModelUnavailable
+from recollectum.domain.message import Json, Role, ToolCall
+from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
+from recollectum.models.language.costs import estimated_usage
+from recollectum.models.language.json_schema import drop_keywords
+from recollectum.models.language.openai import PartialReply, RequestStyle, ResponseFormat, instructions_with_schema
+from recollectum.text.cleaning import clean
+
+#: The tool through which an older model gives an answer that must fit a schema.
+ANSWER = "answer"
+_FINISHES = {
+    "end_turn": Finish.STOP,
+    "stop_sequence": Finish.STOP,
+    "max_tokens": Finish.LENGTH,
+    "model_context_window_exceeded": Finish.LENGTH,
+    "tool_use": Finish.TOOL_CALLS,
+    "refusal": Finish.FILTERED,
+}
+#: What was read from a cache or written into one is read all the same.
+_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_Members = Mapping[str, object]
+
+
+@dataclass(slots=True)
+class _Block:
+    """A text, or a tool call whose arguments come in pieces."""
+
+    kind: str
+    id: str = ""
+    name: str = ""
+    text: str = ""
+
+
+@dataclass(slots=True)
+class PartialMessage:
+    """A reply that is still coming in."""
+
+    finish: str | None = None
+    counted: dict[str, int] = field(default_factory=dict[str, int])
+    blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
+
+    def add(self, event: object) -> str:
+        """Take one event in, and say what it adds to the text."""
+        members = cast("_Members", event)
+        match members["type"]:
+            case "message_start":
+                self._count(cast("_Members", members["message"]).get("usage"))
+            case "content_block_start":
+                return self._begin(cast("int", members["index"]), cast("_Members", members["content_block"]))
+            case "content_block_delta":
+                return self._extend(cast("int", members["index"]), cast("_Members", members["delta"]))
+            case "message_delta":
+                self.end(cast("_Members", members["delta"]), members.get("usage"))
+            case "error":
+                raise ModelUnavailable("the model broke off with an error of its own; try again later")
+            case _:
+                # A sign of life, the end of a block, or what a later version adds.
+                pass
+        return ""
+
+    def end(self, members: _Members, usage: object) -> None:
+        """Take in why it ended, and what it used."""
+        self.finish = cast("str | None", members.get("stop_reason")) or self.finish
+        self._count(usage)
+
+    def reply(self, prompt: Prompt, by: ModelIdentity) -> Reply:
+        """The whole of it."""
+        parts = [block for _, block in sorted(self.blocks.items())]
+        text = "".join(block.text for block in parts if block.kind == "text")
+        called = [block for block in parts if block.kind == "tool_use"]
+        finish = _FINISHES.get(self.finish or "", Finish.UNKNOWN)
+        if prompt.schema is not None and (answers := [block.text for block in called if block.name == ANSWER]):
+            text, called = answers[0], []
+            finish = Finish.STOP if finish is Finish.TOOL_CALLS else finish
+        written = "".join(block.text for block in parts)
+        return Reply(
+            text=text,
+            tool_calls=tuple(_tool_call(block, by) for block in called),
+            usage=self._usage() or estimated_usage(prompt, written),
+            finish=finish,
+            by=by,
+        )
+
+    def _begin(self, index: int, block: _Members) -> str:
+        name, given = cast("str", block.get("name") or ""), cast("str", block.get("id") or "")
+        self.blocks[index] = _Block(str(block["type"]), id=given, name=name, text=cast("str", block.get("text") or ""))
+        arguments = block.get("input")
+        if arguments:
+            self.blocks[index].text = json.dumps(arguments)
+        return self.blocks[index].text if self.blocks[index].kind == "text" else ""
+
+    def _extend(self, index: int, delta: _Members) -> str:
+        # Whatever else comes in pieces, such as thoughts, is not part of what is said.
+        piece = cast("str", delta.get("text") or delta.get("partial_json") or "")
+        block = self.blocks[index]
+        block.text += piece
+        return piece if block.kind == "text" else ""
+
+    def _count(self, usage: object) -> None:
+        found = cast("_Members", usage if isinstance(usage, Mapping) else {})
+        self.counted |= {name: count for name, count in found.items() if isinstance(count, int) and count >= 0}
+
+    def _usage(self) -> Usage | None:
+        if "input_tokens" not in self.counted or "output_tokens" not in self.counted:
+            return None
+        return Usage(input=sum(self.counted.get(name, 0) for name in _READ), output=self.counted["output_tokens"])
+
+
+def parse_message(answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
+    """The reply in an answer that came at once."""
+    members = cast("_Members", answer)
+    draft = PartialMessage()
+    for index, block in enumerate(cast("Sequence[_Members]", members["content"])):
+        draft.add({"type": "content_block_start", "index": index, "content_block": block})
+    draft.end(members, members.get("usage"))
+    return draft.reply(prompt, by)
+
+
+def _tool_call(block: _Block, by: ModelIdentity) -> ToolCall:
+    try:
+        args: object = json.loads(block.text or "{}")
+    except (ValueError, RecursionError) as error:
+        raise ModelGarbled(f"{by} called a tool with arguments that are not JSON; try again") from error
+    if not isinstance(args, dict) or not block.name:
+        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are no object; try again")
+    return ToolCall(id=block.id, name=block.name, args=cast("dict[str, Json]", args))
+
+
+BASE_URL = "https://api.anthropic.com/v1"
+KEY_VARIABLE = "ANTHROPIC_API_KEY"
+_VERSION = "2023-06-01"
+#: What its schemas do not know; a reply is held against the whole schema all the same.
+_UNKNOWN = frozenset({"minimum", "maximum", "minLength", "maxLength", "maxItems", "minItems"})
+_NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
+_CACHED = {"type": "ephemeral"}
+#: What stands for a text that is empty, which it refuses.
+_NOTHING = "-"
+
+
+def key_headers(key: str) -> Mapping[str, str]:
+    """How the key is shown to the server."""
+    return {"x-api-key": key}
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicDialect:
+    """Anthropic's own protocol."""
+
+    def path(self, model: str, *, stream: bool) -> str:  # noqa: ARG002 - the body tells
+        """One place for everything."""
+        return "/messages"
+
+    def headers(self, prompt: Prompt) -> Mapping[str, str]:  # noqa: ARG002 - the same for every prompt
+        """The version of the protocol."""
+        return {"anthropic-version": _VERSION}
+
+    def body(self, prompt: Prompt, model: str, max_output_tokens: int, manner: RequestStyle, *, stream: bool) -> object:
+        """What is posted."""
+        asked: dict[str, object] = {
+            "model": model,
+            "max_tokens": prompt.max_output_tokens or max_output_tokens,
+            "messages": list(_merged(prompt)),
+        }
+        system = instructions_with_schema(prompt) if manner.shape is ResponseFormat.WORDS else clean(prompt.system)
+        if system:
+            asked["system"] = [{"type": "text", "text": system, "cache_control": _CACHED}]
+        if manner.temperature:
+            asked["temperature"] = prompt.temperature
+        if prompt.tools:
+            asked["tools"] = [_tool(tool) for tool in prompt.tools]
+        if stream:
+            asked["stream"] = True
+        return asked | _form(prompt, manner.shape)
+
+    def draft(self) -> PartialReply:
+        """An empty reply."""
+        return PartialMessage()
+
+    def whole(self, answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
+        """The reply."""
+        return parse_message(answer, prompt, by)
+
+
+def _form(prompt: Prompt, shape: ResponseFormat) -> dict[str, object]:
+    """How the form of the answer is told: by a schema, or to older models as the one tool that they must use."""
+    if prompt.schema is None or shape is ResponseFormat.WORDS:
+        return {}
+    schema = drop_keywords(prompt.schema, _UNKNOWN)
+    if shape is ResponseFormat.SCHEMA:
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+    tools = [*map(_tool, prompt.tools), {"name": ANSWER, "description": "Give the answer.", "input_schema": schema}]
+    return {"tools": tools, "tool_choice": {"type": "tool", "name": ANSWER}}
+
+
+def _merged(prompt: Prompt) -> Iterator[object]:
+    """The turns, those of one side in a row as one: all results of tools must come in one message."""
+    role, blocks = "user", list[object]()
+    if prompt.turns and prompt.turns[0].role is Role.ASSISTANT:
+        # The person must have begun.
+        blocks.append({"type": "text", "text": _NOTHING})
+    for turn in prompt.turns:
+        speaker = "assistant" if turn.role is Role.ASSISTANT else "user"
+        if speaker != role and blocks:
+            yield {"role": role, "content": blocks}
+            blocks = []
+        role = speaker
+        blocks += _blocks(turn)
+    yield {"role": role, "content": blocks or [{"type": "text", "text": _NOTHING}]}
+
+
+def _blocks(turn: Turn) -> Iterator[object]:
+    text = clean(turn.text)
+    if turn.role is Role.TOOL:
+        yield {"type": "tool_result", "tool_use_id": _id(turn.answers), "content": text or _NOTHING}
+        return
+    if text.strip():
+        yield {"type": "text", "text": text}
+    for call in turn.tool_calls:
+        yield {"type": "tool_use", "id": _id(call.id), "name": call.name, "input": call.args}
+
+
+def _id(given: str) -> str:
+    # A conversation may have begun with another provider, whose ids are not taken here.
+    return _NOT_IN_AN_ID.sub("_", given)
+
+
+def _tool(tool: Tool) -> object:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.schema}

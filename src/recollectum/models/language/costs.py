@@ -1,0 +1,81 @@
+"""Estimates the tokens of prompts before they are sent, and their price where prices are known."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recollectum.domain.models.language_model import Estimate, Prompt, Turn, Usage
+from recollectum.text.tokens import estimate
+
+_MILLION = 1_000_000
+#: What a role and its marks add to a text.
+_TURN_TOKENS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What a million tokens cost, read and written; None where it is not known."""
+
+    input: float | None = None
+    output: float | None = None
+    currency: str = ""
+
+    def micros(self, usage: Usage) -> int | None:
+        """The money for so many tokens, in millionths; None where a price is not known."""
+        if self.input is None or self.output is None:
+            return None
+        # A price for a million tokens is as many millionths for one.
+        return round(usage.input * self.input + usage.output * self.output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCost:
+    """What one call costs, or is going to at most."""
+
+    tokens: int
+    #: In millionths of the currency; None where the price is not known.
+    micros: int | None
+
+
+def price_tokens(usage: Usage, prices: Prices) -> CallCost:
+    """What so many tokens cost."""
+    return CallCost(tokens=usage.input + usage.output, micros=prices.micros(usage))
+
+
+def input_tokens(prompt: Prompt) -> int:
+    """About how many tokens the model will read, rather too many than too few."""
+    texts = [prompt.system, *(_text(turn) for turn in prompt.turns)]
+    texts += [tool.name + tool.description + _json(tool.schema) for tool in prompt.tools]
+    if prompt.schema is not None:
+        texts.append(_json(prompt.schema))
+    return sum(estimate(text) + _TURN_TOKENS for text in texts)
+
+
+def largest_cost(prompt: Prompt, max_output_tokens: int) -> Usage:
+    """What one call can use at most."""
+    output = prompt.max_output_tokens or max_output_tokens
+    return Usage(input=input_tokens(prompt), output=output, estimated=True)
+
+
+def estimated_usage(prompt: Prompt, reply_text: str) -> Usage:
+    """What a call used, where the server does not say."""
+    return Usage(input=input_tokens(prompt), output=estimate(reply_text), estimated=True)
+
+
+def estimate_cost(prompts: Iterable[Prompt], prices: Prices, *, max_output_tokens: int) -> Estimate:
+    """What these prompts will cost at most, each answered at the first attempt."""
+    calls = read = written = 0
+    for prompt in prompts:
+        usage = largest_cost(prompt, max_output_tokens)
+        calls, read, written = calls + 1, read + usage.input, written + usage.output
+    micros = prices.micros(Usage(input=read, output=written))
+    money = None if micros is None else micros / _MILLION
+    return Estimate(calls=calls, input_tokens=read, output_tokens=written, money=money, currency=prices.currency)
+
+
+def _text(turn: Turn) -> str:
+    return turn.text + "".join(f"{call.id}{call.name}{_json(call.args)}" for call in turn.tool_calls) + turn.answers
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,181 @@
+"""The dialect of Gemini's content, request and reply."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+from urllib.parse import quote
+
+from recollectum.domain.errors import ModelGarbled, ModelUnavailable
+from recollectum.domain.message import Json, Role, ToolCall
+from recollectum.domain.models.language_model import Finish, ModelIdentity, Prompt, Reply, Tool, Turn, Usage
+from recollectum.models.language.costs import estimated_usage
+from recollectum.models.language.openai import PartialReply, RequestStyle, ResponseFormat, instructions_with_schema
+from recollectum.text.cleaning import clean
+
+#: Where a call keeps what must be sent back with it.
+SIGNATURE = "thought_signature"
+_FILTERED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY"})
+_BLOCKED = "SAFETY"
+_Members = Mapping[str, object]
+
+
+@dataclass(slots=True)
+class PartialContent:
+    """A reply that is still coming in."""
+
+    text: str = ""
+    finish: str | None = None
+    usage: Usage | None = None
+    calls: list[_Members] = field(default_factory=list[_Members])
+
+    def add(self, event: object) -> str:
+        """Take one event in, and say what it adds to the text."""
+        members = cast("_Members", event)
+        if "error" in members:
+            raise ModelUnavailable("the model broke off with an error of its own; try again later")
+        self.usage = _usage(members.get("usageMetadata")) or self.usage
+        feedback = cast("_Members", members.get("promptFeedback") or {})
+        if feedback.get("blockReason"):
+            self.finish = _BLOCKED
+        candidates = cast("Sequence[_Members]", members.get("candidates") or ())
+        if not candidates:
+            return ""
+        self.finish = cast("str | None", candidates[0].get("finishReason")) or self.finish
+        content = cast("_Members", candidates[0].get("content") or {})
+        parts = cast("Sequence[_Members]", content.get("parts") or ())
+        self.calls += [part for part in parts if "functionCall" in part]
+        # Thoughts are not part of what is said.
+        said = "".join(cast("str", part.get("text") or "") for part in parts if not part.get("thought"))
+        self.text += said
+        return said
+
+    def reply(self, prompt: Prompt, by: ModelIdentity) -> Reply:
+        """The whole of it."""
+        calls = tuple(_tool_call(number, part, by) for number, part in enumerate(self.calls))
+        written = self.text + "".join(map(str, self.calls))
+        return Reply(
+            text=self.text,
+            tool_calls=calls,
+            usage=self.usage or estimated_usage(prompt, written),
+            finish=Finish.TOOL_CALLS if calls else _finish(self.finish),
+            by=by,
+        )
+
+
+def parse_content(answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
+    """The reply in an answer that came at once; one without a candidate is one only where the prompt was blocked."""
+    draft = PartialContent()
+    draft.add(answer)
+    if draft.finish != _BLOCKED:
+        cast("Mapping[str, Sequence[object]]", answer)["candidates"][0]
+    return draft.reply(prompt, by)
+
+
+def _finish(said: str | None) -> Finish:
+    if said in _FILTERED:
+        return Finish.FILTERED
+    return {"STOP": Finish.STOP, "MAX_TOKENS": Finish.LENGTH}.get(said or "", Finish.UNKNOWN)
+
+
+def _usage(found: object) -> Usage | None:
+    counted = cast("_Members", found if isinstance(found, Mapping) else {})
+    read = counted.get("promptTokenCount")
+    # Thinking is written, and paid for, though nobody sees it.
+    written = [counted.get(name, 0) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
+    if not isinstance(read, int) or read < 0 or not all(isinstance(one, int) and one >= 0 for one in written):
+        return None
+    return Usage(input=read, output=sum(cast("list[int]", written)))
+
+
+def _tool_call(number: int, part: _Members, by: ModelIdentity) -> ToolCall:
+    call = cast("_Members", part["functionCall"])
+    name, args = call.get("name"), cast("object", call.get("args") or {})
+    if not isinstance(name, str) or not name or not isinstance(args, Mapping):
+        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are no object; try again")
+    signature = part.get("thoughtSignature")
+    return ToolCall(
+        id=cast("str", call.get("id") or f"call_{number}"),
+        name=name,
+        args=cast("Mapping[str, Json]", args),
+        extra={SIGNATURE: signature} if isinstance(signature, str) else {},
+    )
+
+
+_NOTHING = "-"
+#: What stands in the place of a signature that another model's call never had.
+_UNSIGNED = "skip_thought_signature_validator"
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiDialect:
+    """Gemini's own protocol."""
+
+    def path(self, model: str, *, stream: bool) -> str:
+        """A place for each model."""
+        return f"/models/{quote(model)}:{'streamGenerateContent?alt=sse' if stream else 'generateContent'}"
+
+    def headers(self, prompt: Prompt) -> Mapping[str, str]:  # noqa: ARG002 - there are none
+        """Nothing beside the key."""
+        return {}
+
+    def body(self, prompt: Prompt, model: str, max_output_tokens: int, manner: RequestStyle, *, stream: bool) -> object:  # noqa: ARG002 - the path tells
+        """What is posted."""
+        bounds: dict[str, object] = {"maxOutputTokens": prompt.max_output_tokens or max_output_tokens}
+        if manner.temperature:
+            bounds["temperature"] = prompt.temperature
+        if prompt.schema is not None and manner.shape is not ResponseFormat.WORDS:
+            bounds["responseMimeType"] = "application/json"
+        if prompt.schema is not None and manner.shape is ResponseFormat.SCHEMA:
+            bounds["responseJsonSchema"] = prompt.schema
+        asked: dict[str, object] = {"contents": list(_merged(prompt)), "generationConfig": bounds}
+        system = clean(prompt.system) if manner.shape is ResponseFormat.SCHEMA else instructions_with_schema(prompt)
+        if system:
+            asked["systemInstruction"] = {"parts": [{"text": system}]}
+        if prompt.tools:
+            asked["tools"] = [{"functionDeclarations": [_tool(tool) for tool in prompt.tools]}]
+        return asked
+
+    def draft(self) -> PartialReply:
+        """An empty reply."""
+        return PartialContent()
+
+    def whole(self, answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
+        """The reply."""
+        return parse_content(answer, prompt, by)
+
+
+def _merged(prompt: Prompt) -> Iterator[object]:
+    """The turns, those of one side in a row as one: all results of tools must come together."""
+    named = {call.id: call.name for turn in prompt.turns for call in turn.tool_calls}
+    role, parts = "user", list[object]()
+    for turn in prompt.turns:
+        speaker = "model" if turn.role is Role.ASSISTANT else "user"
+        if speaker != role and parts:
+            yield {"role": role, "parts": parts}
+            parts = []
+        role = speaker
+        parts += _parts(turn, named)
+    yield {"role": role, "parts": parts or [{"text": _NOTHING}]}
+
+
+def _parts(turn: Turn, named: Mapping[str, str]) -> Iterator[object]:
+    text = clean(turn.text)
+    if turn.role is Role.TOOL:
+        name = named.get(turn.answers, turn.answers)
+        yield {"functionResponse": {"id": turn.answers, "name": name, "response": {"result": text}}}
+        return
+    if text:
+        yield {"text": text}
+    # The first call of a turn bears the signature of all.
+    for number, call in enumerate(turn.tool_calls):
+        yield _call(call, signed=not number)
+
+
+def _call(call: ToolCall, *, signed: bool) -> object:
+    part: dict[str, object] = {"functionCall": {"id": call.id, "name": call.name, "args": call.args}}
+    signature = call.extra.get(SIGNATURE, _UNSIGNED if signed else None)
+    return {**part, "thoughtSignature": signature} if signature else part
+
+
+def _tool(tool: Tool) -> object:
+    return {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema}

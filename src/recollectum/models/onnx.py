@@ -1,0 +1,167 @@
+"""Loads ONNX models and tokenizers from files whose SHA-256 digests it checks."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from recollectum.domain.errors import ModelMissing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def check_digest(path: Path, sha256: str, cure: str) -> None:
+    """Raise ModelMissing, with the cure, unless the file is there and hashes to this."""
+    try:
+        found = path.stat()
+        digest = _digest(path, found.st_size, found.st_mtime_ns)
+    except OSError as error:
+        raise ModelMissing(f"{path} cannot be read ({error.strerror}); {cure}") from error
+    if digest != sha256:
+        raise ModelMissing(f"{path} is not the file that was shipped; {cure}")
+
+
+# Size and time stand for the content: a file that changes under us is hashed again.
+@lru_cache(maxsize=16)
+def _digest(path: Path, size: int, modified: int) -> str:  # noqa: ARG001 - they are part of the key
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+CURE = "run: pip install 'recollectum[local]'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalModel:
+    """The files of a model, what they must hash to, and the shape of its vectors."""
+
+    name: str
+    model: Path
+    model_sha256: str
+    tokenizer: Path
+    tokenizer_sha256: str
+    dimensions: int
+    max_tokens: int
+
+
+class OnnxSession(Protocol):
+    """What computes."""
+
+    def run(self, outputs: Sequence[str], inputs: "dict[str, NDArray[np.int64]]") -> "list[NDArray[np.float32]]":
+        """The named outputs for these inputs."""
+        ...
+
+
+class TokenEncoding(Protocol):
+    """A text taken apart."""
+
+    ids: list[int]
+
+
+class Tokenizer(Protocol):
+    """What takes a text apart."""
+
+    encode_special_tokens: bool
+
+    def encode(self, text: str) -> TokenEncoding:
+        """The text as numbers."""
+        ...
+
+    def no_padding(self) -> None:
+        """Never make a text longer."""
+        ...
+
+    def enable_truncation(self, max_length: int) -> None:
+        """Leave out what comes after so many tokens."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model in memory."""
+
+    session: OnnxSession
+    tokenizer: Tokenizer
+
+
+def gte_small() -> LocalModel:
+    """The model that comes as a package of its own."""
+    try:
+        import recollectum_gte_small as files  # noqa: PLC0415 - an extra, which may not be there
+    except ImportError as error:
+        raise ModelMissing(f"the model gte-small is not installed; {CURE}") from error
+    return LocalModel(
+        name=files.NAME,
+        model=files.MODEL,
+        model_sha256=files.MODEL_SHA256,
+        tokenizer=files.TOKENIZER,
+        tokenizer_sha256=files.TOKENIZER_SHA256,
+        dimensions=files.DIMENSIONS,
+        max_tokens=files.MAX_TOKENS,
+    )
+
+
+def load_model(model: LocalModel, threads: int) -> LoadedModel:
+    """Check the files and load them, or say with ModelMissing what is wanting."""
+    check_digest(model.model, model.model_sha256, CURE)
+    check_digest(model.tokenizer, model.tokenizer_sha256, CURE)
+    return LoadedModel(_session(model.model, threads), _tokenizer(model.tokenizer, model.max_tokens))
+
+
+class _SessionOptions(Protocol):
+    intra_op_num_threads: int
+    inter_op_num_threads: int
+    log_severity_level: int
+
+    def add_session_config_entry(self, key: str, value: str) -> None: ...
+
+
+class _Onnxruntime(Protocol):
+    def SessionOptions(self) -> _SessionOptions: ...
+
+    def InferenceSession(self, path: str, options: _SessionOptions, *, providers: Sequence[str]) -> OnnxSession: ...
+
+
+class _TokenizerMaker(Protocol):
+    def from_file(self, path: str) -> Tokenizer: ...
+
+
+class _Tokenizers(Protocol):
+    Tokenizer: _TokenizerMaker
+
+
+def _session(path: Path, threads: int) -> OnnxSession:
+    # onnxruntime keeps a device id and a database for telemetry unless told otherwise before its import. The variable
+    # is left set, because a later version may look at it later.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    onnxruntime = cast("_Onnxruntime", _need("onnxruntime"))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Errors only: it would otherwise speak on the standard error of whatever program this is part of.
+    options.log_severity_level = 3
+    # Widens the int8 weights once, at load, instead of in every run.
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def _tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+    tokenizer = cast("_Tokenizers", _need("tokenizers")).Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    # A text that speaks of [SEP] means the word, and must not end there.
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _need(package: str) -> object:
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ModelMissing(f"the local embedder needs {package}; {CURE}") from error

@@ -1,0 +1,139 @@
+"""Opens the embedder that the settings ask for; its model loads with the first text."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from recollectum.domain.errors import ModelMissing, SettingsError
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.models.embedding import gemini, ollama, openai
+from recollectum.models.embedding.batching import BatchingEmbedder
+from recollectum.models.embedding.cache import CachedEmbedder, LatestVectors
+from recollectum.models.embedding.local import LocalEmbedder
+from recollectum.models.embedding.port import Embedder
+from recollectum.models.embedding.remote import EmbeddingDialect, RemoteEmbedder
+from recollectum.models.http.client import Connect, JsonClient, KeyHeaders, connect, provider_access
+from recollectum.models.http.endpoint import endpoint
+from recollectum.models.limits.retry import RetryingEmbedder, RetryPolicy
+from recollectum.models.onnx import CURE, gte_small
+from recollectum.settings.model import EmbeddingSettings
+from recollectum.settings.registry import nearest
+
+#: What `local` needs, by the names that are imported.
+LOCAL_PACKAGES = ("numpy", "onnxruntime", "tokenizers", "recollectum_gte_small")
+_LOCAL_MODEL = "gte-small"
+#: Tokens in one call: far below what the providers allow, and enough that the way there and back does not matter.
+_CALL_TOKENS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Provider:
+    """What is usual for a provider, where the settings say nothing."""
+
+    base_url: str
+    model: str
+    #: Sent to the provider's own address only: another server must not be handed the key by default.
+    key_variable: str
+    key_headers: KeyHeaders
+    dialect: Callable[[str, int], EmbeddingDialect]
+    max_batch: int = 2048
+
+
+_PROVIDERS = {
+    "openai": _Provider(
+        base_url=openai.BASE_URL,
+        model=openai.MODEL,
+        key_variable=openai.KEY_VARIABLE,
+        key_headers=openai.key_headers,
+        dialect=openai.OpenAI,
+    ),
+    "gemini": _Provider(
+        base_url=gemini.BASE_URL,
+        model=gemini.MODEL,
+        key_variable=gemini.KEY_VARIABLE,
+        key_headers=gemini.key_headers,
+        dialect=gemini.Gemini,
+        max_batch=gemini.MAX_BATCH,
+    ),
+    "ollama": _Provider(
+        base_url=ollama.BASE_URL,
+        model=ollama.MODEL,
+        key_variable="",
+        key_headers=openai.key_headers,
+        dialect=ollama.Ollama,
+    ),
+}
+
+
+def open_embedder(
+    settings: EmbeddingSettings, environ: Mapping[str, str], *, connect: Connect = connect
+) -> Embedder | None:
+    """The embedder of these settings, or None where search is to be by words alone.
+
+    Nothing is loaded or asked yet. A ModelError says that the embedder cannot be had now, a SettingsError that it
+    never can with these settings.
+    """
+    found = _bare(settings, environ, connect)
+    if found is None or not settings.query_cache_entries:
+        return found
+    # Passages are many and seldom come twice; they would only push the queries out.
+    return CachedEmbedder(found, LatestVectors(settings.query_cache_entries), purposes=[Purpose.QUERY])
+
+
+def local_is_installed() -> bool:
+    """Whether everything is there that the local embedder needs; nothing is imported to find out."""
+    return all(find_spec(name) for name in LOCAL_PACKAGES)
+
+
+def _bare(settings: EmbeddingSettings, environ: Mapping[str, str], connect: Connect) -> Embedder | None:
+    match settings.provider:
+        case "none":
+            return None
+        case "auto":
+            return _local(settings) if local_is_installed() else None
+        case "local":
+            return _local(settings)
+        case name if name in _PROVIDERS:
+            return _remote(name, settings, environ, connect)
+        case name:
+            near = nearest(name, ("auto", "local", "none", *_PROVIDERS))
+            raise SettingsError(f"embedding.provider is {name!r}, which is not one; the nearest is {near!r}")
+
+
+def _local(settings: EmbeddingSettings) -> Embedder:
+    if settings.model not in ("", _LOCAL_MODEL):
+        raise SettingsError(
+            f"embedding.model is {settings.model!r}, which the local embedder does not have; "
+            f"use {_LOCAL_MODEL!r}, or name its provider in embedding.provider"
+        )
+    if missing := [name for name in LOCAL_PACKAGES if not find_spec(name)]:
+        raise ModelMissing(f"the local embedder needs {' and '.join(missing)}; {CURE}")
+    return LocalEmbedder(gte_small(), threads=settings.threads)
+
+
+def _remote(name: str, settings: EmbeddingSettings, environ: Mapping[str, str], connect: Connect) -> Embedder:
+    usual = _PROVIDERS[name]
+    place = endpoint(settings.base_url or usual.base_url, plain_http=settings.plain_http == "anywhere")
+    variable = settings.key_variable or ("" if settings.base_url else usual.key_variable)
+    model = settings.model or usual.model
+    dialect = usual.dialect(model, settings.dimensions)
+    identity = EmbedderIdentity(
+        provider=name,
+        model=model,
+        digest="",
+        dimensions=settings.dimensions,
+        form=dialect.prompts.form,
+        provider_key=place.provider_key(variable),
+    )
+    let_in = provider_access(variable, environ, usual.key_headers, named=bool(settings.key_variable))
+    wire = JsonClient(place, let_in, timeout_seconds=settings.timeout_seconds, connect=connect)
+    return BatchingEmbedder(
+        RetryingEmbedder(
+            RemoteEmbedder(identity, dialect, wire),
+            passages=RetryPolicy(total_seconds=6 * settings.timeout_seconds),
+            queries=RetryPolicy(attempts=2, total_seconds=settings.timeout_seconds),
+        ),
+        texts=min(settings.batch, usual.max_batch),
+        tokens=_CALL_TOKENS,
+        concurrency=settings.concurrency,
+    )

@@ -1,0 +1,76 @@
+"""Opens the reranker that the settings ask for; it loads with the first question."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from recollectum.domain.errors import ModelMissing, SettingsError
+from recollectum.domain.models.language_model import ModelIdentity
+from recollectum.models.embedding import openai
+from recollectum.models.embedding.port import Embedder, late_interaction
+from recollectum.models.http.client import Connect, JsonClient, connect, provider_access
+from recollectum.models.http.endpoint import endpoint
+from recollectum.models.limits.retry import RetryPolicy
+from recollectum.models.rerank.cross_encoder import CrossEncoder
+from recollectum.models.rerank.late_interaction import MaxSim
+from recollectum.models.rerank.port import Reranker
+from recollectum.models.rerank.remote import RemoteReranker
+from recollectum.settings.model import RerankSettings
+from recollectum.settings.registry import nearest
+
+SECTION = "rerank"
+_WAYS = ("off", "late", "remote", "local")
+
+
+def open_reranker(
+    way: str,
+    settings: RerankSettings,
+    environ: Mapping[str, str],
+    embedder: Embedder | None,
+    *,
+    connect: Connect = connect,
+) -> Reranker | None:
+    """The reranker for what `recall.rerank` says, or None where there is to be none; `late` uses the embedder.
+
+    Nothing is loaded or asked yet. A ModelError says that it cannot be had now, a SettingsError that it never can
+    with these settings.
+    """
+    match way:
+        case "off":
+            return None
+        case "late":
+            return _late(settings, embedder)
+        case "remote":
+            return _remote(settings, environ, connect)
+        case "local":
+            folder = Path(_needed(settings.model, "model", "name the folder of the model")).expanduser()
+            return CrossEncoder(folder, threads=settings.threads, timeout_seconds=settings.timeout_seconds)
+        case _:
+            raise SettingsError(f"recall.rerank is {way!r}, which is not one; the nearest is {nearest(way, _WAYS)!r}")
+
+
+def _late(settings: RerankSettings, embedder: Embedder | None) -> Reranker:
+    model = late_interaction(embedder)
+    if embedder is None or model is None:
+        raise ModelMissing(
+            "recall.rerank is 'late', and the embedder shows no vectors of single tokens; "
+            "use the local embedder, or set recall.rerank to off"
+        )
+    return MaxSim(model, embedder.identity.model, timeout_seconds=settings.timeout_seconds)
+
+
+def _remote(settings: RerankSettings, environ: Mapping[str, str], connect: Connect) -> Reranker:
+    address = _needed(settings.base_url, "base_url", "write where the reranker answers, such as https://host/v1")
+    place = endpoint(address, plain_http=settings.plain_http == "anywhere", section=SECTION)
+    model = _needed(settings.model, "model", "name the model that shall judge")
+    variable = settings.key_variable
+    let_in = provider_access(variable, environ, openai.key_headers, named=True, section=SECTION)
+    identity = ModelIdentity(provider="remote", model=model, provider_key=place.provider_key(variable))
+    wire = JsonClient(place, let_in, timeout_seconds=settings.timeout_seconds, connect=connect)
+    # Somebody waits: twice at most, and the second time only where there is time left.
+    return RemoteReranker(identity, wire, RetryPolicy(attempts=2, total_seconds=settings.timeout_seconds))
+
+
+def _needed(value: str, name: str, cure: str) -> str:
+    if not value:
+        raise SettingsError(f"{SECTION}.{name} is empty; {cure}")
+    return value

@@ -1,0 +1,7 @@
+"""Rerankers: how well each text answers a question.
+
+port              the protocol of a reranker
+cross_encoder     a local ONNX model
+remote            a model behind an endpoint
+late_interaction  MaxSim over the embedder's token vectors
+"""

@@ -1,0 +1,90 @@
+"""Applies one loaded set of rules to the operations of a home, and caches what was decided."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+
+from recollectum.domain.access.caller import OPERATOR
+from recollectum.domain.errors import Denied
+from recollectum.domain.message import Json
+from recollectum.policy.rules.decisions import ToolDecision, ToolRequest, asks_for_arguments, decide
+from recollectum.policy.rules.matching import Ruleset
+from recollectum.policy.rules.model import Tier, Verdict
+
+_MOST_KEPT = 4096
+
+#: The arguments of an operation, made only for a rule that asks for them.
+Arguments = Callable[[], Mapping[str, Json]]
+Names = tuple[str, ...]
+
+
+class ActiveRules:
+    """One set of rules, and what it decided without a look at arguments."""
+
+    def __init__(
+        self,
+        rules: Ruleset,
+        cwd: Path,
+        roots: tuple[Path, ...],
+        refused: Callable[[str, str], None] = lambda _, __: None,
+    ) -> None:
+        self._rules, self._cwd, self._roots = rules, cwd, roots
+        #: Is told of each refusal: the operation, and the rule as its file, line and tier.
+        self._refused = refused
+        # The process owner mends the files below the admin's, and is not shut out by a slip in them.
+        of_the_admin = tuple(one for one in rules.problems if one.place.tier is Tier.ADMIN)
+        self._for_the_owner = replace(rules, problems=of_the_admin)
+        self._kept: dict[tuple[str, Names], ToolDecision] = {}
+
+    def check(self, tool: str, names: Names, arguments: Arguments) -> None:
+        """Let an operation pass, or refuse it with the rule that decided."""
+        decided = self._kept.get((tool, names))
+        if decided is None:
+            rules = self._for_the_owner if _is_owner(names) else self._rules
+            asks = asks_for_arguments(tool, rules)
+            decided = decide(self._request(tool, names, arguments if asks else dict), rules)
+            if not asks:
+                self._keep(tool, names, decided)
+        why = _refusal(decided, tool, names)
+        if why is not None:
+            judge = decided.check or decided.rule
+            place = judge.place if judge else None
+            self._refused(tool, f"{Path(place.file).name}:{place.line} ({place.tier})" if place else "")
+            raise Denied(why)
+
+    def _request(self, tool: str, names: Names, arguments: Arguments) -> ToolRequest:
+        return ToolRequest(
+            tool=tool, args=arguments(), client=names[0], also=names[1:], cwd=self._cwd, roots=self._roots
+        )
+
+    def _keep(self, tool: str, names: Names, decided: ToolDecision) -> None:
+        # Names may come from outside: what is kept has an end.
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        self._kept[tool, names] = decided
+
+
+def _is_owner(names: Names) -> bool:
+    return names == (OPERATOR.name,)
+
+
+def _refusal(decided: ToolDecision, tool: str, names: Names) -> str | None:
+    """Why an operation is refused, in words; None when it may pass."""
+    if decided.verdict is Verdict.ALLOW:
+        return None
+    asked = decided.verdict is Verdict.ASK_USER
+    judge = decided.check or decided.rule
+    of_the_admin = decided.doubt is not None or (judge is not None and judge.place.tier is Tier.ADMIN)
+    # Whoever would be asked is who asks; but what the admin reserves is not the process owner's to grant.
+    if asked and _is_owner(names) and not of_the_admin:
+        return None
+    how = "needs a person's yes, and nobody can be asked here" if asked else "is denied"
+    said = f"{' as '.join(names)} may not do this: {tool} {how} by {judge.place if judge else 'no rule'}: {decided.why}"
+    return said if _is_owner(names) else _without_folders(said, decided)
+
+
+def _without_folders(said: str, decided: ToolDecision) -> str:
+    """A stranger learns which rule it was, and not where on the disk the policies lie."""
+    files = {one.place.file for one in (decided.check, decided.rule, decided.doubt) if one}
+    return reduce(lambda text, file: text.replace(file, Path(file).name), files, said)

@@ -1,0 +1,97 @@
+"""Indexes memories, messages and notes as chunks with search terms."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from recollectum.domain.hit import Chunk, SourceKind
+from recollectum.domain.memory import Memory, State
+from recollectum.domain.message import Message
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.index import chunks as chunk_rows
+from recollectum.text.chunking import chunks
+from recollectum.text.terms.analyser import index_terms
+
+if TYPE_CHECKING:
+    from recollectum.text.markdown import NoteChunk
+
+
+def index_memory(tx: Tx, number: int, memory: Memory) -> None:
+    """Make an active memory findable, by its content and by the words of its key; any other state is not."""
+    if memory.state is State.ACTIVE:
+        chunk_rows.add(tx, SourceKind.MEMORIES, number, memory_chunks(memory))
+
+
+def reindex_memory(tx: Tx, number: int, memory: Memory) -> None:
+    """Bring the index up to what a memory says now."""
+    chunk_rows.remove(tx, SourceKind.MEMORIES, number)
+    index_memory(tx, number, memory)
+
+
+def index_message(tx: Tx, number: int, message: Message) -> None:
+    """Make a message findable by its words."""
+    chunk_rows.add(tx, SourceKind.SESSIONS, number, message_chunks(message))
+
+
+def index_memories(tx: Tx, memories: Iterable[tuple[int, str, str | None]]) -> None:
+    """Make many active memories findable, each given by its row number, its content and its key."""
+    pieces = ((number, *piece) for number, content, key in memories for piece in _chunks_with_key(content, key))
+    chunk_rows.add_many(tx, SourceKind.MEMORIES, pieces)
+
+
+def index_messages(tx: Tx, texts: Iterable[tuple[int, str]]) -> None:
+    """Make many messages findable, each given by its row number and its text."""
+    pieces = ((number, chunk, index_terms(chunk.text)) for number, text in texts for chunk in chunks(text))
+    chunk_rows.add_many(tx, SourceKind.SESSIONS, pieces)
+
+
+def index_note(tx: Tx, number: int, path: str, text: str) -> None:
+    """Make a note findable, by its words, its headings and the name of its file."""
+    pieces = ((chunk, to_headings(chunk), _note_terms(chunk, path)) for chunk in note_chunks(text))
+    chunk_rows.add_note(tx, number, pieces)
+
+
+def reindex_note(tx: Tx, number: int, path: str, text: str) -> None:
+    """Bring the index up to what a note says now."""
+    chunk_rows.remove(tx, SourceKind.NOTES, number)
+    index_note(tx, number, path, text)
+
+
+def rename_note(tx: Tx, number: int, path: str, text: str) -> None:
+    """Make a note findable by the new name of its file; its pieces and their vectors stay."""
+    chunk_rows.set_terms(tx, SourceKind.NOTES, number, (_note_terms(chunk, path) for chunk in note_chunks(text)))
+
+
+def note_chunks(text: str) -> "list[NoteChunk]":
+    """A note in pieces."""
+    # Most programs have no notes, and its patterns take a while to be made.
+    from recollectum.text.markdown import sections  # noqa: PLC0415
+
+    return sections(text)
+
+
+def to_headings(chunk: "NoteChunk") -> str:
+    """The headings of a piece as one line."""
+    return " > ".join(chunk.headings)
+
+
+def _note_terms(chunk: "NoteChunk", path: str) -> str:
+    name = path.rpartition("/")[2].rpartition(".")[0]
+    # The words of its own heading stand in the first piece of a section already, but not in the ones that follow.
+    above = [title for title in chunk.headings if title not in chunk.text]
+    return index_terms(" ".join((chunk.text, *above, name.replace("_", " "))))
+
+
+def message_chunks(message: Message) -> Iterator[tuple[Chunk, str]]:
+    """A message in pieces, each with the terms it is found by."""
+    return ((chunk, index_terms(chunk.text)) for chunk in chunks(message.text))
+
+
+def memory_chunks(memory: Memory) -> Iterator[tuple[Chunk, str]]:
+    """A memory in pieces, each with the terms it is found by."""
+    return _chunks_with_key(memory.content, memory.key)
+
+
+def _chunks_with_key(content: str, key: str | None) -> Iterator[tuple[Chunk, str]]:
+    key_words = f" {key.replace('_', ' ')}" if key else ""
+    for chunk in chunks(content):
+        yield chunk, index_terms(chunk.text + key_words)

@@ -1,0 +1,109 @@
+"""Makes the text that is embedded for a chunk, and computes query-independent features of a turn."""
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from recollectum.domain.message import Message
+from recollectum.recall.index.chunk_index import note_chunks, to_headings
+from recollectum.text.chunking import chunks
+from recollectum.text.terms.analyser import index_terms
+from recollectum.text.terms.stopwords import STOP_WORDS
+
+#: How many turns before one are looked at for what it repeats.
+ECHO_TURNS = 10
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_FIRST_PERSON = frozenset({"i", "my", "me", "mine", "myself", "we", "our", "us", "i'm", "i've", "i'd", "i'll"})
+_HASH_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One chunk as the embedder sees it."""
+
+    chunk: int
+    text: str
+    #: The turn it is a piece of, or None for a memory or a note.
+    session_id: str | None
+    position: int | None
+    #: What was said, without the speaker.
+    said: str
+
+
+def to_passage(row: Sequence[object]) -> Passage:
+    """A chunk with its text and, for a turn, its speaker: who says a thing is half of what it means.
+
+    A piece of a note has its headings before it, for the same reason.
+    """
+    number, start, stop, content, text, speaker, session_id, position, note, headings = row
+    whole = str(next((one for one in (text, note, content) if one is not None), ""))
+    said = whole[_number(start) : _number(stop)]
+    if note is not None:
+        return Passage(
+            chunk=_number(number),
+            text=_with_headings(str(headings or ""), said),
+            session_id=None,
+            position=None,
+            said=said,
+        )
+    return Passage(
+        chunk=_number(number),
+        text=said if text is None else f"{speaker}: {said}",
+        session_id=None if session_id is None else str(session_id),
+        position=None if position is None else _number(position),
+        said=said,
+    )
+
+
+def _with_headings(headings: str, said: str) -> str:
+    return f"{headings}\n{said}" if headings else said
+
+
+def text_hash(text: str) -> bytes:
+    """The name under which the vector of a text is kept."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()
+
+
+def memory_hashes(content: str) -> list[bytes]:
+    """The names under which vectors of a memory's text may be kept."""
+    return [text_hash(chunk.text) for chunk in chunks(content)]
+
+
+def note_hashes(text: str) -> set[bytes]:
+    """The names under which vectors of a note's pieces may be kept."""
+    return {text_hash(_with_headings(to_headings(chunk), chunk.text)) for chunk in note_chunks(text)}
+
+
+def message_hashes(message: Message) -> list[bytes]:
+    """The names under which vectors of a message may be kept."""
+    speaker = message.speaker or message.role
+    return [text_hash(f"{speaker}: {chunk.text}") for chunk in chunks(message.text)]
+
+
+def count_told_words(said: str) -> int:
+    """How many words stand outside questions: an answer tells, a question asks."""
+    sentences = (sentence for sentence in _SENTENCE.split(said) if not sentence.rstrip().endswith("?"))
+    return sum(len(sentence.split()) for sentence in sentences)
+
+
+def speaks_of_self(said: str) -> bool:
+    """Whether a turn is about its speaker."""
+    return not _FIRST_PERSON.isdisjoint(said.casefold().replace("’", "'").split())
+
+
+def telling_terms(said: str) -> frozenset[str]:
+    """The terms of a turn that carry what it says."""
+    return frozenset(index_terms(said).split()) - STOP_WORDS
+
+
+def echo_share(terms: Set[str], before: Sequence[Set[str]]) -> float:
+    """The share of a turn's terms that the turns before it already had."""
+    if not terms:
+        return 0.0
+    seen = {term for turn in before for term in turn}
+    return len(terms & seen) / len(terms)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,98 @@
+"""Finds the times that a question names, by calendar or by event, and scores how well a text fits them."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from recollectum.recall.evidence import to_json_list
+from recollectum.recall.filters import FILTERED, ROWS
+from recollectum.storage.port import Params, Tx
+from recollectum.storage.times import moment
+from recollectum.text.terms.analyser import phrases, query_terms
+
+if TYPE_CHECKING:
+    from recollectum.text.time.ranges import TimeRange
+
+#: An event is found by its words and dated by when it was spoken of, so its word counts for less.
+_EVENT_WEIGHT = 0.5
+_EVENT_MARGIN = timedelta(days=3)
+#: Matches of an event that are looked at before all others.
+_FIRST = 50
+_ALWAYS = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+_EVENT = f"""
+    SELECT coalesce(memories.created_at, messages.created_at, notes.mtime)
+      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
+     WHERE {FILTERED}
+     ORDER BY wanted.key LIMIT 1
+"""  # noqa: S608  (constants of these files)
+
+
+_RELATIVE = re.compile(r"\b(ago|last|past|previous|recent|this|next|yesterday|today|tomorrow)\b", re.IGNORECASE)
+
+
+class NamedTime(NamedTuple):
+    """One time that a question names, and how much that is worth."""
+
+    time: "TimeRange"
+    weight: float
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it has a beginning and an end."""
+        return self.time.start > _ALWAYS[0] and self.time.end < _ALWAYS[1]
+
+
+def named_times(tx: Tx, question: str, now: datetime, params: Params) -> list[NamedTime]:
+    """Every time that a question names."""
+    # The words of seven languages for time, which only a question needs.
+    from recollectum.text.time.event_references import event_references  # noqa: PLC0415
+    from recollectum.text.time.ranges import time_ranges  # noqa: PLC0415
+
+    named = [NamedTime(found, 1.0) for found in time_ranges(question, now.date())]
+    for event in event_references(question):
+        at = _event_time(tx, event.words, params)
+        if at:
+            named.append(NamedTime(_time_around(at, event.direction, event.words, event.span), _EVENT_WEIGHT))
+    return named
+
+
+def without_relative_times(question: str, named: list[NamedTime]) -> str:
+    """A question without the words that date it from today: whoever spoke of "last week" meant another one."""
+    for one in sorted(named, key=lambda one: one.time.span, reverse=True):
+        if one.weight == 1.0 and _RELATIVE.search(one.time.words):
+            start, end = one.time.span
+            question = f"{question[:start]} {question[end:]}"
+    return question
+
+
+def time_fit(named: list[NamedTime], created: int) -> float:
+    """How well a moment, in microseconds, fits the times that a question names, from 0 to 1."""
+    if not named:
+        return 0.0
+    from recollectum.text.time.ranges import overlap  # noqa: PLC0415 - as above
+
+    at = moment(created)
+    return max(one.weight * overlap(one.time, at) for one in named)
+
+
+def _event_time(tx: Tx, words: str, params: Params) -> datetime | None:
+    """When the event with these words was spoken of, by the best match that may be served."""
+    sought = phrases(query_terms(words))
+    # Of a frequent word there are thousands of matches, and the best one is nearly always among the first.
+    for most in (_FIRST, None):
+        matches = tx.text.matches(sought, whole=most is None)
+        best = matches.best(most or len(matches))
+        if rows := tx.rows(_EVENT, {**params, "numbers": to_json_list(best)}):
+            return moment(rows[0][0])
+    return None
+
+
+def _time_around(at: datetime, direction: str, words: str, span: tuple[int, int]) -> "TimeRange":
+    from recollectum.text.time.ranges import TimeRange  # noqa: PLC0415 - as above
+
+    first, last = _ALWAYS
+    start, end = {
+        "before": (first, at),
+        "after": (at, last),
+    }.get(direction, (at - _EVENT_MARGIN, at + _EVENT_MARGIN))
+    return TimeRange(start, end, words, span, "day", "in")

@@ -1,0 +1,125 @@
+"""Limits what one recall returns: a token budget, and a cap on hits of untrusted origin."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from recollectum.domain.hit import Hit, Neighbour, RecallResult
+from recollectum.domain.trust import Trust
+from recollectum.storage.port import Tx
+from recollectum.text.tokens import estimate
+
+
+def fit_token_budget(found: RecallResult, tokens: int) -> RecallResult:
+    """The best hits that fit a budget; the first that does not ends the list. Neighbours come with what is left."""
+    kept: list[Hit] = []
+    for hit in found:
+        cost = estimate(hit.text)
+        if cost > tokens:
+            break
+        tokens -= cost
+        kept.append(hit)
+    alone: list[Hit] = []
+    for hit in kept:
+        before, tokens = _affordable(hit.before, tokens)
+        after, tokens = _affordable(hit.after, tokens)
+        alone.append(replace(hit, before=before, after=after))
+    return RecallResult(alone, found.rung, found.degraded, held_back=found.held_back)
+
+
+def _affordable(neighbour: Neighbour | None, tokens: int) -> tuple[Neighbour | None, int]:
+    if neighbour is None:
+        return None, tokens
+    cost = estimate(neighbour.text)
+    return (neighbour, tokens - cost) if cost <= tokens else (None, tokens)
+
+
+TrustLevels = tuple[Trust, ...]
+#: How many in one recall, by the setting's name; None is all.
+CAP_BY_SETTING = {"one": 1, "none": 0, "all": None}
+_OWN = frozenset({Trust.OWNER, Trust.ASSISTANT})
+_NEVER = frozenset({Trust.TOOL, Trust.UNKNOWN})
+_MAY_BE_OWN = (Trust.OWNER, Trust.ASSISTANT, Trust.IMPORTED)
+_SAID = "SELECT id, trust FROM messages WHERE id IN (SELECT value FROM json_each(:ids))"
+# What a memory was said in, and every message that it cites.
+_BEHIND = """
+    SELECT memories.id, messages.trust FROM memories JOIN messages ON messages.id = memories.message_id
+     WHERE memories.id IN (SELECT value FROM json_each(:ids))
+    UNION
+    SELECT citations.memory_id, messages.trust FROM citations JOIN messages ON messages.id = citations.message_id
+     WHERE citations.memory_id IN (SELECT value FROM json_each(:ids))
+"""
+
+
+def cap_untrusted(
+    tx: Tx, look: Callable[[TrustLevels | None], RecallResult], size: int, most: int | None
+) -> RecallResult:
+    """The best hits with at most so many of untrusted origin among them; what follows takes the places."""
+    found = look(None)
+    if most is None:
+        return found
+    kept = _apply_cap(tx, found, size, most)
+    if not kept.held_back or len(found) < size:
+        return kept
+    # Others stand behind a full list, however much of it was untrusted.
+    rest = _apply_cap(tx, look(_MAY_BE_OWN), size, 0)
+    shown = {str(hit.source) for hit in kept}
+    others = [hit for hit in rest if str(hit.source) not in shown]
+    filled = [*kept, *others][:size]
+    return RecallResult(filled, found.rung, found.degraded, held_back=kept.held_back + rest.held_back)
+
+
+def _apply_cap(tx: Tx, found: RecallResult, size: int, most: int) -> RecallResult:
+    doubtful = _untrusted_positions(tx, found)
+    kept: list[Hit] = []
+    shown = held = 0
+    for place, hit in enumerate(found):
+        if len(kept) == size:
+            break
+        if place in doubtful and shown == most:
+            held += 1
+            continue
+        shown += place in doubtful
+        kept.append(hit)
+    return RecallResult(_without_untrusted_neighbours(kept), found.rung, found.degraded, held_back=held)
+
+
+def _untrusted_positions(tx: Tx, found: Iterable[Hit]) -> set[int]:
+    """The places of the hits of untrusted origin."""
+    doubtful: set[int] = set()
+    brought: dict[int, Hit] = {}
+    for place, hit in enumerate(found):
+        if hit.trust in _NEVER:
+            doubtful.add(place)
+        elif hit.trust is Trust.IMPORTED:
+            brought[place] = hit
+    if brought:
+        memories = [hit.source.memory_id for hit in brought.values() if hit.source.memory_id]
+        said = [hit.source.message_id for hit in brought.values() if not hit.source.memory_id]
+        behind = _load_trusts(tx, _BEHIND, memories) | _load_trusts(tx, _SAID, [one for one in said if one])
+        for place, hit in brought.items():
+            trusts = behind.get(hit.source.memory_id or hit.source.message_id or "")
+            if not trusts or not trusts <= _OWN:
+                doubtful.add(place)
+    return doubtful
+
+
+def _without_untrusted_neighbours(hits: list[Hit]) -> list[Hit]:
+    """What a tool answered just before or after a hit comes along no more than a hit of its own would."""
+    return [
+        replace(hit, before=_is_trusted_neighbour(hit.before), after=_is_trusted_neighbour(hit.after))
+        if any(one and one.trust in _NEVER for one in (hit.before, hit.after))
+        else hit
+        for hit in hits
+    ]
+
+
+def _is_trusted_neighbour(neighbour: Neighbour | None) -> Neighbour | None:
+    return None if neighbour and neighbour.trust in _NEVER else neighbour
+
+
+def _load_trusts(tx: Tx, sql: str, ids: list[str]) -> dict[str, set[Trust]]:
+    found: dict[str, set[Trust]] = {}
+    for id_, trust in tx.rows(sql, {"ids": json.dumps(ids)}) if ids else ():
+        found.setdefault(id_, set()).add(Trust(trust))
+    return found

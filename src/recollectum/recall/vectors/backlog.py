@@ -1,0 +1,272 @@
+"""Embeds the chunks that have no vector yet, in short steps, and runs such steps in a background thread."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from recollectum.domain.errors import ModelError, StorageError
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.models.embedding.port import Embedder
+from recollectum.recall.index.passages import (
+    ECHO_TURNS,
+    Passage,
+    count_told_words,
+    echo_share,
+    speaks_of_self,
+    telling_terms,
+    text_hash,
+    to_passage,
+)
+from recollectum.recall.vectors.quantisation import quantise
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.content import messages
+from recollectum.storage.tables.index import chunk_neighbours, chunks, embedding_cache, generations, vectors
+from recollectum.storage.tables.index.generations import Generation, GenerationState
+
+#: Does a little; False when nothing is left.
+WorkerStep: TypeAlias = Callable[[], bool]
+
+
+class BackgroundWorker:
+    """Runs steps in a thread that lives only while there is something to do."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._changed = threading.Condition()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._asked = 0
+        self._served = 0
+        #: What ended the last run early, in words.
+        self.trouble: str | None = None
+
+    def start(self, step: WorkerStep) -> int:
+        """Have the steps done, from now until nothing is left; a number to wait for."""
+        with self._changed:
+            self._asked += 1
+            # One that is not alive was left behind by a fork, or by an error that nobody expected.
+            if not (self._thread and self._thread.is_alive()) and not self._stopping.is_set():
+                self._thread = threading.Thread(target=self._run, args=(step,), name=self._name, daemon=True)
+                self._thread.start()
+            return self._asked
+
+    def wait(self, asked: int, seconds: float) -> bool:
+        """Whether a run that began after that call of `start` came to its end in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._served >= asked, seconds)
+
+    def pause(self, seconds: float) -> None:
+        """Let others go first, for a step that finds them at the same work."""
+        self._stopping.wait(seconds)
+
+    def close(self) -> None:
+        """End after the step in progress; what is left is done the next time."""
+        self._stopping.set()
+        with self._changed:
+            thread = self._thread
+        if thread:
+            thread.join()
+
+    def _run(self, step: WorkerStep) -> None:
+        while True:
+            with self._changed:
+                asked = self._asked
+            trouble = self._steps(step)
+            with self._changed:
+                self.trouble = trouble
+                self._served = asked
+                self._changed.notify_all()
+                if self._asked == asked or self._stopping.is_set():
+                    self._thread = None
+                    return
+
+    def _steps(self, step: WorkerStep) -> str | None:
+        # Whatever stops it is told, and met again by the next question.
+        try:
+            while not self._stopping.is_set() and step():
+                pass
+        except (ModelError, StorageError) as error:
+            return str(error)
+        return None
+
+
+#: The name under which a vault notes the model that somebody went back from.
+ROLLED_BACK_MODEL = "index_left"
+
+
+@dataclass(frozen=True, slots=True)
+class BacklogStep:
+    """What one step did."""
+
+    #: How many pieces it went through; 0 when nothing is left.
+    count: int
+    #: Whether somebody else had been through them before it came to the end.
+    contended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFeatures:
+    """What one turn is worth as an answer."""
+
+    chunk: int
+    told: int
+    own: bool
+    echo: float
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingBatch:
+    """What one step works on: passages, the vectors known already, and what each turn is worth."""
+
+    generation: Generation
+    passages: tuple[Passage, ...]
+    known: dict[bytes, bytes]
+    judged: tuple[TurnFeatures, ...]
+
+
+def model_key(identity: EmbedderIdentity) -> bytes:
+    """The name of a model in the cache."""
+    return text_hash(identity.text_key())
+
+
+def begin_generation(tx: Tx, identity: EmbedderIdentity, now: datetime) -> Generation:
+    """The generation that a model embeds into: the current one if it is its own, or one beside it."""
+    wanted = identity.text_key()
+    by_state = {one.state: one for one in generations.everything(tx)}
+    standing = by_state.get(GenerationState.CURRENT)
+    if standing is None:
+        return generations.add(tx, wanted, GenerationState.CURRENT, now)
+    if standing.identity == wanted:
+        return standing
+    building = by_state.get(GenerationState.BUILDING)
+    if building and building.identity == wanted:
+        return building
+    if building:
+        # The model was changed again before that one was ready.
+        generations.drop(tx, building.id)
+    previous = by_state.get(GenerationState.PREVIOUS)
+    if previous and previous.identity == wanted:
+        # Back to the model before: what it embedded stands, and only what was written since is missing.
+        generations.move(tx, previous.id, GenerationState.BUILDING, now)
+        return replace(previous, state=GenerationState.BUILDING)
+    return generations.add(tx, wanted, GenerationState.BUILDING, now)
+
+
+def embed_step(database: Database, embedder: Embedder, *, limit: int, cache_entries: int, now: datetime) -> BacklogStep:
+    """Embed the next chunks of this model's generation, if it has one. No transaction waits for the model."""
+    while batch := database.read(lambda tx: _load(tx, embedder.identity, limit)):
+        if batch.passages:
+            return _embed_batch(database, embedder, batch, cache_entries, now)
+        if batch.generation.state is not GenerationState.BUILDING:
+            break
+        generation = batch.generation
+        if database.write(lambda tx: _promote_generation(tx, generation, limit, now)):  # noqa: B023 - it is run at once
+            break
+    return BacklogStep(0)
+
+
+def lag(tx: Tx, generation: Generation) -> int:
+    """How many numbers a generation is behind; an upper bound on the chunks without a vector."""
+    return max(0, chunks.last(tx) - generation.done)
+
+
+def _embed_batch(
+    database: Database, embedder: Embedder, batch: EmbeddingBatch, cache_entries: int, now: datetime
+) -> BacklogStep:
+    fresh = _embed(embedder, batch)
+    model = model_key(embedder.identity)
+    first = database.write(lambda tx: _store(tx, batch, fresh, model, cache_entries, now))
+    return BacklogStep(len(batch.passages), contended=not first)
+
+
+def _load(tx: Tx, identity: EmbedderIdentity, limit: int) -> EmbeddingBatch | None:
+    wanted = identity.text_key()
+    for state in (GenerationState.CURRENT, GenerationState.BUILDING):
+        generation = generations.find(tx, state)
+        if generation and generation.identity == wanted:
+            return _fill(tx, generation, identity, limit)
+    return None
+
+
+def _fill(tx: Tx, generation: Generation, identity: EmbedderIdentity, limit: int) -> EmbeddingBatch:
+    passages = tuple(map(to_passage, chunks.after(tx, generation.done, limit)))
+    known = embedding_cache.find(tx, [text_hash(one.text) for one in passages], model_key(identity))
+    return EmbeddingBatch(generation, passages, known, tuple(_turn_features(tx, passages)))
+
+
+def _turn_features(tx: Tx, passages: Sequence[Passage]) -> list[TurnFeatures]:
+    """What each turn is worth; the turns before the first of a session are fetched once."""
+    recent: dict[str, deque[frozenset[str]]] = {}
+    judged: list[TurnFeatures] = []
+    for passage in passages:
+        if passage.session_id is None or passage.position is None:
+            continue
+        before = recent.get(passage.session_id)
+        if before is None:
+            earlier = messages.latest(tx, passage.session_id, before=passage.position, limit=ECHO_TURNS)
+            before = recent[passage.session_id] = deque((telling_terms(one.text) for one in earlier), ECHO_TURNS)
+        terms = telling_terms(passage.said)
+        judged.append(
+            TurnFeatures(
+                passage.chunk, count_told_words(passage.said), speaks_of_self(passage.said), echo_share(terms, before)
+            )
+        )
+        before.append(terms)
+    return judged
+
+
+def _embed(embedder: Embedder, batch: EmbeddingBatch) -> dict[bytes, bytes]:
+    """The vectors that are not known yet, by the hash of their text."""
+    missing = {text_hash(one.text): one.text for one in batch.passages if text_hash(one.text) not in batch.known}
+    if not missing:
+        return {}
+    rows = embedder.embed(list(missing.values()), Purpose.PASSAGE)
+    return dict(zip(missing, quantise(rows), strict=True))
+
+
+def _store(
+    tx: Tx, batch: EmbeddingBatch, fresh: dict[bytes, bytes], model: bytes, cache_entries: int, now: datetime
+) -> bool:
+    """Keep what was embedded; whether nobody else had come that far before."""
+    if all(one.id != batch.generation.id for one in generations.everything(tx)):
+        # Another process dropped it, for another model.
+        return True
+    standing = {row[0] for row in chunks.after(tx, batch.generation.done, len(batch.passages) * 2)}
+    found = {**batch.known, **fresh}
+    # A chunk that was taken out while the model worked must not come back as a vector.
+    entries = [(one.chunk, found[text_hash(one.text)]) for one in batch.passages if one.chunk in standing]
+    vectors.add(tx, batch.generation.id, entries)
+    for one in batch.judged:
+        if one.chunk in standing:
+            chunks.judge(tx, one.chunk, told=one.told, own=one.own, echo=one.echo)
+    chunk_neighbours.store(tx, [one.chunk for one in batch.judged if one.chunk in standing])
+    kept = {text_hash(one.text) for one in batch.passages if one.chunk in standing}
+    if cache_entries:
+        embedding_cache.touch(tx, batch.known, model, now)
+        embedding_cache.save(tx, {key: data for key, data in fresh.items() if key in kept}, model, now)
+        embedding_cache.evict(tx, cache_entries)
+    return generations.advance(tx, batch.generation.id, batch.passages[-1].chunk)
+
+
+def _promote_generation(tx: Tx, generation: Generation, limit: int, now: datetime) -> bool:
+    """Put a generation that has everything in the place of the current one: one pointer, one transaction.
+
+    False when there is more to embed first. What others wrote in this moment may be missing: it is embedded like
+    any other write, and to wait for it could last as long as they write.
+    """
+    standing = generations.find(tx, GenerationState.BUILDING)
+    if standing is None or standing.id != generation.id:
+        return True
+    if lag(tx, standing) > limit:
+        return False
+    previous = generations.find(tx, GenerationState.PREVIOUS)
+    if previous:
+        generations.drop(tx, previous.id)
+    current = generations.find(tx, GenerationState.CURRENT)
+    if current:
+        generations.move(tx, current.id, GenerationState.PREVIOUS, now)
+    generations.move(tx, standing.id, GenerationState.CURRENT, now)
+    return True

@@ -1,0 +1,362 @@
+"""Holds the quantised vectors of one generation in memory, scans them, and re-scores the best exactly."""
+
+import threading
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from recollectum.recall.vectors import ivf
+from recollectum.recall.vectors.ivf import IvfCells, find_places
+from recollectum.recall.vectors.quantisation import (
+    are_valid_rows,
+    dequantise,
+    low_bits_size,
+    quantise_query,
+    unpack_rows,
+)
+from recollectum.storage.port import Row, Tx
+from recollectum.storage.tables.index import vectors
+from recollectum.storage.tables.index.generations import Generation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int64]
+    Scores = NDArray[np.float32]
+    Bytes = NDArray[np.int8]
+
+#: So many vectors are scanned for a question; where there are more, those of the lists nearest to it.
+EXHAUSTIVE_SCAN_LIMIT: Final = 250_000
+#: Rows that were taken out elsewhere and may stay here before everything is loaded anew.
+_STALE_SHARE = 10
+_LEAST_ROOM = 1024
+#: Rows fetched at once, so few that they do not count beside the matrix.
+_PAGE = 512
+#: Scores from which the line above which to look is guessed.
+_LINE = 4096
+#: Of what the scan puts first, so many times what is asked for is compared exactly, and at least so many.
+_POOL, _LEAST_POOL = 2, 64
+#: Of the whole scan so many are sought at once: enough for what most questions ask for in turn.
+_FIRST = 128
+#: Up to this part of all rows a filter's own are gathered; beyond it, all are scanned.
+_GATHERED = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ExactVectors:
+    """Some vectors with every bit there is of them, and their lengths."""
+
+    places: "Numbers"
+    rows: "NDArray[np.float32]"
+    lengths: "Scores"
+
+    def cosines(self, query: "NDArray[np.float32]") -> "Scores":
+        """How near each is to a query of length 1."""
+        import numpy as np  # noqa: PLC0415
+
+        # Not by @, which would wake a second thread for a tenth of a millisecond's work.
+        return np.einsum("ij,j->i", self.rows, query) / self.lengths
+
+
+@dataclass(frozen=True, slots=True)
+class VectorBlock:
+    """The rows as they are at one moment."""
+
+    rows: "Bytes"
+    low: "NDArray[np.uint8]"
+    #: One by the length of each row of signed bytes; 0 where nothing is.
+    inverse: "Scores"
+    numbers: "Numbers"
+    lists: IvfCells | None
+
+    def places(self, numbers: "Numbers") -> "Numbers":
+        """Where each chunk lies; -1 for one that has no vector."""
+        import numpy as np  # noqa: PLC0415
+
+        if self.lists is None:
+            return find_places(self.numbers, None, numbers)
+        grouped = self.lists.grouped
+        loose = find_places(self.numbers[grouped:], None, numbers)
+        return np.where(loose >= 0, loose + grouped, self.lists.place(numbers))
+
+    def exactly(self, places: "Numbers") -> ExactVectors:
+        """The vectors at some places."""
+        found = dequantise(self.rows[places], self.low[places])
+        return ExactVectors(places, found, _lengths(found))
+
+    def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
+        """How near the rows of some spans are to signed bytes, as a score that orders them as their cosine would."""
+        scores, end = _dot_products(asked, [self.rows[start:stop] for start, stop in spans]), 0
+        for start, stop in spans:
+            begin, end = end, end + stop - start
+            part = scores[begin:end]
+            # In place: memory that is new costs more than the work.
+            part *= self.inverse[start:stop]
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """How near chunks are to a query: one scan tells which ones may be, and those are compared exactly."""
+
+    block: VectorBlock
+    query: "NDArray[np.float32]"
+    #: What was scanned for, where, and what came of it.
+    asked: "Bytes"
+    spans: list[tuple[int, int]]
+    scores: "Scores"
+    #: Those with the highest scores.
+    first: ExactVectors
+
+    def without_gone(self, standing: "Callable[[list[int]], Set[int]]") -> "ScanResult":
+        """The same without those of the first that are no longer there, by what the caller says is."""
+        import numpy as np  # noqa: PLC0415
+
+        numbers = self.block.numbers[self.first.places].tolist()
+        there = standing(numbers)
+        kept = np.array([number in there for number in numbers], np.bool_)
+        first = ExactVectors(self.first.places[kept], self.first.rows[kept], self.first.lengths[kept])
+        return replace(self, first=first)
+
+    def moved(self, query: "NDArray[np.float32]") -> "ScanResult":
+        """The same for a query so near to this one that another scan would find hardly anything else."""
+        return replace(self, query=_normalised(query))
+
+    def best(self, most: int, allowed: "set[int] | None" = None) -> list[int]:
+        """The numbers of the nearest chunks, nearest first, ties to the newer."""
+        return list(self.ranked(most, allowed))
+
+    def ranked(self, most: int, allowed: "set[int] | None" = None) -> dict[int, float]:
+        """The same, each with its cosine."""
+        import numpy as np  # noqa: PLC0415
+
+        found = self._candidates(most, allowed)
+        numbers, cosines = self.block.numbers[found.places], found.cosines(self.query)
+        order = np.lexsort((-numbers, -cosines))
+        # A place that was kept for a row which turned out to be damaged has no number.
+        order = order[numbers[order] > 0][:most]
+        return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
+
+    def of(self, chunks: list[int]) -> list[float | None]:
+        """The cosine of each chunk; None for one that has no vector yet."""
+        import numpy as np  # noqa: PLC0415
+
+        places = self.block.places(np.array(chunks, np.int64))
+        there = places >= 0
+        cosines = iter(self.block.exactly(places[there]).cosines(self.query).tolist())
+        return [next(cosines) if here else None for here in there.tolist()]
+
+    def middle(self, most: int) -> "NDArray[np.float32]":
+        """The middle of the nearest vectors, each of length 1."""
+        import numpy as np  # noqa: PLC0415
+
+        nearest = np.argsort(-self.first.cosines(self.query), kind="stable")[:most]
+        return (self.first.rows[nearest] / self.first.lengths[nearest, None]).mean(axis=0)
+
+    def _candidates(self, most: int, allowed: "set[int] | None") -> ExactVectors:
+        """What may be among the nearest: by the scan, so many times what is asked for."""
+        pool = max(_POOL * most, _LEAST_POOL)
+        if allowed is not None:
+            return self.block.exactly(self._found_among(allowed, pool))
+        if pool <= len(self.first.places) or len(self.first.places) == len(self.scores):
+            return self.first
+        return self.block.exactly(_to_places(_top_places(self.scores, pool), self.spans))
+
+    def _found_among(self, allowed: set[int], most: int) -> "Numbers":
+        """The places of the first among some chunks; here lists are no help, since they may hold none of them."""
+        import numpy as np  # noqa: PLC0415
+
+        block = self.block
+        places = block.places(np.fromiter(allowed, np.int64, len(allowed)))
+        places = np.sort(places[places >= 0])
+        if block.lists is None:
+            scores = self.scores[places]
+        elif len(places) * _GATHERED <= len(block.rows):
+            scores = _dot_products(self.asked, [block.rows[places]]) * block.inverse[places]
+        else:
+            scores = block.scan(self.asked, [(0, len(block.rows))])[places]
+        return places[_top_places(scores, most)]
+
+
+class VectorMatrix:
+    """The vectors of one generation, kept current with what other processes write."""
+
+    def __init__(self, generation: int, dimensions: int, *, scanned: int = EXHAUSTIVE_SCAN_LIMIT) -> None:
+        self.generation = generation
+        self.dimensions = dimensions
+        self._scanned = scanned
+        self._lock = threading.Lock()
+        #: How many loaded rows are known to have been taken out since; which ones is not.
+        self.stale = 0
+        #: Whether there are so many vectors that `coarse.step` has something to do.
+        self.wants_lists = False
+        self._clear()
+
+    def __len__(self) -> int:
+        """How many vectors are loaded."""
+        return self._count
+
+    def refresh(self, tx: Tx, generation: Generation) -> None:
+        """Load what was written since the last time, or everything when much was taken out or came into lists."""
+        with self._lock:
+            if (generation.removed - self._removed) * _STALE_SHARE > max(self._count, _LEAST_ROOM):
+                self._clear()
+            self._load(tx, generation)
+            if self._regroup(tx, generation):
+                self._clear()
+                self._lists = ivf.load_cells(tx, self.generation, self.dimensions)
+                self._load(tx, generation)
+            self.stale = generation.removed - self._removed
+
+    def near(self, query: "NDArray[np.float32]", scanned: int | None = None) -> ScanResult:
+        """What is needed to tell which vectors are nearest to a query."""
+        with self._lock:
+            count, lists = self._count, self._lists
+            block = VectorBlock(
+                self._rows[:count], self._low[:count], self._inverse[:count], self._numbers[:count], lists
+            )
+        query = _normalised(query)
+        asked = quantise_query(query)
+        spans = [(0, count)]
+        if lists is not None:
+            spans = [*lists.spans(query, scanned or self._scanned), (lists.grouped, count)]
+        scores = block.scan(asked, spans)
+        first = block.exactly(_to_places(_top_places(scores, _FIRST), spans))
+        return ScanResult(block, query, asked, spans, scores, first)
+
+    def _clear(self) -> None:
+        import numpy as np  # noqa: PLC0415
+
+        self._count, self._last, self._removed = 0, 0, 0
+        self._lists: IvfCells | None = None
+        self._rows = np.zeros((0, self.dimensions), np.int8)
+        self._low = np.zeros((0, low_bits_size(self.dimensions)), np.uint8)
+        self._inverse = np.zeros(0, np.float32)
+        self._numbers = np.zeros(0, np.int64)
+
+    def _regroup(self, tx: Tx, generation: Generation) -> bool:
+        """Whether to lay the rows out by lists: once nearly all have one, and again when many came since."""
+        self.wants_lists = False
+        if self._count <= self._scanned:
+            return False
+        standing = ivf.ivf_status(tx, generation, self._count)
+        self.wants_lists = standing.wanting
+        loose = self._count - (self._lists.grouped if self._lists else 0)
+        return standing.usable and loose * 4 > self._count
+
+    def _load(self, tx: Tx, generation: Generation) -> None:
+        """Fetch what follows the last row, a page at a time."""
+        if self._count == 0:
+            self._removed = generation.removed
+        elif self._last >= generation.done:
+            return
+        # There are at most so many; memory that is never written to is never taken.
+        self._make_room(max(0, generation.done - self._last))
+        if self._last == 0 and self._lists:
+            self._count = self._lists.grouped
+        while page := vectors.after(tx, self.generation, self._last, _PAGE):
+            self._append(page)
+            self._last = page[-1][0]
+
+    def _append(self, page: list[Row]) -> None:
+        import numpy as np  # noqa: PLC0415
+
+        chunks, data = zip(*page, strict=True)
+        if not are_valid_rows(data, self.dimensions):
+            # A row of another length is damaged: it is passed over, and its chunk is found by its words.
+            page = [row for row in page if are_valid_rows(row[1:], self.dimensions)]
+            if page:
+                self._append(page)
+            return
+        numbers = np.array(chunks, np.int64)
+        rows, low = unpack_rows(data, self.dimensions)
+        self._make_room(len(data))
+        places = self._new_places(numbers)
+        self._rows[places], self._low[places] = rows, low
+        self._inverse[places], self._numbers[places] = 1 / _lengths(rows.astype(np.float32)), numbers
+
+    def _new_places(self, numbers: "Numbers") -> "Numbers | slice":
+        """Where new rows go: to their list, or behind everything."""
+        import numpy as np  # noqa: PLC0415
+
+        if self._lists is None:
+            self._count += len(numbers)
+            return slice(self._count - len(numbers), self._count)
+        places = self._lists.place(numbers)
+        loose = np.flatnonzero(places < 0)
+        places[loose] = np.arange(self._count, self._count + len(loose))
+        self._count += len(loose)
+        return places
+
+    def _make_room(self, more: int) -> None:
+        import numpy as np  # noqa: PLC0415
+
+        need, count = self._count + more, self._count
+        if need <= len(self._numbers):
+            return
+        # An eighth to spare: writes come in ones, and memory must stay near what the vectors take.
+        room = max(_LEAST_ROOM, need + need // 8)
+        for name in ("_rows", "_low", "_inverse", "_numbers"):
+            old = getattr(self, name)
+            new = np.zeros((room, *old.shape[1:]), old.dtype)
+            new[:count] = old[:count]
+            setattr(self, name, new)
+
+
+def _to_places(found: "NDArray[np.int64]", spans: list[tuple[int, int]]) -> "Numbers":
+    """Where in the block the places of a scan of some spans lie."""
+    import numpy as np  # noqa: PLC0415
+
+    if len(spans) == 1:
+        return found + spans[0][0]
+    sizes = np.array([stop - start for start, stop in spans], np.int64).cumsum()
+    span = np.searchsorted(sizes, found, side="right")
+    return found - sizes[span] + np.array([stop for _, stop in spans], np.int64)[span]
+
+
+def _top_places(scores: "Scores", most: int) -> "NDArray[np.int64]":
+    """The places of the highest scores, so many or all there are, in no order."""
+    import numpy as np  # noqa: PLC0415
+
+    if len(scores) <= most:
+        return np.arange(len(scores))
+    if len(scores) <= _LINE:
+        return np.argpartition(scores, len(scores) - most)[-most:]
+    # A few thousand tell about where the line runs; to sort them all would take as long as the scan.
+    sample = scores[:: max(1, len(scores) // _LINE)]
+    above = min(len(sample), 2 * most * len(sample) // len(scores) + 8)
+    found = np.flatnonzero(scores >= np.partition(sample, len(sample) - above)[len(sample) - above])
+    if len(found) < most:
+        found = np.arange(len(scores))
+    return found[np.argpartition(scores[found], len(found) - most)[-most:]] if len(found) > most else found
+
+
+def _lengths(rows: "NDArray[np.float32]") -> "Scores":
+    import numpy as np  # noqa: PLC0415
+
+    return np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1)
+
+
+def _normalised(query: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    import numpy as np  # noqa: PLC0415
+
+    return (query / (float(np.linalg.norm(query)) or 1.0)).astype(np.float32)
+
+
+def _dot_products(query: "Bytes", parts: "Sequence[Bytes]") -> "Scores":
+    """The dot product of a query with every row: by SIMD where there is a package for it, else by numpy in blocks."""
+    import numpy as np  # noqa: PLC0415
+
+    scores = np.empty(sum(map(len, parts)), np.float32)
+    try:
+        from numkong import cdist  # noqa: PLC0415 - optional
+    except ImportError:
+        wide = query.astype(np.float32)
+        blocks = (rows[start : start + 4096] for rows in parts for start in range(0, len(rows), 4096))
+        return np.concatenate([block.astype(np.float32) @ wide for block in blocks] or [scores])
+    asked, end = query.reshape(1, -1), 0
+    for rows in filter(len, parts):
+        begin, end = end, end + len(rows)
+        cdist(asked, rows, "dot", out=scores[None, begin:end])
+    return scores

@@ -1,0 +1,105 @@
+"""Quantises vectors to nine bits a component (scalar quantisation): a signed byte to scan, and one bit to re-score."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Bytes = NDArray[np.int8]
+    Bits = NDArray[np.uint8]
+    Vectors = NDArray[np.float32]
+
+_SCALE = 127
+
+
+def quantise(rows: "Vectors") -> list[bytes]:
+    """Each vector as it is kept: first the signed bytes, then the bits, eight in a byte."""
+    import numpy as np  # noqa: PLC0415 - heavy, and only where there are vectors
+
+    high, low = _pack_halves(_scaled(rows, 2))
+    return [row.tobytes() for row in np.hstack([high.view(np.uint8), low])]
+
+
+def quantise_query(vector: "Vectors") -> "Bytes":
+    """One vector to scan for."""
+    import numpy as np  # noqa: PLC0415
+
+    return _high_bytes(_scaled(vector.reshape(1, -1), 2))[0].astype(np.int8)
+
+
+def low_bits_size(dimensions: int) -> int:
+    """How many bytes the bits of one vector take."""
+    return -(-dimensions // 8)
+
+
+def dequantise(high: "Bytes", low: "Bits") -> "Vectors":
+    """Vectors with every bit there is of them, of any length."""
+    import numpy as np  # noqa: PLC0415
+
+    found = high.astype(np.float32)
+    found *= 2
+    found += np.unpackbits(low, axis=1, count=high.shape[1], bitorder="little")
+    # A bit that is not set stands for one less.
+    found -= 1
+    return found
+
+
+def are_valid_rows(data: Sequence[bytes], dimensions: int) -> bool:
+    """Whether rows have one of the lengths that were ever written; another one is damaged."""
+    known = {dimensions + low_bits_size(dimensions), dimensions, dimensions + -(-dimensions // 4)}
+    return set(map(len, data)) <= known
+
+
+def unpack_rows(data: Sequence[bytes], dimensions: int) -> "tuple[Bytes, Bits]":
+    """Whole rows as signed bytes and bits, whenever they were written."""
+    import numpy as np  # noqa: PLC0415
+
+    lengths = set(map(len, data))
+    if len(lengths) == 1:
+        return _unpack_equal_rows(np.frombuffer(b"".join(data), np.uint8).reshape(len(data), -1), dimensions)
+    high = np.empty((len(data), dimensions), np.int8)
+    low = np.empty((len(data), low_bits_size(dimensions)), np.uint8)
+    for length in lengths:
+        places = [place for place, row in enumerate(data) if len(row) == length]
+        high[places], low[places] = unpack_rows([data[place] for place in places], dimensions)
+    return high, low
+
+
+def _unpack_equal_rows(rows: "Bits", dimensions: int) -> "tuple[Bytes, Bits]":
+    """Rows of one length: as they are written now, or from before, with two bits below each byte or with none."""
+    import numpy as np  # noqa: PLC0415
+
+    high, low = rows[:, :dimensions].view(np.int8), rows[:, dimensions:]
+    if low.shape[1] == low_bits_size(dimensions):
+        return high, low
+    quarters = 4 * high.astype(np.int16)
+    if low.shape[1]:
+        rest = low[:, :, None] >> np.array([0, 2, 4, 6], np.uint8) & 3
+        quarters += rest.reshape(len(rows), -1)[:, :dimensions].astype(np.int16) - 2
+    return _pack_halves((quarters + 1) >> 1)
+
+
+def _scaled(rows: "Vectors", parts: int) -> "NDArray[np.int16]":
+    """Each component in parts of a signed byte."""
+    import numpy as np  # noqa: PLC0415
+
+    # Scaled so that the largest component is 127; a cosine needs no scale.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    scaled = np.divide(rows * (parts * _SCALE), largest, out=np.zeros_like(rows), where=largest > 0)
+    return np.rint(scaled).astype(np.int16)
+
+
+def _high_bytes(halves: "NDArray[np.int16]") -> "NDArray[np.int16]":
+    """The signed byte nearest to each component, the upper one of two."""
+    return (halves + 1) >> 1
+
+
+def _pack_halves(halves: "NDArray[np.int16]") -> "tuple[Bytes, Bits]":
+    """Components in halves of a signed byte, as signed bytes and bits."""
+    import numpy as np  # noqa: PLC0415
+
+    high = _high_bytes(halves)
+    low = np.packbits((halves - 2 * high + 1).astype(np.uint8), axis=1, bitorder="little")
+    return high.astype(np.int8), low

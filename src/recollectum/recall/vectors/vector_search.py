@@ -1,0 +1,370 @@
+"""Searches one vault by vectors: opens the embedder, keeps the vectors current, and says why it cannot answer."""
+
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar, cast
+
+from recollectum.domain.errors import ModelError, ModelMissing, SettingsError
+from recollectum.domain.ids import Clock
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.home.paths import Home
+from recollectum.models.embedding.port import Embedder
+from recollectum.recall.evidence import existing_chunks as standing_of
+from recollectum.recall.index import rechunking
+from recollectum.recall.vectors import backlog, ivf
+from recollectum.recall.vectors.backlog import BackgroundWorker
+from recollectum.recall.vectors.matrix import VectorMatrix
+from recollectum.recall.vectors.query import VectorQuery
+from recollectum.settings.model import EmbeddingSettings
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.index import chunks, generations
+from recollectum.storage.tables.index.generations import Generation, GenerationState
+from recollectum.storage.tables.trail import meta
+
+T = TypeVar("T")
+
+#: How long a recall waits for the vectors of what was just written.
+PATIENCE_SECONDS: Final = 1.0
+STEP: Final = 16
+#: Rows that are cut again in one transaction.
+_RECHUNK_ROWS: Final = 64
+#: How often a question begins anew because the model was changed while it was read.
+_MAX_ATTEMPTS: Final = 3
+_SHORTEST_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 32.0
+
+
+def open_embedder(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
+    """The embedder of these settings, or None where search is to be by words alone."""
+    # All providers and what they need of HTTP: a program that never asks does not pay for them.
+    from recollectum.models.registry import embedding  # noqa: PLC0415
+
+    return embedding.open_embedder(settings, environ)
+
+
+class Embedders:
+    """The embedder of the settings, opened when it is first asked for and shared by all vaults."""
+
+    def __init__(self, settings: EmbeddingSettings, environ: Mapping[str, str], shared_in: Home | None = None) -> None:
+        self._settings = settings
+        self._environ = environ
+        #: The home whose daemon computes for other processes; None where each has its own model.
+        self._shared_in = shared_in
+        self._lock = threading.Lock()
+        self._opened = False
+        self._embedder: Embedder | None = None
+        #: Those of generations from before the settings changed; None where it cannot be had.
+        self._others: dict[str, Embedder | None] = {}
+        self._why: str | None = None
+
+    def get(self) -> tuple[Embedder | None, str | None]:
+        """The embedder, or None and the reason."""
+        with self._lock:
+            if not self._opened:
+                self._open()
+            return self._embedder, self._why
+
+    def of(self, identity: str) -> Embedder | None:
+        """The embedder whose vectors a generation has, as far as it can still be had: for as long as it is current.
+
+        It is the one of the settings, the one of this machine, or another model at the address of the settings.
+        Texts go nowhere else, whatever was once allowed.
+        """
+        configured, _ = self.get()
+        if configured and configured.identity.text_key() == identity:
+            return configured
+        with self._lock:
+            if identity not in self._others:
+                self._others[identity] = self._before(identity)
+            return self._others[identity]
+
+    def _before(self, identity: str) -> Embedder | None:
+        made_by = EmbedderIdentity.from_text_key(identity)
+        if made_by is None:
+            return None
+        before = replace(self._settings, provider="local", model="")
+        if made_by.provider == self._settings.provider:
+            before = replace(self._settings, model=made_by.model, dimensions=made_by.dimensions)
+        try:
+            found = open_embedder(before, self._environ)
+        except (ModelError, SettingsError):
+            return None
+        if found is None or found.identity.text_key() == identity:
+            return found
+        found.close()
+        return None
+
+    def close(self) -> None:
+        """Give back what the embedders hold."""
+        with self._lock:
+            for embedder in (self._embedder, *self._others.values()):
+                if embedder:
+                    embedder.close()
+
+    def _shared(self, embedder: Embedder | None) -> Embedder | None:
+        if embedder is None or self._shared_in is None:
+            return embedder
+        # With the providers, which are loaded by now.
+        from recollectum.models.embedding.shared import share  # noqa: PLC0415
+
+        return share(embedder, self._shared_in)
+
+    def _open(self) -> None:
+        try:
+            self._embedder = self._shared(open_embedder(self._settings, self._environ))
+            # Who chose to do without one need not be told at every question.
+            without = self._embedder is None and self._settings.provider != "none"
+            self._why = "no embedder is installed, so only words were compared" if without else None
+        except (ModelError, SettingsError) as error:
+            self._why = str(error)
+        self._opened = True
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexState:
+    """How the index stands when a question comes."""
+
+    current: Generation | None
+    building: Generation | None
+    #: The model that somebody went back from.
+    left: str | None
+    behind: int
+
+
+class VectorSearch:
+    """The vectors of one vault, as this process has them.
+
+    A question waits for what is new in the generation that answers, and only for so long. A generation of another
+    model is built by a thread of its own, for which nobody waits.
+    """
+
+    def __init__(self, embedders: Embedders, settings: EmbeddingSettings, clock: Clock) -> None:
+        self._embedders = embedders
+        self._settings = settings
+        self._clock = clock
+        self._matrix: VectorMatrix | None = None
+        self._lock = threading.Lock()
+        self._catching_up = BackgroundWorker("recollectum-index")
+        self._building = BackgroundWorker("recollectum-build")
+        self._grouping = BackgroundWorker("recollectum-group")
+        #: Whether this process has had its say about the model; afterwards another one's change stands.
+        self._begun = False
+        self._pieces_known = False
+        self._pause = _SHORTEST_PAUSE
+        #: What was last read, by what it is, with the state in which the vault was then.
+        self._read: dict[str, tuple[Hashable, Any]] = {}
+
+    def prepare(self, database: Database, query: str) -> tuple[VectorQuery | None, str | None]:
+        """What a question needs to be answered by meaning; or None, and why not."""
+        embedder, why = self._embedders.get()
+        if embedder is None and self._pieces_known:
+            return None, why
+        standing = self._go_on(database, embedder)
+        if embedder is None or not query.strip():
+            return None, why
+        for _ in range(_MAX_ATTEMPTS):
+            answering = self._embedders.of(standing.current.identity) if standing.current else embedder
+            if answering is None:
+                return None, self._why_not(database, embedder)
+            answer = self._answer(database, answering, standing, query)
+            if answer:
+                return answer
+            standing = database.read(_load_index_state)
+        return None, "the index changed its model again and again, so only words were compared"
+
+    def _answer(
+        self, database: Database, answering: Embedder, standing: _IndexState, query: str
+    ) -> tuple[VectorQuery | None, str | None] | None:
+        """The vector arm from the generation of one model; None when another has taken its place in the meantime."""
+        awaited = self._catch_up(database) if standing.behind or standing.current is None else None
+        try:
+            # While what was just written is embedded beside it.
+            asked = answering.embed([query], Purpose.QUERY)[0]
+        except ModelError as error:
+            return None, str(error)
+        in_time = awaited is None or self._catching_up.wait(awaited, PATIENCE_SECONDS)
+        trouble = self._catching_up.trouble if awaited and in_time else None
+        found = self._vectors(database, answering.identity.text_key(), len(asked), written=awaited is not None)
+        if found is None:
+            not_yet = None if standing.current else "no piece has a vector yet, so only words were compared"
+            return (None, trouble or not_yet) if trouble or not_yet else None
+        matrix, behind = found
+        if matrix.wants_lists and standing.current:
+            self._group(database, standing.current, matrix)
+        if trouble and not len(matrix):
+            return None, trouble
+        if behind and not in_time:
+            trouble = f"about {behind} pieces have no vector yet and were compared by words alone"
+        if not matrix.stale:
+            return VectorQuery(matrix, asked), trouble
+        # What was taken out must not say what a question means.
+        return database.read(lambda tx: VectorQuery(matrix, asked, lambda numbers: standing_of(tx, numbers))), trouble
+
+    def _group(self, database: Database, generation: Generation, matrix: VectorMatrix) -> None:
+        """Put the vectors of a large vault into lists, behind the answers."""
+        size, dimensions = len(matrix), matrix.dimensions
+        self._grouping.start(lambda: ivf.build_step(database, generation, size=size, dimensions=dimensions))
+
+    def _why_not(self, database: Database, configured: Embedder) -> str:
+        """Why the generation that should answer cannot."""
+        # Looked up first: whoever has begun has also written it down.
+        begun = self._begun
+        standing, wanted = database.read(_load_index_state), configured.identity.text_key()
+        if standing.left == wanted:
+            return (
+                "somebody went back to vectors of a model that these settings do not name, so only words were "
+                "compared; name it again, or make vectors for this one with: recollectum index update"
+            )
+        if begun and wanted not in {one.identity for one in (standing.building, standing.current) if one}:
+            return (
+                "another process made the index for another model, so only words were compared; "
+                "give this one the same settings, or open the home again to make it for this one"
+            )
+        why = "the index is being made again for another model, so only words were compared"
+        return f"{why}; the last try ended with: {self._building.trouble}" if self._building.trouble else why
+
+    def _catch_up(self, database: Database) -> int:
+        return self._catching_up.start(lambda: self._freshen(database))
+
+    def _freshen(self, database: Database) -> bool:
+        """Embed a little of what is new in the generation that answers."""
+        embedder, _ = self._embedders.get()
+        standing = database.read(lambda tx: generations.find(tx, GenerationState.CURRENT))
+        if standing is None and embedder:
+            self.begin(database, embedder)
+        elif standing:
+            embedder = self._embedders.of(standing.identity)
+        return embedder is not None and self._step(database, embedder, STEP).count > 0
+
+    def _go_on(self, database: Database, configured: Embedder | None) -> _IndexState:
+        """How the index stands; what another version or another model left is seen to behind the answers."""
+        due, standing = database.read(
+            lambda tx: (not self._pieces_known and rechunking.is_due(tx), self._once(tx, "standing", _load_index_state))
+        )
+        self._pieces_known = not due
+        if configured and (standing.current is None or standing.current.identity == configured.identity.text_key()):
+            self._begun = True
+        if due or (configured and self._wants(configured, standing)):
+            self._building.start(lambda: self._build(database, configured))
+        return standing
+
+    def _wants(self, configured: Embedder, standing: _IndexState) -> bool:
+        """Whether this process should build: it asks for another model, and was not overruled since."""
+        wanted = configured.identity.text_key()
+        if standing.current is None or wanted in (standing.current.identity, standing.left):
+            return False
+        return not self._begun or (standing.building is not None and standing.building.identity == wanted)
+
+    def _build(self, database: Database, configured: Embedder | None) -> bool:
+        if self.recut(database):
+            return True
+        if configured is None or not self._wants(configured, database.read(_load_index_state)):
+            return False
+        if not self._begun:
+            self.begin(database, configured)
+        done = self.step(database, configured)
+        if done.contended:
+            # Another process builds the same: one is enough, and the other looks from time to time whether it lives.
+            self._building.pause(self._pause)
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        else:
+            self._pause = _SHORTEST_PAUSE
+        return done.count > 0
+
+    def follow(self, database: Database) -> int:
+        """Do at once what is done behind the answers; how many pieces. Where somebody went back, it stays so."""
+        configured, why = self._embedders.get()
+        if configured is None and why:
+            raise ModelMissing(why)
+        while self.recut(database):
+            pass
+        if configured is None:
+            return 0
+        done, standing = 0, database.read(_load_index_state)
+        answering = self._embedders.of(standing.current.identity) if standing.current else configured
+        if standing.current is None and database.read(chunks.last):
+            self.begin(database, configured)
+        for embedder in filter(None, (answering, configured if self._wants(configured, standing) else None)):
+            if embedder is configured and standing.current and not self._begun:
+                self.begin(database, embedder)
+            while count := self.step(database, embedder).count:
+                done += count
+        return done
+
+    def recut(self, database: Database) -> bool:
+        """Cut a few rows again that another version cut; False when none is left."""
+        if not database.read(rechunking.is_due):
+            return False
+        return database.write(lambda tx: rechunking.step(tx, _RECHUNK_ROWS)) > 0
+
+    def begin(self, database: Database, embedder: Embedder) -> None:
+        """Let a model have its generation: the current one, or one beside it."""
+        database.write(lambda tx: backlog.begin_generation(tx, embedder.identity, self._clock()))
+        self._begun = True
+
+    def step(self, database: Database, embedder: Embedder, limit: int = STEP) -> backlog.BacklogStep:
+        """Embed the next few chunks, one caller at a time."""
+        with self._lock:
+            return self._step(database, embedder, limit)
+
+    def _step(self, database: Database, embedder: Embedder, limit: int) -> backlog.BacklogStep:
+        return backlog.embed_step(
+            database, embedder, limit=limit, cache_entries=self._settings.cache_entries, now=self._clock()
+        )
+
+    def embedder(self) -> tuple[Embedder | None, str | None]:
+        """The embedder in force, or None and the reason."""
+        return self._embedders.get()
+
+    @property
+    def trouble(self) -> str | None:
+        """What ended the last try to build a generation here, if anything did."""
+        return self._building.trouble
+
+    def close(self) -> None:
+        """Stop what goes on behind the answers; it goes on from there the next time."""
+        self._catching_up.close()
+        self._building.close()
+        self._grouping.close()
+
+    def _vectors(
+        self, database: Database, identity: str, dimensions: int, *, written: bool
+    ) -> tuple[VectorMatrix, int] | None:
+        """The vectors of a model; those of the last time where nothing was written since, as was just seen."""
+        seen, _ = self._read.get("standing", (None, None))
+        at, found = self._read.get(identity, (None, None))
+        if found is not None and at == seen and not written:
+            return found
+        return database.read(lambda tx: self._once(tx, identity, lambda tx: self._current(tx, identity, dimensions)))
+
+    def _once(self, tx: Tx, what: str, load: Callable[[Tx], T]) -> T:
+        """What `load` reads, from memory where nothing was written since: questions come oftener than writes."""
+        state = tx.state
+        before, found = self._read.get(what, (None, None))
+        if before != state:
+            found = load(tx)
+            self._read[what] = state, found
+        return cast("T", found)
+
+    def _current(self, tx: Tx, identity: str, dimensions: int) -> tuple[VectorMatrix, int] | None:
+        """The vectors to compare with and how far they are behind, if they are of the model that read the question."""
+        generation = generations.find(tx, GenerationState.CURRENT)
+        if generation is None or generation.identity != identity:
+            return None
+        matrix = self._matrix
+        if matrix is None or matrix.generation != generation.id:
+            matrix = self._matrix = VectorMatrix(generation.id, dimensions)
+        matrix.refresh(tx, generation)
+        return matrix, backlog.lag(tx, generation)
+
+
+def _load_index_state(tx: Tx) -> _IndexState:
+    by_state = {one.state: one for one in generations.everything(tx)}
+    current = by_state.get(GenerationState.CURRENT)
+    return _IndexState(
+        current=current,
+        building=by_state.get(GenerationState.BUILDING),
+        left=meta.find(tx, backlog.ROLLED_BACK_MODEL),
+        behind=backlog.lag(tx, current) if current else 0,
+    )

@@ -1,0 +1,362 @@
+"""Opens a home and holds its shared parts: settings, keys, catalog, models and open vaults."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from threading import Lock as ThreadLock
+from typing import TYPE_CHECKING
+
+from recollectum.domain.access.caller import Caller
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.access.person import DEFAULT_TENANT, Person
+from recollectum.domain.errors import Damaged, HomeError, NotFound, StorageError, WrongKey
+from recollectum.domain.ids import Clock, IdMaker
+from recollectum.home.locks import Lock
+from recollectum.home.logs import Log
+from recollectum.home.paths import Home, prepare
+from recollectum.home.reserve import Reserve
+from recollectum.policy.lifecycle import Retention
+from recollectum.recall.rerank import Rerankers
+from recollectum.recall.vectors.vector_search import Embedders, VectorSearch
+from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSettings, load
+from recollectum.settings.model import LifecycleSettings, split_agents
+from recollectum.storage.keystore import KeyStore
+from recollectum.storage.opening import CATALOG, VAULT, Opener
+from recollectum.storage.pool import PooledDatabase, VaultPool
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.read_cache import ReadCache
+from recollectum.storage.sqlite.connection import is_only_connection
+from recollectum.storage.sqlite.database import SqliteDatabase, checkpoint
+from recollectum.storage.tables.catalog import people, vaults
+from recollectum.storage.tables.catalog.vaults import VaultEntry
+from recollectum.vault.access.people import ensure_tenant
+from recollectum.vault.clock import VaultClock
+from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
+from recollectum.vault.gate import Gate
+from recollectum.vault.idempotency import InFlightRequests
+from recollectum.vault.policies import PolicyGate
+from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
+from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.session_cache import SessionCache
+
+if TYPE_CHECKING:
+    from recollectum.models.embedding.port import Embedder
+    from recollectum.models.language.port import LanguageModel
+    from recollectum.vault.files.transcript_files import TranscriptReader
+    from recollectum.vault.intake.secret_store import SecretStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOptions:
+    """What a home is opened with."""
+
+    root: Path
+    cwd: Path
+    environ: Mapping[str, str]
+    overrides: Mapping[str, object]
+    passphrase: str | None
+    clock: Clock
+
+
+class HomeRuntime:
+    """One open home."""
+
+    def __init__(self, means: OpenOptions) -> None:
+        self.clock = means.clock
+        self.ids = IdMaker(means.clock)
+        self.home = Home(means.root)
+        prepare(self.home)
+        self.loaded: LoadedSettings = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
+        settings = self.loaded.settings
+        self.settings = settings
+        Reserve(self.home.reserve_file, settings.storage.reserve_mib * 1024 * 1024).ensure()
+        system = Path(means.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
+        self.log = Log(self.home, settings.log.level, means.clock)
+        self._ruling = PolicyGate(self.home, self.loaded.project, system, means.cwd, log=self.log)
+        self._opener = Opener(self.home, settings.storage, means.clock)
+        self.keys = self._opener.with_room(
+            lambda: KeyStore.open(
+                self.home,
+                encryption=settings.encryption,
+                key_file=settings.key_file,
+                passphrase=means.passphrase,
+                environ=means.environ,
+                clock=means.clock,
+            )
+        )
+        self._pool = VaultPool(settings.storage.open_vaults)
+        self._clocks: dict[str, VaultClock] = {}
+        self._meanings: dict[str, VectorSearch] = {}
+        self._looks: dict[str, RefreshThrottle] = {}
+        self._crawls = CrawlCache()
+        self._needles: dict[str, ErasureSamples] = {}
+        self._session_lists: dict[str, SessionCache] = {}
+        shared_in = self.home if settings.daemon.share_embedder == "on" else None
+        self._embedders = Embedders(settings.embedding, means.environ, shared_in)
+        self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ, self._embedders)
+        self._environ = means.environ
+        self._language: list[LanguageModel | None] = []
+        self._language_lock = ThreadLock()
+        self.running = InFlightRequests()
+        try:
+            self.catalog: SqliteDatabase = self._open_catalog()
+        except BaseException:
+            self.keys.close()
+            raise
+        self.known = ReadCache(self.catalog)
+
+    def close(self) -> None:
+        """Close every file; calling it again does nothing."""
+        for meaning in self._meanings.values():
+            meaning.close()
+        self._pool.close()
+        self._rerankers.close()
+        self._embedders.close()
+        for model in filter(None, self._language):
+            model.close()
+        self.catalog.close()
+        self.keys.close()
+        self.log.close()
+
+    def embedder(self) -> "tuple[Embedder | None, str | None]":
+        """The one embedder of the home, or None and the reason."""
+        return self._embedders.get()
+
+    def entry(self, owner: Owner) -> tuple[VaultEntry | None, Mapping[str, int]]:
+        """The vault of an owner, and the periods of the owner's tenant: in one look, since most need both."""
+        return self.known.read(("vault", owner), lambda tx: (vaults.find(tx, owner), _retention_days(tx, owner)))
+
+    def gate(
+        self,
+        caller: Caller,
+        owner: Owner | None,
+        look_up: Callable[[], Caller] | None = None,
+        clients: tuple[str, ...] = (),
+    ) -> Gate:
+        """The gate for a caller before an owner's vault, or before the home itself."""
+        return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients)
+
+    def runtime(self, entry: VaultEntry, gate: Gate, days: Mapping[str, int]) -> VaultRuntime:
+        """What the services of one vault stand on, for one caller; `days` are the periods of the owner's tenant."""
+        leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
+        clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
+
+        def opening() -> Database:
+            database = self._open_vault(entry)
+            try:
+                self._settle(replace(made, database=database), self.ground(entry.id))
+            except BaseException:
+                database.close()
+                raise
+            return database
+
+        made = VaultRuntime(
+            database=PooledDatabase(self._pool, entry.id, opening),
+            gate=gate,
+            clock=clock,
+            ids=self.ids,
+            retention=self._retention(entry.owner, days),
+            settings=self.settings,
+            meaning=self._meanings.setdefault(
+                entry.id, VectorSearch(self._embedders, self.settings.embedding, self.clock)
+            ),
+            looks=self._looks.setdefault(entry.id, RefreshThrottle(self._crawls)),
+            session_lists=self._session_lists.setdefault(entry.id, SessionCache()),
+            transcript_reader=_transcript_reader,
+            rerankers=self._rerankers,
+            owners=self.home.root / "owners",
+            language_model=self.language_model,
+            log=self.log,
+            keep_secret=self._keeps(entry.id) if self.settings.redaction.keep == "credentials" else None,
+            forget_secret=lambda account: self._kept_secrets().forget(account),
+        )
+        return made
+
+    def ground(self, vault_id: str) -> PurgeEnvironment:
+        """What a purge of one vault stands on beside it."""
+        return PurgeEnvironment(
+            home=self.home,
+            catalog=self.catalog,
+            keys=self.keys,
+            clock=self.clock,
+            release=self.release,
+            settle_catalog=lambda: self.catalog.on_connection(checkpoint),
+            needles=self._needles,
+            forget_secrets=self._forget_secrets,
+            vault_id=vault_id,
+        )
+
+    def settle(self) -> None:
+        """Finish what is left of people who were on their way out when a process ended."""
+        ground = self.ground("")
+        if ground.has_ledger():
+            # As below.
+            from recollectum.vault.purge.resume import resume_home_purges  # noqa: PLC0415
+
+            # A disk that takes no writes must not keep anybody from reading: what is left waits.
+            with suppress(StorageError, HomeError, OSError):
+                resume_home_purges(ground)
+
+    def settle_vault(self, entry: VaultEntry, caller: Caller) -> None:
+        """Take away again what was erased from a vault whose file was replaced, also where it is open already."""
+        self._pool.discard(entry.id)
+        _, days = self.entry(entry.owner)
+        self.runtime(entry, self.gate(caller, entry.owner), days).database.read(lambda _: None)
+
+    def _settle(self, runtime: VaultRuntime, ground: PurgeEnvironment) -> None:
+        """Where anything was ever erased, what is open of it goes on before a vault is served."""
+        if ground.has_ledger():
+            # Only now: most homes have erased nothing, and what erases takes a while to load.
+            from recollectum.vault.purge.resume import resume_vault_purges  # noqa: PLC0415
+
+            resume_vault_purges(runtime, ground)
+
+    def release(self, vault_id: str) -> bool:
+        """Close a vault here; True when nobody else has it open either."""
+        self._pool.discard(vault_id)
+        key = self.keys.key(vault_id) if self.keys.has_key(vault_id) else None
+        try:
+            return is_only_connection(self.home.vault_file(vault_id), key)
+        except (Damaged, WrongKey):
+            # Its key went in an attempt before this one: nobody can read it.
+            return True
+
+    def make_vault(self, owner: Owner) -> VaultEntry:
+        """A new vault for an owner: key, file, and last the catalog's line, which makes it real."""
+        entry = VaultEntry(
+            owner=owner,
+            id=self.ids("vlt"),
+            encrypted=self.settings.encryption == "auto" and self.keys.enabled,
+            created_at=self.clock(),
+        )
+        key = self.keys.make_key(entry.id) if entry.encrypted else None
+        self._opener.create_vault(entry.id, owner, key)
+
+        def change(tx: Tx) -> VaultEntry:
+            if people.find(tx, owner.person) is None:
+                ensure_tenant(tx, DEFAULT_TENANT, self.clock)
+                people.add(tx, Person(owner=owner.person, tenant=DEFAULT_TENANT, created_at=self.clock()))
+            return vaults.add(tx, entry)
+
+        try:
+            stands = self.catalog.write(change)
+        except BaseException:
+            self._discard(entry)
+            raise
+        if stands.id != entry.id:
+            # Another process made one for the same owner at the same time.
+            self._discard(entry)
+        return stands
+
+    def pending_steps(self) -> dict[Path, tuple[str, ...]]:
+        """For each vault, the schema steps that opening it will run."""
+        found: dict[Path, tuple[str, ...]] = {}
+        for entry in self.catalog.read(vaults.everything):
+            path = self.home.vault_file(entry.id)
+            steps = self._opener.pending(path, VAULT, self._vault_key(entry))
+            found[path] = tuple(f"{step.number:04} {step.name}" for step in steps)
+        return found
+
+    def _vault_key(self, entry: VaultEntry) -> bytes | None:
+        return self.keys.key(entry.id) if entry.encrypted else None
+
+    def _discard(self, entry: VaultEntry) -> None:
+        if entry.encrypted:
+            self.keys.destroy_key(entry.id)
+        path = self.home.vault_file(entry.id)
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+    def _open_vault(self, entry: VaultEntry) -> Database:
+        return self._opener.open_vault(entry.id, entry.owner, self._vault_key(entry))
+
+    def _open_catalog(self) -> SqliteDatabase:
+        if self.home.catalog_file.exists() and self.home.catalog_file.stat().st_size:
+            return self._opener.open_catalog(self._catalog_key())
+        with Lock(self.home.locks / "home.lock"):
+            # The key first, so that a creation cut short is finished with the same one.
+            made = self.keys.has_key(CATALOG)
+            if not made and self.settings.encryption == "auto":
+                self.keys.make_key(CATALOG)
+            return self._opener.create_catalog(self._catalog_key())
+
+    def _catalog_key(self) -> bytes | None:
+        return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
+
+    def language_model(self) -> "LanguageModel | None":
+        """The one language model of the home, had when it is first asked for."""
+        # Only now: most programs ask none, and the clients of providers take a while to load.
+        from recollectum.home.credentials.store import Credentials  # noqa: PLC0415
+        from recollectum.models.registry.language import open_language_model  # noqa: PLC0415
+
+        with self._language_lock:
+            if not self._language:
+                self._language.append(
+                    open_language_model(
+                        self.settings.language_model,
+                        self._environ,
+                        home=self.home,
+                        clock=self.clock,
+                        secret=Credentials(self.home, self.keys, environ=self._environ, clock=self.clock).secret,
+                    )
+                )
+            return self._language[0]
+
+    def _keeps(self, vault_id: str) -> Callable[[str], str]:
+        return lambda value: self._kept_secrets().keep(vault_id, value)
+
+    def _forget_secrets(self, vault_id: str) -> int:
+        return self._kept_secrets().forget_vault(vault_id)
+
+    def _kept_secrets(self) -> "SecretStore":
+        # As above.
+        from recollectum.vault.intake.secret_store import SecretStore  # noqa: PLC0415
+
+        return SecretStore(
+            home=self.home, keys=self.keys, catalog=self.catalog, environ=self._environ, clock=self.clock
+        )
+
+    def _retention(self, owner: Owner, days: Mapping[str, int]) -> Retention:
+        """The settings' periods, with the tenant's in front."""
+        rules = to_retention(self.settings.lifecycle, days)
+        # In the vault of one agent all is that agent's.
+        return replace(rules.of(owner.agent), agents=rules.agents)
+
+
+def _retention_days(tx: Tx, owner: Owner) -> Mapping[str, int]:
+    person = people.find(tx, owner.person)
+    tenant = people.find_tenant(tx, person.tenant) if person else None
+    return tenant.retention_days if tenant else {}
+
+
+def _transcript_reader() -> "TranscriptReader":
+    # Only now: most programs follow no transcripts, and what reads them takes a while to load.
+    from recollectum.transfer.transcript_reader import TranscriptLineReader  # noqa: PLC0415
+
+    return TranscriptLineReader()
+
+
+def to_retention(settings: LifecycleSettings, override: Mapping[str, int]) -> Retention:
+    """Days as durations; 0 is for ever, or no such state. What is said of an agent goes before what is of all."""
+    active = override.get("active", settings.active_days)
+    archive = override.get("archive", settings.archive_days)
+    usual = (active, archive, override.get("grace", settings.grace_days))
+    agents = split_agents(settings.agents).items()
+    return replace(
+        _periods(*usual), agents=tuple((name, _periods(*days, *usual[len(days) :])) for name, days in agents)
+    )
+
+
+def _periods(active: int, archive: int, grace: int) -> Retention:
+    return Retention(
+        active=timedelta(days=active) if active else None,
+        archived=timedelta(days=archive) if archive else None,
+        grace=timedelta(days=grace),
+    )
+
+
+def vault_not_found(owner: Owner) -> NotFound:
+    """The one answer for a vault that is not there and for one that this caller may not know of."""
+    return NotFound(f"there is no vault of {str(owner)!r} for this caller")

@@ -1,0 +1,34 @@
+"""Caches what was read from a database until any process writes to it."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar, cast
+
+from recollectum.storage.port import Database, Tx
+
+T = TypeVar("T")
+#: More answers than this are forgotten all at once: those of earlier states are never asked for again.
+_MOST = 4096
+_NOTHING: Any = object()
+
+
+class ReadCache:
+    """Answers of one database. Safe to use from several threads: the worst is to read twice."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: dict[Hashable, Any] = {}
+
+    def read(self, question: Hashable, load: Callable[[Tx], T]) -> T:
+        """What `load` reads, from memory where the database is in the state in which it was read."""
+
+        def look(tx: Tx) -> T:
+            asked = (question, tx.state)
+            found = self._kept.get(asked, _NOTHING)
+            if found is _NOTHING:
+                found = load(tx)
+                if len(self._kept) >= _MOST:
+                    self._kept.clear()
+                self._kept[asked] = found
+            return cast("T", found)
+
+        return self._database.read(look)

@@ -1,0 +1,165 @@
+"""BM25: scores chunks from posting lists with FTS5's formula and constants, in numpy where it is loaded.
+
+Lists by the thousand are added up by numpy where the search by meaning has loaded it, and else one by one; both come
+to the same.
+"""
+
+import json
+import math
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from recollectum.storage.port import Matches
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_K1: Final = 1.2
+_B: Final = 0.75
+#: What stands in most chunks tells next to nothing, but never speaks against one.
+_MIN_IDF: Final = 1e-6
+
+
+class CorpusSize(NamedTuple):
+    """How much is indexed."""
+
+    chunks: int
+    terms: int
+
+    def weight(self, frequency: int) -> float:
+        """What a phrase of so many chunks tells."""
+        # The frequency may be a guess.
+        others = max(0, self.chunks - frequency)
+        return max(_MIN_IDF, math.log((others + 0.5) / (frequency + 0.5)))
+
+    @property
+    def by_length(self) -> float:
+        """What one more term takes from a chunk."""
+        return _K1 * _B * self.chunks / max(1, self.terms)
+
+
+class PostingList(NamedTuple):
+    """The chunks with one phrase, as a JSON list, ascending and each as often as it has it."""
+
+    numbers: str
+    #: How many have it, where not all of them are listed.
+    frequency: int | None = None
+
+
+def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize) -> Matches:
+    """Every chunk in the lists with its score; `packed` has their lengths."""
+    telling = [one for one in lists if one.numbers != "[]"]
+    if "numpy" in sys.modules and telling:
+        return _score_in_numpy(telling, packed, size)
+    return _score_in_python(telling, packed, size)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Chunks and their scores in plain Python."""
+
+    by_number: dict[int, float]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.by_number)
+
+    def best(self, most: int) -> list[int]:
+        """The best of them, best first, ties to the newer."""
+        ordered = sorted(self.by_number.items(), key=lambda one: (-one[1], -one[0]))
+        return [number for number, _ in ordered[:most]]
+
+    def scores(self, numbers: Sequence[int]) -> dict[int, float]:
+        """The score of each that is among them."""
+        known = self.by_number
+        return {number: known[number] for number in numbers if number in known}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayScores:
+    """The same in two arrays, the numbers ascending."""
+
+    numbers: "NDArray[np.int64]"
+    values: "NDArray[np.float64]"
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.numbers)
+
+    def best(self, most: int) -> list[int]:
+        """The best of them, best first, ties to the newer."""
+        import numpy as np  # noqa: PLC0415 - heavy, and loaded by now
+
+        numbers, values = self.numbers, self.values
+        if most < len(numbers):
+            # All that are as good as the last one that is wanted, so that ties are settled below.
+            line = np.partition(values, len(values) - most)[len(values) - most] if most else np.inf
+            above = np.flatnonzero(values >= line)
+            numbers, values = numbers[above], values[above]
+        return numbers[np.lexsort((-numbers, -values))[:most]].tolist()
+
+    def scores(self, numbers: Sequence[int]) -> dict[int, float]:
+        """The score of each that is among them."""
+        import numpy as np  # noqa: PLC0415
+
+        sought = np.array(numbers, np.int64)
+        places = np.minimum(np.searchsorted(self.numbers, sought), len(self.numbers) - 1)
+        there = self.numbers[places] == sought
+        return dict(zip(sought[there].tolist(), self.values[places[there]].tolist(), strict=True))
+
+
+def _score_in_python(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize) -> Scores:
+    found: dict[int, float] = {}
+    for one in lists:
+        times = Counter[int](json.loads(one.numbers))
+        weight = size.weight(one.frequency or len(times))
+        for number, count in times.items():
+            length = packed[number]
+            terms = (length & 0x7F00) >> 1 | length & 0x7F
+            against = _K1 * (1 - _B) + size.by_length * terms
+            found[number] = found.get(number, 0.0) + weight * ((_K1 + 1) * count) / (against + count)
+    return Scores(found)
+
+
+def _score_in_numpy(lists: Sequence[PostingList], packed: "array[int]", size: CorpusSize) -> ArrayScores:
+    import numpy as np  # noqa: PLC0415
+
+    # All lists as one, since each step costs more to begin than the few thousand numbers of a list take.
+    listed = np.fromstring(",".join([one.numbers[1:-1] for one in lists]), np.int64, sep=",")
+    ends = np.array([one.numbers.count(",") + 1 for one in lists]).cumsum()
+    first = _firsts(listed, ends[:-1])
+    numbers = listed[first]
+    count = np.empty(len(first))
+    count[:-1], count[-1] = first[1:] - first[:-1], len(listed) - first[-1]
+    reached = [0, *np.searchsorted(first, ends).tolist()]
+    chunks = [stop - start for start, stop in pairwise(reached)]
+    weights = [size.weight(one.frequency or found) for one, found in zip(lists, chunks, strict=True)]
+    length = np.frombuffer(packed, np.uint16)[numbers]
+    against = size.by_length * ((length & 0x7F00) >> 1 | length & 0x7F)
+    against += _K1 * (1 - _B)
+    values = np.repeat(weights, chunks)
+    values *= (_K1 + 1) * count
+    against += count
+    values /= against
+    order = numbers.argsort(kind="stable")
+    numbers = numbers[order]
+    first = _firsts(numbers)
+    return ArrayScores(numbers[first], np.add.reduceat(values[order], first))
+
+
+def _firsts(ascending: "NDArray[np.int64]", begins: "NDArray[np.intp] | None" = None) -> "NDArray[np.intp]":
+    """Where each number stands for the first time, or for the first time in a list that begins there."""
+    import numpy as np  # noqa: PLC0415
+
+    new = np.empty(len(ascending), np.bool_)
+    new[0] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
+    if begins is not None:
+        new[begins] = True
+    return np.flatnonzero(new)

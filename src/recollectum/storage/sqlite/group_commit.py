@@ -1,0 +1,87 @@
+"""Group commit: writers that arrive together share one transaction, each in its own savepoint.
+
+Whoever gets the turn is the leader. It takes everything that waits, runs each piece in a savepoint of
+one transaction, commits once, and hands every caller its own result. A caller alone pays nothing for it.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from recollectum.storage.port import Tx
+
+#: Work per commit; more would make the first caller wait for the last.
+_MAX_BATCH = 64
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Callable[[Tx], Any]
+    done: bool = False
+    value: Any = None
+    error: BaseException | None = None
+
+
+class GroupCommitWriter:
+    """Runs functions of a transaction, one transaction at a time."""
+
+    def __init__(self, connection: apsw.Connection, tx: Tx) -> None:
+        self._connection = connection
+        self._tx = tx
+        self._waiting: deque[_Job] = deque()
+        self._turn = threading.Lock()
+
+    def run(self, work: Callable[[Tx], Any]) -> Any:  # noqa: ANN401  (Database.write gives it its type)
+        """The result of `work`, after its commit is durable."""
+        job = _Job(work)
+        self._waiting.append(job)
+        with self._turn:
+            # More may wait than one commit takes, and those before it come first.
+            while not job.done:
+                self._lead()
+        if job.error is not None:
+            raise job.error
+        return job.value
+
+    def exclusive(self, work: Callable[[apsw.Connection], Any]) -> Any:  # noqa: ANN401
+        """Run `work` on the connection between two commits, outside any transaction."""
+        with self._turn:
+            return work(self._connection)
+
+    def _lead(self) -> None:
+        batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MAX_BATCH))]
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            if len(batch) == 1:
+                batch[0].value = batch[0].work(self._tx)
+            else:
+                for job in batch:
+                    self._step(job)
+            self._connection.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001  (handed to its callers, none is kept)
+            self._roll_back()
+            for job in batch:
+                job.error = job.error or error
+        for job in batch:
+            job.done = True
+
+    def _step(self, job: _Job) -> None:
+        """One piece of a shared transaction: its failure undoes itself and nothing else."""
+        self._connection.execute("SAVEPOINT step")
+        try:
+            job.value = job.work(self._tx)
+        except BaseException as error:
+            job.error = error
+            if not self._connection.in_transaction:
+                # A full disk or a failed read undoes the whole transaction; nobody was told it held.
+                raise
+            self._connection.execute("ROLLBACK TO step")
+        self._connection.execute("RELEASE step")
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")

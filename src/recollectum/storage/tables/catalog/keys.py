@@ -1,0 +1,126 @@
+"""Reads and writes the api_keys and grants tables of the catalog."""
+
+import json
+from datetime import datetime
+from functools import lru_cache
+
+from recollectum.domain.access.caller import ApiKey, Grant, Permission, Scope
+from recollectum.domain.access.owner import Owner
+from recollectum.storage.port import Row, Tx
+from recollectum.storage.times import micros, moment, moment_or_none
+
+# A key is looked up at each request, and reading a name takes longer than finding its row.
+_owner = lru_cache(maxsize=4096)(Owner.parse)
+
+_ADD_KEY = """
+    INSERT INTO api_keys (id, digest, owner, permissions, created_at)
+    VALUES (:id, :digest, :owner, :permissions, :created_at)
+"""
+_ADD_OWNER = "INSERT INTO key_owners (key_id, owner) VALUES (:key_id, :owner)"
+_FIELDS = """
+    SELECT id, owner, permissions, created_at, revoked_at,
+           (SELECT json_group_array(key_owners.owner) FROM key_owners WHERE key_owners.key_id = api_keys.id)
+      FROM api_keys
+"""
+_KEY = _FIELDS + "WHERE digest = :digest"
+_KEY_BY_ID = _FIELDS + "WHERE id = :id"
+_KEYS = _FIELDS + "ORDER BY id"
+_REVOKE = "UPDATE api_keys SET revoked_at = :at WHERE id = :id AND (revoked_at IS NULL OR revoked_at > :now)"
+_ADD_GRANT = """
+    INSERT INTO grants (id, grantee, owner, permission, scope, session_id, created_at)
+    VALUES (:id, :grantee, :owner, :permission, :scope, :session_id, :created_at)
+"""
+_GRANTS_TO = """
+    SELECT id, grantee, owner, permission, scope, session_id, created_at FROM grants
+     WHERE grantee = :grantee ORDER BY id
+"""
+_GRANTS = "SELECT id, grantee, owner, permission, scope, session_id, created_at FROM grants ORDER BY id"
+_WITHDRAW = "DELETE FROM grants WHERE id = :id"
+
+
+def add(tx: Tx, key: ApiKey, digest: bytes) -> None:
+    """Keep a key by the digest of its secret."""
+    params = {
+        "id": key.id,
+        "digest": digest,
+        "owner": str(key.person),
+        "permissions": ",".join(sorted(key.permissions)),
+        "created_at": micros(key.created_at),
+    }
+    tx.run(_ADD_KEY, params)
+    for owner in key.owners:
+        tx.run(_ADD_OWNER, {"key_id": key.id, "owner": str(owner)})
+
+
+def find_by_id(tx: Tx, key_id: str) -> ApiKey | None:
+    """The key with that id."""
+    rows = tx.rows(_KEY_BY_ID, {"id": key_id})
+    return _key(rows[0]) if rows else None
+
+
+def find(tx: Tx, digest: bytes) -> ApiKey | None:
+    """The key with that digest."""
+    rows = tx.rows(_KEY, {"digest": digest})
+    return _key(rows[0]) if rows else None
+
+
+def everything(tx: Tx) -> list[ApiKey]:
+    """All keys, oldest first."""
+    return [_key(row) for row in tx.rows(_KEYS, {})]
+
+
+def revoke(tx: Tx, key_id: str, at: datetime, now: datetime) -> bool:
+    """Let a key end at a time, unless it has ended."""
+    return tx.run(_REVOKE, {"id": key_id, "at": micros(at), "now": micros(now)}) == 1
+
+
+def add_grant(tx: Tx, grant: Grant) -> None:
+    """Keep a grant."""
+    params = {
+        "id": grant.id,
+        "grantee": str(grant.to),
+        "owner": str(grant.owner),
+        "permission": grant.permission,
+        "scope": grant.scope,
+        "session_id": grant.session_id,
+        "created_at": micros(grant.created_at),
+    }
+    tx.run(_ADD_GRANT, params)
+
+
+def grants_to(tx: Tx, person: Owner) -> tuple[Grant, ...]:
+    """What others allow a person."""
+    return tuple(_grant(row) for row in tx.rows(_GRANTS_TO, {"grantee": str(person)}))
+
+
+def grants(tx: Tx) -> list[Grant]:
+    """All grants, oldest first."""
+    return [_grant(row) for row in tx.rows(_GRANTS, {})]
+
+
+def withdraw(tx: Tx, grant_id: str) -> bool:
+    """End a grant."""
+    return tx.run(_WITHDRAW, {"id": grant_id}) == 1
+
+
+def _key(row: Row) -> ApiKey:
+    return ApiKey(
+        id=row[0],
+        person=_owner(row[1]),
+        permissions=frozenset(Permission(word) for word in row[2].split(",") if word),
+        created_at=moment(row[3]),
+        revoked_at=moment_or_none(row[4]),
+        owners=tuple(_owner(owner) for owner in sorted(json.loads(row[5]))),
+    )
+
+
+def _grant(row: Row) -> Grant:
+    return Grant(
+        id=row[0],
+        to=_owner(row[1]),
+        owner=_owner(row[2]),
+        permission=Permission(row[3]),
+        scope=Scope(row[4]),
+        session_id=row[5],
+        created_at=moment(row[6]),
+    )

@@ -1,0 +1,51 @@
+"""Reads and writes the repeats table of the catalog: idempotency keys and the stored result of each request."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollectum.domain.access.owner import Owner
+from recollectum.storage.port import Tx
+from recollectum.storage.times import micros
+
+_FIND = "SELECT request, answer FROM repeats WHERE digest = :digest"
+_BEGIN = """
+    INSERT INTO repeats (digest, owner, request, begun_at) VALUES (:digest, :owner, :request, :begun_at)
+"""
+_FINISH = "UPDATE repeats SET answer = :answer WHERE digest = :digest"
+_DROP = "DELETE FROM repeats WHERE digest = :digest"
+_PRUNE = "DELETE FROM repeats WHERE begun_at < :before"
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotentRequest:
+    """What is kept of one request."""
+
+    request: bytes
+    #: JSON; None while it is being done, or when a process ended in the middle.
+    answer: str | None
+
+
+def find(tx: Tx, digest: bytes) -> IdempotentRequest | None:
+    """What was asked under that key."""
+    rows = tx.rows(_FIND, {"digest": digest})
+    return IdempotentRequest(*rows[0]) if rows else None
+
+
+def begin(tx: Tx, digest: bytes, owner: Owner, request: bytes, at: datetime) -> None:
+    """Note that something is being done."""
+    tx.run(_BEGIN, {"digest": digest, "owner": str(owner), "request": request, "begun_at": micros(at)})
+
+
+def finish(tx: Tx, digest: bytes, answer: str) -> None:
+    """Note what came of it."""
+    tx.run(_FINISH, {"digest": digest, "answer": answer})
+
+
+def drop(tx: Tx, digest: bytes) -> None:
+    """Note that nothing came of it."""
+    tx.run(_DROP, {"digest": digest})
+
+
+def prune(tx: Tx, before: datetime) -> int:
+    """Forget what was asked before a time; how many."""
+    return tx.run(_PRUNE, {"before": micros(before)})

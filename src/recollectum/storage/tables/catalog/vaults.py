@@ -1,0 +1,52 @@
+"""Reads and writes the vaults table of the catalog: the file of each owner."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollectum.domain.access.owner import Owner
+from recollectum.storage.port import Row, Tx
+from recollectum.storage.times import micros, moment
+
+_ADD = """
+    INSERT INTO vaults (owner, id, encrypted, created_at) VALUES (:owner, :id, :encrypted, :created_at)
+    ON CONFLICT (owner) DO NOTHING
+"""
+_ONE = "SELECT owner, id, encrypted, created_at FROM vaults WHERE owner = :owner"
+_ALL = "SELECT owner, id, encrypted, created_at FROM vaults ORDER BY owner"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultEntry:
+    """One vault as the catalog knows it. The id is random: a name never becomes part of a path."""
+
+    owner: Owner
+    id: str
+    encrypted: bool
+    created_at: datetime
+
+
+def add(tx: Tx, entry: VaultEntry) -> VaultEntry:
+    """Add a vault, unless somebody was quicker: the one that is there."""
+    params = {
+        "owner": str(entry.owner),
+        "id": entry.id,
+        "encrypted": int(entry.encrypted),
+        "created_at": micros(entry.created_at),
+    }
+    tx.run(_ADD, params)
+    return _from_row(tx.rows(_ONE, {"owner": str(entry.owner)})[0])
+
+
+def find(tx: Tx, owner: Owner) -> VaultEntry | None:
+    """The vault of an owner."""
+    rows = tx.rows(_ONE, {"owner": str(owner)})
+    return _from_row(rows[0]) if rows else None
+
+
+def everything(tx: Tx) -> list[VaultEntry]:
+    """All vaults, by owner."""
+    return [_from_row(row) for row in tx.rows(_ALL, {})]
+
+
+def _from_row(row: Row) -> VaultEntry:
+    return VaultEntry(owner=Owner.parse(row[0]), id=row[1], encrypted=bool(row[2]), created_at=moment(row[3]))

@@ -1,0 +1,13 @@
+"""Tables of a vault that hold content.
+
+memories     memories in their current state
+versions     earlier texts of memories
+messages     messages in order
+sessions     conversations
+notes        followed folders and their notes
+transcripts  followed transcript files and read offsets
+imports      which messages each import added
+checkpoints  named positions in conversations
+summaries    summaries of long conversations
+citations    message spans that support a memory
+"""

@@ -1,0 +1,48 @@
+"""Reads and writes the citations table: the message spans that support a memory."""
+
+from collections.abc import Iterable
+
+from recollectum.domain.memory import Citation
+from recollectum.domain.proposal import Span
+from recollectum.storage.port import Tx
+
+_ADD = """
+    INSERT INTO citations (memory_id, message_id, start, stop, run_id)
+    SELECT :memory_id, id, :start, :stop, :run_id FROM messages WHERE id = :message_id
+    ON CONFLICT DO NOTHING
+"""
+_OF = """
+    SELECT message_id, start, stop FROM citations WHERE memory_id = :memory_id ORDER BY message_id, start, stop
+"""
+_PLACES = """
+    SELECT messages.session_id, messages.id, messages.position, citations.start, citations.stop
+      FROM citations JOIN messages ON messages.id = citations.message_id
+     WHERE citations.memory_id = :memory_id
+     ORDER BY messages.session_id, messages.position, citations.start, citations.stop
+"""
+_REMOVE = "DELETE FROM citations WHERE memory_id = :memory_id"
+
+
+def add(tx: Tx, memory_id: str, spans: Iterable[Span], run_id: str | None) -> None:
+    """Note where a memory came from; a message that is gone is not cited."""
+    for span in spans:
+        place = {"message_id": span.message_id, "start": span.start, "stop": span.end}
+        tx.run(_ADD, {"memory_id": memory_id, "run_id": run_id, **place})
+
+
+def of(tx: Tx, memory_id: str) -> list[Span]:
+    """The words that a memory came from."""
+    return [Span(row[0], row[1], row[2]) for row in tx.rows(_OF, {"memory_id": memory_id})]
+
+
+def places(tx: Tx, memory_id: str) -> list[Citation]:
+    """The same, with where each message stands; in the order in which they were said."""
+    return [
+        Citation(session_id=row[0], message_id=row[1], position=row[2], start=row[3], end=row[4], exact=True)
+        for row in tx.rows(_PLACES, {"memory_id": memory_id})
+    ]
+
+
+def remove(tx: Tx, memory_id: str) -> None:
+    """Forget where a memory came from."""
+    tx.run(_REMOVE, {"memory_id": memory_id})

@@ -1,0 +1,60 @@
+"""Reads and writes the imports table: the messages that each import added."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollectum.storage.port import Tx
+from recollectum.storage.times import micros, moment
+
+_LAST = "SELECT coalesce(max(number), 0) FROM messages"
+_ADD = """
+    INSERT INTO imports (id, session_id, first, last, by, at) VALUES (:id, :session_id, :first, :last, :by, :at)
+    ON CONFLICT DO NOTHING
+"""
+_PAGE = """
+    SELECT imports.id, min(imports.at), min(imports.by), count(DISTINCT imports.session_id), (
+               SELECT count(*) FROM imports AS part JOIN messages ON messages.session_id = part.session_id
+                  AND messages.number BETWEEN part.first AND part.last WHERE part.id = imports.id)
+      FROM imports GROUP BY imports.id ORDER BY 2 DESC, 1 DESC LIMIT :limit
+"""
+_MESSAGES = """
+    SELECT messages.id FROM imports JOIN messages ON messages.session_id = imports.session_id
+       AND messages.number BETWEEN imports.first AND imports.last WHERE imports.id = :id
+"""
+_IS_THERE = "SELECT 1 FROM imports WHERE id = :id LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One bringing in of conversations: counts, no content."""
+
+    id: str
+    at: datetime
+    by: str
+    sessions: int
+    messages: int
+
+
+def last_number(tx: Tx) -> int:
+    """The number of the newest message; 0 when there is none."""
+    return tx.rows(_LAST, {})[0][0]
+
+
+def add(tx: Tx, import_id: str, session_id: str, after: int, by: str, at: datetime) -> None:
+    """Keep that an import brought the messages of a session that follow a number."""
+    params = {"id": import_id, "session_id": session_id, "first": after + 1, "last": last_number(tx)}
+    tx.run(_ADD, {**params, "by": by, "at": micros(at)})
+
+
+def page(tx: Tx, limit: int) -> list[Import]:
+    """The newest imports of which something is left."""
+    return [
+        Import(id=row[0], at=moment(row[1]), by=row[2], sessions=row[3], messages=row[4])
+        for row in tx.rows(_PAGE, {"limit": limit})
+    ]
+
+
+def messages_of(tx: Tx, import_id: str) -> set[str] | None:
+    """The messages that an import brought and that are still here; None when there is no such import."""
+    found = {row[0] for row in tx.rows(_MESSAGES, {"id": import_id})}
+    return found if found or tx.rows(_IS_THERE, {"id": import_id}) else None

@@ -1,0 +1,185 @@
+"""Reads and writes the messages table: the messages of each session in order."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from recollectum.domain.errors import Conflict
+from recollectum.domain.message import Message, Role, TokenCount, ToolCall, ToolStatus
+from recollectum.domain.trust import Trust
+from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
+
+_NUMBER = "SELECT number FROM messages WHERE id = :id"
+_COLUMNS = """number, id, session_id, position, role, created_at, text, parts, tool_calls, thoughts, tokens,
+    token_estimate, model, native_id, speaker, trust, extra"""
+_INSERT = """
+    INSERT INTO messages (id, session_id, position, role, created_at, text, parts, tool_calls, thoughts, tokens,
+        token_estimate, model, native_id, speaker, trust, extra)
+    VALUES (:id, :session_id, :position, :role, :created_at, :text, :parts, :tool_calls, :thoughts, :tokens,
+        :token_estimate, :model, :native_id, :speaker, :trust, :extra)
+    ON CONFLICT DO NOTHING
+    RETURNING number
+"""
+_BY_ID = f"SELECT {_COLUMNS} FROM messages WHERE id = :id"  # noqa: S608  (constants of this file)
+_BY_NATIVE = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id AND native_id = :native_id"  # noqa: S608
+_LATEST = f"""
+    SELECT {_COLUMNS} FROM messages
+     WHERE session_id = :session_id AND (:before IS NULL OR position < :before)
+     ORDER BY position DESC LIMIT :limit
+"""  # noqa: S608
+_FROM = f"""
+    SELECT {_COLUMNS} FROM messages
+     WHERE session_id = :session_id AND position > :after ORDER BY position LIMIT :limit
+"""  # noqa: S608
+_TURN_START = """
+    SELECT position FROM messages
+     WHERE session_id = :session_id AND role = 'user' ORDER BY position DESC LIMIT 1 OFFSET :skip
+"""
+_ALL = f"SELECT {_COLUMNS} FROM messages ORDER BY number"  # noqa: S608
+_TEXTS = "SELECT number, text FROM messages ORDER BY number"
+_FOLLOWING = f"SELECT {_COLUMNS} FROM messages WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
+_CALLS = "UPDATE messages SET tool_calls = :tool_calls WHERE id = :id"
+_OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id"  # noqa: S608
+
+
+def insert(tx: Tx, message: Message) -> int:
+    """Add a message; its row number."""
+    rows = tx.rows(_INSERT, _to_row(message))
+    if not rows:
+        raise Conflict(f"message {message.id!r} is in this vault already, or its place in the session is taken")
+    return rows[0][0]
+
+
+def find(tx: Tx, message_id: str) -> Message | None:
+    """The message with that id."""
+    return _first(tx.rows(_BY_ID, {"id": message_id}))
+
+
+def number_of(tx: Tx, message_id: str) -> int | None:
+    """The place of a message in the order of writing."""
+    rows = tx.rows(_NUMBER, {"id": message_id})
+    return rows[0][0] if rows else None
+
+
+def find_native(tx: Tx, session_id: str, native_id: str) -> Message | None:
+    """The message to which its own agent gave that id."""
+    return _first(tx.rows(_BY_NATIVE, {"session_id": session_id, "native_id": native_id}))
+
+
+def latest(tx: Tx, session_id: str, *, before: int | None, limit: int) -> list[Message]:
+    """The last messages before a position, in order."""
+    rows = tx.rows(_LATEST, {"session_id": session_id, "before": before, "limit": limit})
+    return [_from_row(row) for row in reversed(rows)]
+
+
+def after(tx: Tx, session_id: str, position: int, limit: int) -> list[Message]:
+    """The messages that follow a position, in order."""
+    rows = tx.rows(_FROM, {"session_id": session_id, "after": position, "limit": limit})
+    return [_from_row(row) for row in rows]
+
+
+def turn_start(tx: Tx, session_id: str, turns: int) -> int:
+    """The position of the user's message that begins the last `turns` turns; 1 when there are fewer."""
+    rows = tx.rows(_TURN_START, {"session_id": session_id, "skip": turns - 1})
+    return rows[0][0] if rows else 1
+
+
+def everything(tx: Tx) -> Iterable[tuple[int, Message]]:
+    """Every message with its row number, in the order of writing."""
+    return ((row[0], _from_row(row)) for row in tx.rows(_ALL, {}))
+
+
+def texts(tx: Tx) -> list[tuple[int, str]]:
+    """What the index is made from: the row number and text of every message, in the order of writing."""
+    return [(number, text) for number, text in tx.rows(_TEXTS, {})]
+
+
+def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Message]]:
+    """The messages after a row number, of any session, with their row numbers."""
+    return [(row[0], _from_row(row)) for row in tx.rows(_FOLLOWING, {"number": number, "limit": limit})]
+
+
+def set_calls(tx: Tx, message: Message) -> None:
+    """Store the tool calls of a message as they stand now."""
+    tx.run(_CALLS, {"id": message.id, "tool_calls": _to_row(message)["tool_calls"]})
+
+
+def of_session(tx: Tx, session_id: str) -> Iterable[tuple[int, Message]]:
+    """The messages of a session with their row numbers."""
+    return ((row[0], _from_row(row)) for row in tx.rows(_OF_SESSION, {"session_id": session_id}))
+
+
+def _first(rows: list[Row]) -> Message | None:
+    return _from_row(rows[0]) if rows else None
+
+
+def _from_row(row: Row) -> Message:
+    return Message(
+        id=row[1],
+        session_id=row[2],
+        position=row[3],
+        role=Role(row[4]),
+        created_at=moment(row[5]),
+        content=row[6] if row[7] is None else tuple(json.loads(row[7])),
+        tool_calls=tuple(map(_call_from_json, json.loads(row[8]))) if row[8] else (),
+        thoughts=tuple(json.loads(row[9])) if row[9] else (),
+        tokens=TokenCount(**json.loads(row[10])) if row[10] else None,
+        token_estimate=row[11],
+        model=row[12],
+        native_id=row[13],
+        speaker=row[14],
+        trust=Trust(row[15]),
+        extra=json.loads(row[16]) if row[16] else {},
+    )
+
+
+def _to_row(message: Message) -> Params:
+    plain = isinstance(message.content, str)
+    return {
+        "id": message.id,
+        "session_id": message.session_id,
+        "position": message.position,
+        "role": message.role.value,
+        "created_at": micros(message.created_at),
+        "text": message.text,
+        "parts": None if plain else json.dumps(message.content),
+        "tool_calls": _json_or_none(list(map(_call_to_json, message.tool_calls))),
+        "thoughts": _json_or_none(message.thoughts),
+        "tokens": json.dumps(asdict(message.tokens)) if message.tokens else None,
+        "token_estimate": message.token_estimate,
+        "model": message.model,
+        "native_id": message.native_id,
+        "speaker": message.speaker,
+        "trust": message.trust.value,
+        "extra": _json_or_none(message.extra),
+    }
+
+
+def _json_or_none(value: Iterable[Any]) -> str | None:
+    return json.dumps(value) if value else None
+
+
+def _call_to_json(call: ToolCall) -> dict[str, Any]:
+    return {
+        "id": call.id,
+        "name": call.name,
+        "args": call.args,
+        "result": call.result,
+        "status": call.status,
+        "at": micros_or_none(call.at),
+        "extra": call.extra,
+    }
+
+
+def _call_from_json(call: dict[str, Any]) -> ToolCall:
+    return ToolCall(
+        id=call["id"],
+        name=call["name"],
+        args=call["args"],
+        result=call["result"],
+        status=ToolStatus(call["status"]),
+        at=moment_or_none(call["at"]),
+        extra=call["extra"],
+    )

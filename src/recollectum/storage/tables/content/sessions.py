@@ -1,0 +1,146 @@
+"""Reads and writes the sessions table: conversations, and the open one of each key."""
+
+import json
+from datetime import datetime
+
+from recollectum.domain.session import Session, SessionKey
+from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
+
+_COLUMNS = """id, key, created_at, updated_at, ended_at, title, summary, project, imported,
+    message_count, token_estimate, extra"""
+_INSERT = f"""
+    INSERT INTO sessions ({_COLUMNS})
+    VALUES (:id, :key, :created_at, :updated_at, :ended_at, :title, :summary, :project, :imported,
+        :message_count, :token_estimate, :extra)
+"""  # noqa: S608  (constants of this file)
+_BY_ID = f"SELECT {_COLUMNS} FROM sessions WHERE id = :id"  # noqa: S608
+_OPEN = f"SELECT {_COLUMNS} FROM sessions WHERE key = :key AND ended_at IS NULL AND imported = 0"  # noqa: S608
+# Sessions that an import brought which was taken back, and in which nothing else was said since.
+_TAKEN_BACK = """
+    SELECT held.session_id FROM (
+        SELECT messages.session_id, count(*) AS messages
+          FROM quarantines JOIN quarantined_messages ON quarantined_messages.quarantine_id = quarantines.id
+          JOIN messages ON messages.id = quarantined_messages.message_id
+         WHERE quarantines.went = 'soft_deleted' GROUP BY messages.session_id) AS held
+     WHERE held.messages = (SELECT count(*) FROM messages WHERE messages.session_id = held.session_id)
+"""
+_PAGE = f"""
+    SELECT {_COLUMNS} FROM sessions
+     WHERE (:before IS NULL OR id < :before) AND (:prefix IS NULL OR substr(key, 1, length(:prefix)) = :prefix)
+       AND id NOT IN ({_TAKEN_BACK})
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
+_IS_TAKEN_BACK = f"SELECT :id IN ({_TAKEN_BACK})"
+_GREW = """
+    UPDATE sessions
+       SET message_count = message_count + :messages, token_estimate = token_estimate + :tokens,
+           updated_at = max(updated_at, :at)
+     WHERE id = :id
+    RETURNING message_count
+"""
+_DESCRIBE = """
+    UPDATE sessions SET title = :title, summary = :summary, ended_at = :ended_at, updated_at = :updated_at
+     WHERE id = :id
+"""
+_DELETE = "DELETE FROM sessions WHERE id = :id"
+# Hook sessions past their age, and the oldest of those past their count.
+_STALE_HOOKS = """
+    SELECT id FROM sessions
+     WHERE key >= 'hook:' AND key < 'hook;'
+       AND (updated_at < :oldest OR id NOT IN (
+            SELECT id FROM sessions WHERE key >= 'hook:' AND key < 'hook;'
+             ORDER BY updated_at DESC, id DESC LIMIT :most))
+"""
+_COUNT = "SELECT count(*), coalesce(sum(message_count), 0) FROM sessions"
+
+
+def insert(tx: Tx, session: Session) -> None:
+    """Add a session."""
+    tx.run(_INSERT, _to_row(session))
+
+
+def find(tx: Tx, session_id: str) -> Session | None:
+    """The session with that id."""
+    return _first(tx.rows(_BY_ID, {"id": session_id}))
+
+
+def find_open(tx: Tx, key: SessionKey) -> Session | None:
+    """The session to resume under a key."""
+    return _first(tx.rows(_OPEN, {"key": str(key)}))
+
+
+def page(tx: Tx, *, before: str | None, prefix: str | None, limit: int) -> list[Session]:
+    """The newest sessions before an id whose key begins with `prefix`; none of an import that was taken back."""
+    return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "prefix": prefix, "limit": limit})]
+
+
+def is_taken_back(tx: Tx, session_id: str) -> bool:
+    """Whether all of a session came with an import that was taken back."""
+    return bool(tx.rows(_IS_TAKEN_BACK, {"id": session_id})[0][0])
+
+
+def grow(tx: Tx, session_id: str, *, messages: int, tokens: int, at: datetime) -> int | None:
+    """Count new messages in; how many there are now, or None when there is no such session."""
+    rows = tx.rows(_GREW, {"id": session_id, "messages": messages, "tokens": tokens, "at": micros(at)})
+    return rows[0][0] if rows else None
+
+
+def describe(tx: Tx, session: Session) -> None:
+    """Store what may change in a session: its title, summary and end."""
+    row = _to_row(session)
+    tx.run(_DESCRIBE, {name: row[name] for name in ("id", "title", "summary", "ended_at", "updated_at")})
+
+
+def delete(tx: Tx, session_id: str) -> bool:
+    """Destroy a session and its messages."""
+    return tx.run(_DELETE, {"id": session_id}) == 1
+
+
+def stale_hooks(tx: Tx, *, oldest: datetime, most: int) -> list[str]:
+    """Hook sessions that are too old, or too many."""
+    return [row[0] for row in tx.rows(_STALE_HOOKS, {"oldest": micros(oldest), "most": most})]
+
+
+def totals(tx: Tx) -> tuple[int, int]:
+    """How many sessions there are, and how many messages in all of them."""
+    sessions, messages = tx.rows(_COUNT, {})[0]
+    return sessions, messages
+
+
+def _first(rows: list[Row]) -> Session | None:
+    return _from_row(rows[0]) if rows else None
+
+
+def _from_row(row: Row) -> Session:
+    return Session(
+        id=row[0],
+        key=SessionKey.parse(row[1]),
+        created_at=moment(row[2]),
+        updated_at=moment(row[3]),
+        ended_at=moment_or_none(row[4]),
+        title=row[5],
+        summary=row[6],
+        project=row[7],
+        imported=bool(row[8]),
+        message_count=row[9],
+        token_estimate=row[10],
+        extra=json.loads(row[11]) if row[11] else {},
+    )
+
+
+def _to_row(session: Session) -> Params:
+    return {
+        "id": session.id,
+        "key": str(session.key),
+        "created_at": micros(session.created_at),
+        "updated_at": micros(session.updated_at),
+        "ended_at": micros_or_none(session.ended_at),
+        "title": session.title,
+        "summary": session.summary,
+        "project": session.project,
+        "imported": int(session.imported),
+        "message_count": session.message_count,
+        "token_estimate": session.token_estimate,
+        "extra": json.dumps(session.extra) if session.extra else None,
+    }

@@ -1,0 +1,8 @@
+"""Tables and statements of purges.
+
+erased          the catalog's ledger of erased items
+erased_items    active purges and their remaining items
+erased_lineage  selects what a purge covers
+erased_rows     deletes it and searches what remains
+receipts        signed receipts
+"""

@@ -1,0 +1,164 @@
+"""Selects the rows that a purge covers: the named ones and everything derived from them."""
+
+import json
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from recollectum.storage.port import Tx
+from recollectum.storage.times import micros
+
+_GIVEN = "(SELECT value FROM json_each(:ids))"
+_MESSAGES_OF = f"SELECT id FROM messages WHERE session_id IN {_GIVEN}"  # noqa: S608  (constants of this file)
+_COPIES = f"SELECT id FROM messages WHERE extra ->> '$.copy_of' IN {_GIVEN}"  # noqa: S608
+# A session of which nothing is left goes whole; one that never had a message stays.
+_EMPTIED = f"""
+    SELECT DISTINCT session_id FROM messages AS gone WHERE id IN {_GIVEN} AND NOT EXISTS (
+        SELECT 1 FROM messages AS stays WHERE stays.session_id = gone.session_id AND stays.id NOT IN {_GIVEN})
+"""  # noqa: S608
+# A memory that cites nothing came from the message it was said in.
+_ONLY_FROM = f"""
+    SELECT memory_id FROM citations WHERE message_id IN {_GIVEN} AND NOT EXISTS (
+        SELECT 1 FROM citations AS other
+         WHERE other.memory_id = citations.memory_id AND other.message_id NOT IN {_GIVEN})
+    UNION
+    SELECT id FROM memories WHERE message_id IN {_GIVEN}
+       AND NOT EXISTS (SELECT 1 FROM citations WHERE memory_id = memories.id)
+"""  # noqa: S608
+_PARTLY_FROM = f"""
+    SELECT DISTINCT memory_id FROM citations WHERE message_id IN {_GIVEN}
+    UNION
+    SELECT id FROM memories WHERE message_id IN {_GIVEN}
+"""  # noqa: S608
+_OLD_MESSAGES = "SELECT id FROM messages WHERE created_at < :before"
+_OLD_SESSIONS = "SELECT id FROM sessions WHERE updated_at < :before AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"  # noqa: E501
+_OLD_MEMORIES = "SELECT id FROM memories WHERE updated_at < :before"
+_IMPORTED = "SELECT id FROM sessions WHERE imported = 1"
+_OF_ROOT = "SELECT DISTINCT session_id FROM transcript_files WHERE root = :root AND session_id IS NOT NULL"
+_KNOWN = "SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(:ids))"
+_ALL = {
+    "session": "SELECT id FROM sessions",
+    "message": "SELECT id FROM messages",
+    "memory": "SELECT id FROM memories",
+    "folder": "SELECT path FROM note_folders",
+    "root": "SELECT path FROM transcript_roots",
+}
+_MESSAGE = f"IN {_GIVEN}"
+_COUNTS = {
+    "messages": f"SELECT count(*) FROM messages WHERE id {_MESSAGE}",  # noqa: S608
+    "citations": f"SELECT count(*) FROM citations WHERE message_id {_MESSAGE} OR memory_id {_MESSAGE}",  # noqa: S608
+    "summaries": f"""
+        SELECT count(*) FROM summaries WHERE session_id {_MESSAGE} OR EXISTS (
+            SELECT 1 FROM messages WHERE messages.session_id = summaries.session_id
+               AND messages.position <= covered_to AND messages.id {_MESSAGE})""",  # noqa: S608
+    "memories": f"SELECT count(*) FROM memories WHERE id {_MESSAGE}",  # noqa: S608
+    "memory_versions": f"SELECT count(*) FROM memory_versions WHERE memory_id {_MESSAGE}",  # noqa: S608
+    "sessions": f"SELECT count(*) FROM sessions WHERE id {_MESSAGE}",  # noqa: S608
+    "checkpoints": f"SELECT count(*) FROM checkpoints WHERE session_id {_MESSAGE}",  # noqa: S608
+    "proposals": f"""
+        SELECT count(*) FROM proposals WHERE session_id {_MESSAGE} OR memory_id {_MESSAGE}""",  # noqa: S608
+    "learning_lines": f"SELECT count(*) FROM learning_lines WHERE memory_id {_MESSAGE}",  # noqa: S608
+    "runs": f"SELECT count(*) FROM runs WHERE session_id {_MESSAGE}",  # noqa: S608
+    # The events stay, and lose what they say.
+    "events": f"SELECT count(*) FROM events WHERE subject_id {_MESSAGE} AND payload IS NOT NULL",  # noqa: S608
+    "notes": f"SELECT count(*) FROM notes WHERE folder {_MESSAGE}",  # noqa: S608
+    "chunks": f"""
+        SELECT (SELECT count(*) FROM chunks JOIN messages ON chunks.source = 'sessions'
+                   AND chunks.source_number = messages.number WHERE messages.id {_MESSAGE})
+             + (SELECT count(*) FROM chunks JOIN memories ON chunks.source = 'memories'
+                   AND chunks.source_number = memories.number WHERE memories.id {_MESSAGE})
+             + (SELECT count(*) FROM chunks JOIN notes ON chunks.source = 'notes'
+                   AND chunks.source_number = notes.number WHERE notes.folder {_MESSAGE})""",  # noqa: S608
+}
+_EVERYTHING = (
+    "sessions",
+    "messages",
+    "memories",
+    "memory_versions",
+    "events",
+    "chunks",
+    "vectors",
+    "embedding_cache",
+    "notes",
+    "summaries",
+    "profiles",
+    "proposals",
+    "checkpoints",
+)
+_STATE = """
+    SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(number), 0) FROM memories),
+           (SELECT coalesce(max(number), 0) FROM events)
+"""
+
+
+def messages_of(tx: Tx, sessions: Collection[str]) -> set[str]:
+    """The messages of sessions."""
+    return _ids(tx, _MESSAGES_OF, sessions)
+
+
+def copies_of(tx: Tx, messages: Collection[str]) -> set[str]:
+    """The copies that forks made of messages."""
+    return _ids(tx, _COPIES, messages)
+
+
+def emptied_by(tx: Tx, messages: Collection[str]) -> set[str]:
+    """The sessions that have no other messages."""
+    return _ids(tx, _EMPTIED, messages)
+
+
+def only_from(tx: Tx, messages: Collection[str]) -> set[str]:
+    """The memories that came from these messages and from nothing else."""
+    return _ids(tx, _ONLY_FROM, messages)
+
+
+def partly_from(tx: Tx, messages: Collection[str]) -> set[str]:
+    """The memories of which some words came from these messages."""
+    return _ids(tx, _PARTLY_FROM, messages)
+
+
+def older(tx: Tx, before: datetime) -> tuple[set[str], set[str], set[str]]:
+    """The empty sessions, the messages and the memories that were last touched before a time."""
+    sessions, messages, memories = (
+        {row[0] for row in tx.rows(sql, {"before": micros(before)})}
+        for sql in (_OLD_SESSIONS, _OLD_MESSAGES, _OLD_MEMORIES)
+    )
+    return sessions, messages, memories
+
+
+def imported(tx: Tx) -> set[str]:
+    """The sessions that were brought in from elsewhere."""
+    return {row[0] for row in tx.rows(_IMPORTED, {})}
+
+
+def of_root(tx: Tx, root: int) -> set[str]:
+    """The sessions that came from one place of transcripts, as far as they are still here."""
+    return _ids(tx, _KNOWN.format(table="sessions"), {row[0] for row in tx.rows(_OF_ROOT, {"root": root})})
+
+
+def known(tx: Tx, table: str, ids: Collection[str]) -> set[str]:
+    """Which of the ids are in `sessions` or `memories`."""
+    return _ids(tx, _KNOWN.format(table=table), ids)
+
+
+def all_ids(tx: Tx) -> dict[str, list[str]]:
+    """Everything that a ledger may know, by what it is."""
+    return {what: [row[0] for row in tx.rows(sql, {})] for what, sql in _ALL.items()}
+
+
+def counts(tx: Tx, ids: Collection[str]) -> dict[str, int]:
+    """How many rows of each table these ids take with them."""
+    given = {"ids": json.dumps(sorted(ids))}
+    return {table: tx.rows(sql, given)[0][0] for table, sql in _COUNTS.items()}
+
+
+def totals(tx: Tx) -> Mapping[str, int]:
+    """How many rows each table has."""
+    return {table: tx.rows(f"SELECT count(*) FROM {table}", {})[0][0] for table in _EVERYTHING}  # noqa: S608
+
+
+def state(tx: Tx) -> tuple[int, ...]:
+    """The highest numbers there are: another value says that the vault has changed."""
+    return tx.rows(_STATE, {})[0]
+
+
+def _ids(tx: Tx, sql: str, given: Collection[str]) -> set[str]:
+    return {row[0] for row in tx.rows(sql, {"ids": json.dumps(sorted(given))})} if given else set()

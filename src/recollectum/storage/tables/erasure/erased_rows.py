@@ -1,0 +1,140 @@
+"""Deletes the rows that a purge covers, and searches the remaining rows for the erased text."""
+
+from recollectum.storage.port import Tx
+
+_MESSAGE_VECTORS = """
+    SELECT vectors.data FROM vectors JOIN chunks ON chunks.number = vectors.chunk
+     WHERE chunks.source = :source AND chunks.source_number = :number LIMIT 1
+"""
+_FIND_MESSAGE = "SELECT number FROM messages WHERE id = :id"
+_DELETE_MESSAGE = "DELETE FROM messages WHERE id = :id"
+_CLEAR_TITLE = "UPDATE sessions SET title = NULL, summary = NULL WHERE id = :id"
+_SCRUB_EVENTS = "UPDATE events SET payload = NULL WHERE subject_id = :id AND payload IS NOT NULL"
+_FORGET_NO = """
+    DELETE FROM rejected WHERE fingerprint IN (
+        SELECT fingerprint FROM proposals WHERE session_id = :id OR memory_id = :id
+            OR id IN (SELECT proposal_id FROM proposal_targets WHERE memory_id = :id))
+"""
+_QUOTING = "DELETE FROM proposals WHERE EXISTS (SELECT 1 FROM json_each(spans) AS span WHERE span.value ->> 0 = :id)"
+_FORGET_JOBS = "DELETE FROM jobs WHERE subject = :id"
+_FORGET_RUNS = "DELETE FROM runs WHERE session_id = :id"
+_FORGET_EFFECTS = "DELETE FROM run_effects WHERE memory_id = :id OR target_id = :id"
+_CLEAR_SOURCE_MESSAGE = """
+    UPDATE memories SET message_id = NULL
+     WHERE id = :id AND message_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages WHERE id = memories.message_id)
+"""
+_DROP_COARSE = "DELETE FROM coarse"
+_DROP_PROFILES = "DELETE FROM profiles"
+_LEARNING_AGENTS = """
+    SELECT DISTINCT agent FROM learning_lines WHERE NOT EXISTS (SELECT 1 FROM memories WHERE id = memory_id)
+"""
+_FORGET_LINES = "DELETE FROM learning_lines WHERE NOT EXISTS (SELECT 1 FROM memories WHERE id = memory_id)"
+_CANONICAL = """
+    SELECT 1 FROM messages
+     WHERE instr(lower(text), :lower) OR instr(lower(coalesce(parts, '')), :lower)
+        OR instr(lower(coalesce(tool_calls, '')), :lower) OR instr(lower(coalesce(thoughts, '')), :lower)
+    UNION ALL SELECT 1 FROM memories WHERE instr(lower(content), :lower)
+    UNION ALL SELECT 1 FROM memory_versions WHERE instr(lower(content), :lower)
+    UNION ALL SELECT 1 FROM notes WHERE instr(lower(text), :lower)
+    LIMIT 1
+"""
+# Names that stand in the file and are no content; a piece of a word may be a piece of one of them.
+_IDENTIFIERS = """
+    SELECT 1 FROM sqlite_schema WHERE instr(lower(coalesce(sql, '')), :lower)
+    UNION ALL SELECT 1 FROM sessions WHERE instr(lower(key || coalesce(title, '') || coalesce(project, '')), :lower)
+    UNION ALL SELECT 1 FROM events WHERE instr(lower(type || subject || actor || coalesce(payload, '')), :lower)
+    UNION ALL SELECT 1 FROM memories WHERE instr(lower(coalesce(key, '') || author || coalesce(agent, '')), :lower)
+    UNION ALL SELECT 1 FROM messages WHERE instr(lower(coalesce(model, '') || coalesce(speaker, '')), :lower)
+    UNION ALL SELECT 1 FROM note_folders WHERE instr(lower(path), :lower)
+    UNION ALL SELECT 1 FROM notes WHERE instr(lower(path), :lower)
+    UNION ALL SELECT 1 FROM transcript_roots WHERE instr(lower(path), :lower)
+    UNION ALL SELECT 1 FROM transcript_files WHERE instr(lower(path), :lower)
+    UNION ALL SELECT 1 FROM generations WHERE instr(lower(identity), :lower)
+    UNION ALL SELECT 1 FROM meta WHERE instr(lower(name || value), :lower)
+    UNION ALL SELECT 1 FROM migrations WHERE instr(lower(name), :lower)
+    LIMIT 1
+"""
+_VECTOR = """
+    SELECT 1 FROM vectors WHERE substr(data, 1, length(:data)) = :data
+    UNION ALL SELECT 1 FROM embedding_cache WHERE substr(data, 1, length(:data)) = :data LIMIT 1
+"""
+_SOME_TEXTS = """
+    SELECT text FROM messages WHERE number % (SELECT 1 + count(*) / :most FROM messages) = 0
+    UNION ALL SELECT content FROM memories WHERE number % (SELECT 1 + count(*) / :most FROM memories) = 0
+"""
+_ASCII_LOWER = {ord(upper): upper.lower() for upper in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+
+
+def vector_of(tx: Tx, source: str, number: int) -> bytes | None:
+    """A vector of a row, if it has one."""
+    rows = tx.rows(_MESSAGE_VECTORS, {"source": source, "number": number})
+    return rows[0][0] if rows else None
+
+
+def message_number(tx: Tx, message_id: str) -> int | None:
+    """The row number of a message."""
+    rows = tx.rows(_FIND_MESSAGE, {"id": message_id})
+    return rows[0][0] if rows else None
+
+
+def delete_message(tx: Tx, message_id: str) -> None:
+    """Destroy a message, what proposes something because of it, and its summary."""
+    tx.run(_QUOTING, {"id": message_id})
+    tx.run(_DELETE_MESSAGE, {"id": message_id})
+
+
+def clear_title(tx: Tx, session_id: str) -> None:
+    """Take away what a session is called: it may be made of words that are gone."""
+    tx.run(_CLEAR_TITLE, {"id": session_id})
+
+
+def forget_about(tx: Tx, item_id: str) -> None:
+    """Destroy what runs, jobs, events and refusals still say about a session or memory, before it goes itself."""
+    for sql in (_SCRUB_EVENTS, _FORGET_NO, _FORGET_JOBS, _FORGET_RUNS, _FORGET_EFFECTS):
+        tx.run(sql, {"id": item_id})
+
+
+def clear_source_message(tx: Tx, memory_id: str) -> None:
+    """Let a memory no longer name a message that is gone."""
+    tx.run(_CLEAR_SOURCE_MESSAGE, {"id": memory_id})
+
+
+def drop_derived(tx: Tx) -> None:
+    """Drop what was made from many rows at once, and is made again from those that stay."""
+    tx.run(_DROP_COARSE, {})
+    tx.run(_DROP_PROFILES, {})
+
+
+def stale_agents(tx: Tx) -> list[str | None]:
+    """The agents whose files of learnings show memories that are gone; None stands for all together."""
+    return [row[0] or None for row in tx.rows(_LEARNING_AGENTS, {})]
+
+
+def forget_lines(tx: Tx) -> None:
+    """Forget the lines of files whose memories are gone."""
+    tx.run(_FORGET_LINES, {})
+
+
+def text_exists(tx: Tx, text: str) -> bool:
+    """Whether what stays says the same words."""
+    return bool(tx.rows(_CANONICAL, {"lower": _lower(text)}))
+
+
+def is_identifier(tx: Tx, text: str) -> bool:
+    """Whether a name in the file has those letters."""
+    return bool(tx.rows(_IDENTIFIERS, {"lower": _lower(text)}))
+
+
+def has_vector(tx: Tx, data: bytes) -> bool:
+    """Whether what stays has a vector that begins the same."""
+    return bool(tx.rows(_VECTOR, {"data": data}))
+
+
+def some_texts(tx: Tx, most: int) -> list[str]:
+    """Some of the texts of the whole vault."""
+    return [row[0] for row in tx.rows(_SOME_TEXTS, {"most": most})]
+
+
+def _lower(text: str) -> str:
+    # As SQLite's own `lower` does: in ASCII alone.
+    return text.translate(_ASCII_LOWER)

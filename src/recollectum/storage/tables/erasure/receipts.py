@@ -1,0 +1,51 @@
+"""Reads and writes the receipts table of the catalog: signed records of purges, without content."""
+
+from dataclasses import dataclass
+
+from recollectum.storage.port import Row, Tx
+
+_COLUMNS = "id, vault, state, body, signature"
+_SAVE = f"""
+    INSERT INTO receipts ({_COLUMNS}) VALUES (:id, :vault, :state, :body, :signature)
+    ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body, signature = excluded.signature
+"""  # noqa: S608  (constants of this file)
+_ONE = f"SELECT {_COLUMNS} FROM receipts WHERE id = :id"  # noqa: S608
+_ALL = f"SELECT {_COLUMNS} FROM receipts WHERE :vault IS NULL OR vault = :vault ORDER BY id"  # noqa: S608
+_PENDING = f"SELECT {_COLUMNS} FROM receipts WHERE state = 'pending' ORDER BY id"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReceipt:
+    """A receipt as it is kept: its signed text, and the signature."""
+
+    id: str
+    vault: bytes
+    state: str
+    body: str
+    signature: bytes
+
+
+def save(tx: Tx, one: StoredReceipt) -> None:
+    """Keep a receipt; one of the same id is replaced, because its purge went on."""
+    row = {"id": one.id, "vault": one.vault, "state": one.state, "body": one.body, "signature": one.signature}
+    tx.run(_SAVE, row)
+
+
+def find(tx: Tx, receipt_id: str) -> StoredReceipt | None:
+    """The receipt with that id."""
+    rows = tx.rows(_ONE, {"id": receipt_id})
+    return _from_row(rows[0]) if rows else None
+
+
+def everything(tx: Tx, vault: bytes | None = None) -> list[StoredReceipt]:
+    """All receipts, or those of one vault, oldest first."""
+    return [_from_row(row) for row in tx.rows(_ALL, {"vault": vault})]
+
+
+def pending(tx: Tx) -> list[StoredReceipt]:
+    """The receipts that say that something is still to be done."""
+    return [_from_row(row) for row in tx.rows(_PENDING, {})]
+
+
+def _from_row(row: Row) -> StoredReceipt:
+    return StoredReceipt(id=row[0], vault=row[1], state=row[2], body=row[3], signature=row[4])

@@ -1,0 +1,9 @@
+"""Tables of the search index; all of them can be rebuilt from content.
+
+chunks            indexed pieces of memories, messages and notes
+chunk_neighbours  chunks of the turns before and after, stored with each chunk
+vectors           quantised vectors of chunks
+generations       which embedder made which vectors
+coarse            IVF index: centroids and cells
+embedding_cache   vectors by text hash
+"""

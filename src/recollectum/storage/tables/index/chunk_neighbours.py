@@ -1,0 +1,72 @@
+"""Stores the chunks of the previous and next turn by another speaker, denormalised into the chunks table."""
+
+import json
+from collections.abc import Iterable
+
+from recollectum.storage.port import Tx
+
+# CROSS fixes the order: from the few that are wanted.
+_LOAD = """
+    SELECT chunks.number, other.position < messages.position, beside.number
+      FROM json_each(:numbers) AS wanted
+     CROSS JOIN chunks ON chunks.number = wanted.value AND chunks.source = 'sessions'
+     CROSS JOIN messages ON messages.number = chunks.source_number
+     CROSS JOIN messages AS other ON other.session_id = messages.session_id
+           AND other.position IN (messages.position - 1, messages.position + 1)
+     CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
+           AND coalesce(beside.speaker, beside.role) <> coalesce(chunks.speaker, chunks.role)
+     ORDER BY beside.number
+"""
+_STORE = """
+    UPDATE chunks SET before_step = :before_step, before_pieces = :before_pieces,
+           after_step = :after_step, after_pieces = :after_pieces
+     WHERE number = :number AND source = 'sessions'
+"""
+# Only what said that nothing follows: whatever else a turn has after it, it has for good.
+_INVALIDATE = """
+    UPDATE chunks SET after_step = NULL, after_pieces = NULL
+     WHERE source = 'sessions' AND after_pieces = 0 AND source_number IN (
+           SELECT earlier.number
+             FROM json_each(:turns) AS added
+            CROSS JOIN messages ON messages.number = added.value
+            CROSS JOIN messages AS earlier ON earlier.session_id = messages.session_id
+                  AND earlier.position = messages.position - 1)
+"""
+
+
+def load(tx: Tx, numbers: Iterable[int]) -> dict[int, tuple[list[int], list[int]]]:
+    """The pieces beside each: before it and after it, each ascending. A piece of no conversation is left out."""
+    found: dict[int, tuple[list[int], list[int]]] = {}
+    for number, earlier, beside in tx.rows(_LOAD, {"numbers": json.dumps(list(numbers))}):
+        before, after = found.setdefault(number, ([], []))
+        (before if earlier else after).append(beside)
+    return found
+
+
+def store(tx: Tx, numbers: Iterable[int]) -> None:
+    """Keep what stands beside these pieces, and that these stand beside others."""
+    wanted = set(numbers)
+    beside = load(tx, wanted)
+    touched = {number for pair in beside.values() for side in pair for number in side} - wanted
+    beside |= load(tx, touched)
+    for number in sorted(wanted | touched):
+        before, after = beside.get(number, ([], []))
+        if _is_contiguous(before) and _is_contiguous(after):
+            params = {
+                "number": number,
+                "before_step": number - before[-1] if before else 0,
+                "before_pieces": len(before),
+                "after_step": after[0] - number if after else 0,
+                "after_pieces": len(after),
+            }
+            tx.run(_STORE, params)
+
+
+def invalidate(tx: Tx, turns: Iterable[int]) -> None:
+    """Let the turns before these, which were the last of their conversations, be looked up again."""
+    tx.run(_INVALIDATE, {"turns": json.dumps(list(turns))})
+
+
+def _is_contiguous(numbers: list[int]) -> bool:
+    """Whether they follow one another, as the pieces of one turn do; others are looked up each time."""
+    return not numbers or numbers[-1] - numbers[0] + 1 == len(numbers)

@@ -1,0 +1,165 @@
+"""Reads and writes the chunks table: the indexed pieces of memories, messages and notes. Rebuildable."""
+
+import json
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from recollectum.domain.hit import Chunk, SourceKind
+from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.tables.index import chunk_neighbours, vectors
+
+if TYPE_CHECKING:
+    from recollectum.text.markdown import NoteChunk
+
+_ADD = """
+    INSERT INTO chunks (source, source_number, start, stop) VALUES (:source, :source_number, :start, :stop)
+    RETURNING number
+"""
+# With what ranking needs of the turn, so that it is found without it; a turn and its session keep these for good.
+_ADD_TURN = """
+    INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
+    SELECT 'sessions', :source_number, :start, :stop, messages.created_at,
+           CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
+           messages.role, messages.speaker
+      FROM (SELECT 1) LEFT JOIN messages ON messages.number = :source_number
+      LEFT JOIN sessions ON sessions.id = messages.session_id
+    RETURNING number
+"""
+_ADD_NOTE = """
+    INSERT INTO chunks (source, source_number, start, stop, first_line, last_line, headings)
+    VALUES ('notes', :number, :start, :stop, :first_line, :last_line, :headings)
+    RETURNING number
+"""
+# Many rows of one kind in one statement, in the order of the list; what they are joined with is as above.
+_ADD_MANY = """
+    INSERT INTO chunks (source, source_number, start, stop)
+    SELECT 'memories', one.value ->> 0, one.value ->> 1, one.value ->> 2 FROM json_each(:pieces) AS one ORDER BY one.key
+    RETURNING number
+"""
+_ADD_TURNS = """
+    INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
+    SELECT 'sessions', one.value ->> 0, one.value ->> 1, one.value ->> 2, messages.created_at,
+           CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
+           messages.role, messages.speaker
+      FROM json_each(:pieces) AS one LEFT JOIN messages ON messages.number = one.value ->> 0
+      LEFT JOIN sessions ON sessions.id = messages.session_id ORDER BY one.key
+    RETURNING number
+"""
+_BATCH = 500
+_OF = "SELECT number FROM chunks WHERE source = :source AND source_number = :source_number ORDER BY number"
+_SPANS = "SELECT start, stop FROM chunks WHERE source = :source AND source_number = :source_number ORDER BY number"
+_REMOVE = "DELETE FROM chunks WHERE source = :source AND source_number = :source_number RETURNING number"
+_CLEAR = "DELETE FROM chunks RETURNING number"
+_COUNT = "SELECT count(*) FROM chunks"
+_LAST = "SELECT coalesce(max(number), 0) FROM chunks"
+_JUDGE = "UPDATE chunks SET told = :told, own = :own, echo = :echo WHERE number = :number"
+_AFTER = """
+    SELECT chunks.number, chunks.start, chunks.stop, memories.content, messages.text,
+           coalesce(messages.speaker, messages.role), messages.session_id, messages.position,
+           notes.text, chunks.headings
+      FROM chunks
+      LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
+      LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
+      LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
+     WHERE chunks.number > :after ORDER BY chunks.number LIMIT :limit
+"""
+_MISSING = """
+    SELECT (SELECT count(*) FROM memories WHERE state = 'active' AND NOT EXISTS (
+                SELECT 1 FROM chunks WHERE source = 'memories' AND source_number = memories.number))
+         + (SELECT count(*) FROM messages WHERE text <> '' AND NOT EXISTS (
+                SELECT 1 FROM chunks WHERE source = 'sessions' AND source_number = messages.number)
+              AND id NOT IN (SELECT message_id FROM quarantined_messages))
+         + (SELECT count(*) FROM notes WHERE text <> '' AND NOT EXISTS (
+                SELECT 1 FROM chunks WHERE source = 'notes' AND source_number = notes.number))
+"""
+_STRAY = """
+    SELECT count(*) FROM chunks
+     WHERE (source = 'memories' AND NOT EXISTS (
+                SELECT 1 FROM memories WHERE number = chunks.source_number AND state = 'active'))
+        OR (source = 'sessions' AND NOT EXISTS (SELECT 1 FROM messages WHERE number = chunks.source_number))
+        OR (source = 'notes' AND NOT EXISTS (SELECT 1 FROM notes WHERE number = chunks.source_number))
+"""
+
+
+def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, str]]) -> None:
+    """Index each piece of one row under its terms."""
+    for chunk, terms in pieces:
+        params: Params = {"source_number": number, "start": chunk.start, "stop": chunk.end}
+        turn = source is SourceKind.SESSIONS
+        added = tx.rows(_ADD_TURN, params) if turn else tx.rows(_ADD, {**params, "source": source.value})
+        tx.text.add([(added[0][0], terms)])
+    if source is SourceKind.SESSIONS:
+        chunk_neighbours.invalidate(tx, [number])
+
+
+def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]]) -> None:
+    """Index pieces of many memories or turns, each with the number of its row; quicker than one after the other."""
+    waiting = iter(pieces)
+    while batch := list(islice(waiting, _BATCH)):
+        listed = json.dumps([(number, chunk.start, chunk.end) for number, chunk, _ in batch])
+        sql = _ADD_TURNS if source is SourceKind.SESSIONS else _ADD_MANY
+        # Numbers only grow, so that their order is that of the list whatever order they are told in.
+        added = sorted(row[0] for row in tx.rows(sql, {"pieces": listed}))
+        tx.text.add(zip(added, (terms for *_, terms in batch), strict=True))
+        if source is SourceKind.SESSIONS:
+            chunk_neighbours.invalidate(tx, {number for number, *_ in batch})
+
+
+def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]) -> None:
+    """Index each piece of a note under its terms, with its lines and the headings it stands under."""
+    for chunk, headings, terms in pieces:
+        params = {"number": number, "start": chunk.start, "stop": chunk.end, "headings": headings}
+        lines = {"first_line": chunk.first_line, "last_line": chunk.last_line}
+        tx.text.add([(tx.rows(_ADD_NOTE, {**params, **lines})[0][0], terms)])
+
+
+def set_terms(tx: Tx, source: SourceKind, number: int, terms: Iterable[str]) -> None:
+    """Index the pieces of one row under other terms; their numbers, and so their vectors, stay."""
+    standing = [row[0] for row in tx.rows(_OF, {"source": source.value, "source_number": number})]
+    tx.text.remove(standing)
+    tx.text.add(zip(standing, terms, strict=True))
+
+
+def spans(tx: Tx, source: SourceKind, number: int) -> list[Row]:
+    """From where to where the pieces of one row reach, in order."""
+    return tx.rows(_SPANS, {"source": source.value, "source_number": number})
+
+
+def remove(tx: Tx, source: SourceKind, number: int) -> None:
+    """Take one row out of the index; doing it again changes nothing."""
+    gone = [row[0] for row in tx.rows(_REMOVE, {"source": source.value, "source_number": number})]
+    tx.text.remove(gone)
+    vectors.remove(tx, gone)
+
+
+def clear(tx: Tx) -> None:
+    """Drop the whole index."""
+    gone = [row[0] for row in tx.rows(_CLEAR, {})]
+    tx.text.remove(gone)
+    vectors.remove(tx, gone)
+
+
+def after(tx: Tx, number: int, limit: int) -> list[Row]:
+    """The chunks that follow a number, each with the text it was cut from and who said it where."""
+    return tx.rows(_AFTER, {"after": number, "limit": limit})
+
+
+def last(tx: Tx) -> int:
+    """The highest number of a chunk; 0 when there is none."""
+    return tx.rows(_LAST, {})[0][0]
+
+
+def judge(tx: Tx, number: int, *, told: int, own: bool, echo: float) -> None:
+    """Note what a piece is worth as an answer."""
+    tx.run(_JUDGE, {"number": number, "told": told, "own": int(own), "echo": echo})
+
+
+def count(tx: Tx) -> int:
+    """How many pieces there are."""
+    return tx.rows(_COUNT, {})[0][0]
+
+
+def drift(tx: Tx) -> tuple[int, int]:
+    """How many rows have no piece, and how many pieces have no row."""
+    return tx.rows(_MISSING, {})[0][0], tx.rows(_STRAY, {})[0][0]

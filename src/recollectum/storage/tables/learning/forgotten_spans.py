@@ -1,0 +1,39 @@
+"""Reads and writes the barred table: message spans of forgotten memories, which consolidation skips."""
+
+from recollectum.domain.proposal import Span
+from recollectum.storage.port import Tx
+
+# From its citations, or all of the message it was remembered from.
+_ADD = """
+    INSERT INTO barred (memory_id, message_id, start, stop)
+    SELECT memory_id, message_id, start, stop FROM citations WHERE memory_id = :memory_id
+    UNION
+    SELECT memories.id, messages.id, 0, length(messages.text)
+      FROM memories JOIN messages ON messages.id = memories.message_id
+     WHERE memories.id = :memory_id AND NOT EXISTS (SELECT 1 FROM citations WHERE memory_id = :memory_id)
+     -- Or the parser would take the next word for a join.
+     ORDER BY 1
+    ON CONFLICT DO NOTHING
+"""
+_REMOVE = "DELETE FROM barred WHERE memory_id = :memory_id"
+_OF_SESSION = """
+    SELECT DISTINCT barred.message_id, barred.start, barred.stop
+      FROM barred JOIN messages ON messages.id = barred.message_id
+     WHERE messages.session_id = :session_id
+     ORDER BY 1, 2, 3
+"""
+
+
+def add(tx: Tx, memory_id: str) -> None:
+    """Bar the words that a memory came from."""
+    tx.run(_ADD, {"memory_id": memory_id})
+
+
+def remove(tx: Tx, memory_id: str) -> None:
+    """Let the words of a memory be learned from again."""
+    tx.run(_REMOVE, {"memory_id": memory_id})
+
+
+def of_session(tx: Tx, session_id: str) -> list[Span]:
+    """The barred words of a conversation."""
+    return [Span(row[0], row[1], row[2]) for row in tx.rows(_OF_SESSION, {"session_id": session_id})]

@@ -1,0 +1,161 @@
+"""Reads and writes the proposals table: findings that wait for review, and the decisions on them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import Act, Decision, Finding, Proposal, Span
+from recollectum.domain.trust import Trust
+from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.times import micros, moment, moment_or_none
+
+_COLUMNS = """id, run_id, session_id, act, content, kind, importance, key, reason, trust, by, certain, spans,
+    decision, created_at, decided_at, decided_by, memory_id"""
+# One that waits already, or that was said no to, is not laid in again.
+_ADD = """
+    INSERT INTO proposals (id, run_id, session_id, act, content, kind, importance, key, reason, trust, by, certain,
+        spans, fingerprint, decision, created_at)
+    SELECT :id, :run_id, :session_id, :act, :content, :kind, :importance, :key, :reason, :trust, :by, :certain,
+        :spans, :fingerprint, 'waiting', :created_at
+     WHERE NOT EXISTS (SELECT 1 FROM rejected WHERE fingerprint = :fingerprint)
+       AND NOT EXISTS (SELECT 1 FROM proposals WHERE fingerprint = :fingerprint AND decision = 'waiting')
+"""
+_TARGET = """
+    INSERT INTO proposal_targets (proposal_id, number, memory_id, version)
+    VALUES (:proposal_id, :number, :memory_id, :version)
+"""
+_TARGETS = "SELECT memory_id, version FROM proposal_targets WHERE proposal_id = :id ORDER BY number"
+_BY_ID = f"SELECT {_COLUMNS} FROM proposals WHERE id = :id"  # noqa: S608  (constants of this file)
+_PAGE = f"""
+    SELECT {_COLUMNS} FROM proposals
+     WHERE :before IS NULL OR id < :before
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
+_DECIDE = """
+    UPDATE proposals SET decision = :decision, decided_at = :at, decided_by = :by, memory_id = :memory_id
+     WHERE id = :id AND decision = 'waiting'
+    RETURNING fingerprint
+"""
+_REJECT = "INSERT INTO rejected (fingerprint, at) VALUES (:fingerprint, :at) ON CONFLICT DO NOTHING"
+_IS_REJECTED = "SELECT 1 FROM rejected WHERE fingerprint = :fingerprint"
+_OF_RUN = "UPDATE proposals SET decision = 'stale', decided_at = :at WHERE run_id = :run_id AND decision = 'waiting'"
+_ABOUT = """
+    DELETE FROM proposals
+     WHERE memory_id = :memory_id
+        OR id IN (SELECT proposal_id FROM proposal_targets WHERE memory_id = :memory_id)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewProposal:
+    """A proposal as it is laid in: where it came from, and how its targets read."""
+
+    id: str
+    run_id: str | None
+    session_id: str | None
+    finding: Finding
+    fingerprint: str
+    #: The version of each target.
+    versions: Mapping[str, int]
+    at: datetime
+
+
+def add(tx: Tx, laid: NewProposal) -> bool:
+    """Lay a finding into the inbox; False when it waits there already, or was said no to."""
+    if not tx.run(_ADD, _to_row(laid)):
+        return False
+    for number, target in enumerate(laid.finding.targets):
+        place = {"proposal_id": laid.id, "number": number}
+        tx.run(_TARGET, {**place, "memory_id": target, "version": laid.versions[target]})
+    return True
+
+
+def find(tx: Tx, proposal_id: str) -> Proposal | None:
+    """The proposal with that id."""
+    rows = tx.rows(_BY_ID, {"id": proposal_id})
+    return _from_row(tx, rows[0]) if rows else None
+
+
+def versions(tx: Tx, proposal_id: str) -> dict[str, int]:
+    """How the targets of a proposal read when it was made."""
+    return dict(tx.rows(_TARGETS, {"id": proposal_id}))
+
+
+def page(tx: Tx, *, before: str | None, limit: int) -> list[Proposal]:
+    """The newest proposals before an id, whatever became of them."""
+    return [_from_row(tx, row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
+
+
+def decide(
+    tx: Tx, proposal_id: str, decision: Decision, *, at: datetime, by: str, memory_id: str | None = None
+) -> bool:
+    """Note what became of a proposal that waits; False when it waits no more. A no is kept for good."""
+    params = {"id": proposal_id, "decision": decision.value, "at": micros(at), "by": by, "memory_id": memory_id}
+    rows = tx.rows(_DECIDE, params)
+    if rows and decision is Decision.REJECTED:
+        tx.run(_REJECT, {"fingerprint": rows[0][0], "at": micros(at)})
+    return bool(rows)
+
+
+def is_rejected(tx: Tx, fingerprint: str) -> bool:
+    """Whether a person said no to the same finding."""
+    return bool(tx.rows(_IS_REJECTED, {"fingerprint": fingerprint}))
+
+
+def withdraw(tx: Tx, run_id: str, at: datetime) -> int:
+    """Take back what a run proposed and nobody has decided."""
+    return tx.run(_OF_RUN, {"run_id": run_id, "at": micros(at)})
+
+
+def remove_about(tx: Tx, memory_id: str) -> int:
+    """Destroy the proposals that speak of a memory."""
+    return tx.run(_ABOUT, {"memory_id": memory_id})
+
+
+def _from_row(tx: Tx, row: Row) -> Proposal:
+    finding = Finding(
+        act=Act(row[3]),
+        content=row[4],
+        kind=Kind(row[5]),
+        importance=row[6],
+        key=row[7],
+        reason=row[8],
+        trust=Trust(row[9]),
+        by=row[10],
+        certain=bool(row[11]),
+        spans=tuple(Span(*span) for span in json.loads(row[12])),
+        targets=tuple(versions(tx, row[0])),
+    )
+    return Proposal(
+        id=row[0],
+        run_id=row[1],
+        finding=finding,
+        decision=Decision(row[13]),
+        created_at=moment(row[14]),
+        decided_at=moment_or_none(row[15]),
+        decided_by=row[16],
+        memory_id=row[17],
+    )
+
+
+def _to_row(laid: NewProposal) -> Params:
+    finding = laid.finding
+    return {
+        "id": laid.id,
+        "run_id": laid.run_id,
+        "session_id": laid.session_id,
+        "act": finding.act.value,
+        "content": finding.content,
+        "kind": finding.kind.value,
+        "importance": finding.importance,
+        "key": finding.key,
+        "reason": finding.reason,
+        "trust": finding.trust.value,
+        "by": finding.by,
+        "certain": int(finding.certain),
+        "spans": json.dumps([[span.message_id, span.start, span.end] for span in finding.spans]),
+        "fingerprint": laid.fingerprint,
+        "created_at": micros(laid.at),
+    }

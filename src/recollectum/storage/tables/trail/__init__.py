@@ -1,0 +1,9 @@
+"""Tables that record what happened to a vault.
+
+events       the audit trail
+undo         states before each change
+sweeps       reports of retention sweeps
+quarantines  sources that were set aside
+seals        a checksum per row
+meta         named facts about the vault
+"""

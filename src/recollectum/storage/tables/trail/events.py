@@ -1,0 +1,82 @@
+"""Reads and writes the events table: the audit trail, by id and without content."""
+
+import json
+from datetime import datetime
+
+from recollectum.domain.event import Event, EventType
+from recollectum.domain.memory import State
+from recollectum.domain.message import Json
+from recollectum.storage.port import Row, Tx
+from recollectum.storage.times import micros, moment
+
+_COLUMNS = "number, at, type, subject, subject_id, actor, state, payload"
+_ADD = """
+    INSERT INTO events (at, type, subject, subject_id, actor, state, payload)
+    VALUES (:at, :type, :subject, :subject_id, :actor, :state, :payload)
+"""
+_PAGE = f"""
+    SELECT {_COLUMNS} FROM events
+     WHERE (:before IS NULL OR number < :before) AND (:type IS NULL OR type = :type)
+     ORDER BY number DESC LIMIT :limit
+"""  # noqa: S608  (constants of this file)
+_OF = f"SELECT {_COLUMNS} FROM events WHERE subject_id = :id ORDER BY number"  # noqa: S608
+# The last event up to a time, for each memory.
+_STATES_AT = """
+    SELECT subject_id, state FROM events
+     WHERE number IN (SELECT max(number) FROM events WHERE subject = 'memory' AND at <= :when GROUP BY subject_id)
+"""
+
+
+def add(
+    tx: Tx,
+    type: EventType,
+    subject: str,
+    subject_id: str,
+    *,
+    at: datetime,
+    actor: str,
+    state: State | None = None,
+    payload: dict[str, Json] | None = None,
+) -> None:
+    """Write one line of the trail, in the transaction of what it tells of."""
+    tx.run(
+        _ADD,
+        {
+            "at": micros(at),
+            "type": type.value,
+            "subject": subject,
+            "subject_id": subject_id,
+            "actor": actor,
+            "state": state.value if state else None,
+            "payload": json.dumps(payload, sort_keys=True) if payload else None,
+        },
+    )
+
+
+def page(tx: Tx, *, before: int | None, type: EventType | None, limit: int) -> list[Event]:
+    """The newest events before a number."""
+    params = {"before": before, "type": type, "limit": limit}
+    return [_from_row(row) for row in tx.rows(_PAGE, params)]
+
+
+def of(tx: Tx, subject_id: str) -> list[Event]:
+    """Everything that happened to one memory or session, oldest first."""
+    return [_from_row(row) for row in tx.rows(_OF, {"id": subject_id})]
+
+
+def states_at(tx: Tx, when: datetime) -> dict[str, State]:
+    """The state each memory was in at a time."""
+    return {memory: State(state) for memory, state in tx.rows(_STATES_AT, {"when": micros(when)}) if state}
+
+
+def _from_row(row: Row) -> Event:
+    return Event(
+        number=row[0],
+        at=moment(row[1]),
+        type=EventType(row[2]),
+        subject=row[3],
+        subject_id=row[4],
+        actor=row[5],
+        state=State(row[6]) if row[6] else None,
+        payload=json.loads(row[7]) if row[7] else {},
+    )

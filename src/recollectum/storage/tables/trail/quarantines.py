@@ -1,0 +1,172 @@
+"""Reads and writes the quarantine tables: the messages and memories that each quarantine covers."""
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollectum.domain.memory import State
+from recollectum.storage.port import Row, Tx
+from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
+
+_COLUMNS = """quarantines.id, quarantines.source, quarantines.went, quarantines.by, quarantines.at,
+    quarantines.released_at,
+    (SELECT count(*) FROM quarantined_messages WHERE quarantine_id = quarantines.id),
+    (SELECT count(*) FROM quarantined_memories WHERE quarantine_id = quarantines.id)"""
+_ADD = "INSERT INTO quarantines (id, source, went, by, at) VALUES (:id, :source, :went, :by, :at)"
+_PAGE = f"SELECT {_COLUMNS} FROM quarantines ORDER BY at DESC, id DESC LIMIT :limit"  # noqa: S608  (constants)
+_ONE = f"SELECT {_COLUMNS} FROM quarantines WHERE id = :id"  # noqa: S608
+_ADD_MESSAGE = "INSERT INTO quarantined_messages (message_id, quarantine_id) VALUES (:item, :id) ON CONFLICT DO NOTHING"
+_ADD_MEMORY = "INSERT INTO quarantined_memories (memory_id, quarantine_id) VALUES (:item, :id) ON CONFLICT DO NOTHING"
+_MESSAGES = "SELECT message_id FROM quarantined_messages WHERE quarantine_id = :id"
+_MEMORIES = "SELECT memory_id FROM quarantined_memories WHERE quarantine_id = :id"
+# Without the counts: it is asked at every write.
+_STANDING_ONES = """
+    SELECT id, source, went, by, at, released_at, 0, 0 FROM quarantines WHERE released_at IS NULL ORDER BY at, id
+"""
+_HOLDER = "SELECT quarantine_id FROM quarantined_messages WHERE message_id = :id"
+_ASIDE = "SELECT message_id FROM quarantined_messages WHERE message_id IN (SELECT value FROM json_each(:ids))"
+_FREE = "DELETE FROM quarantined_messages WHERE quarantine_id = :id"
+_RELEASED = "UPDATE quarantines SET released_at = :at WHERE id = :id"
+_NUMBERS = """
+    SELECT messages.number FROM quarantined_messages JOIN messages ON messages.id = quarantined_messages.message_id
+"""
+_OF_SESSION = _NUMBERS.replace("messages.number", "messages.id", 1) + " WHERE messages.session_id = :session_id"
+# The sources.
+_BY_ROLE = """
+    SELECT messages.id FROM messages
+     WHERE (messages.role = 'tool' AND messages.speaker = :name COLLATE NOCASE)
+        OR (messages.tool_calls IS NOT NULL AND messages.role = 'tool' AND EXISTS (
+                SELECT 1 FROM json_each(messages.tool_calls) AS call WHERE call.value ->> '$.name' = :name))
+"""
+_BY_AUTHOR = "SELECT id FROM memories WHERE author = :name"
+_BY_AGENT = "SELECT id FROM memories WHERE agent = :name"
+_KEYS = "SELECT id, key FROM sessions"
+_STANDING = """
+    SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(:ids)) AND state IN ('active', 'archived')
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantine:
+    """What was set aside of one source: counts, no content."""
+
+    id: str
+    source: str
+    #: Where its memories went.
+    went: State
+    by: str
+    at: datetime
+    released_at: datetime | None = None
+    messages: int = 0
+    memories: int = 0
+
+
+def add(tx: Tx, one: Quarantine, messages: Iterable[str], memories: Iterable[str]) -> None:
+    """Keep a quarantine with what it covers."""
+    tx.run(_ADD, {"id": one.id, "source": one.source, "went": one.went.value, "by": one.by, "at": micros(one.at)})
+    for item in messages:
+        add_message(tx, one.id, item)
+    for item in memories:
+        add_memory(tx, one.id, item)
+
+
+def add_message(tx: Tx, quarantine_id: str, message_id: str) -> None:
+    """Let a quarantine cover a message; one that another covers already stays with that."""
+    tx.run(_ADD_MESSAGE, {"id": quarantine_id, "item": message_id})
+
+
+def add_memory(tx: Tx, quarantine_id: str, memory_id: str) -> None:
+    """Let a quarantine cover a memory."""
+    tx.run(_ADD_MEMORY, {"id": quarantine_id, "item": memory_id})
+
+
+def standing_ones(tx: Tx) -> list[Quarantine]:
+    """The quarantines that nobody has released, oldest first."""
+    return [_from_row(row) for row in tx.rows(_STANDING_ONES, {})]
+
+
+def holder(tx: Tx, message_id: str) -> str | None:
+    """The quarantine that covers a message, if one does."""
+    rows = tx.rows(_HOLDER, {"id": message_id})
+    return rows[0][0] if rows else None
+
+
+def aside(tx: Tx, ids: Collection[str]) -> set[str]:
+    """Which of the messages are set aside."""
+    return {row[0] for row in tx.rows(_ASIDE, {"ids": json.dumps(sorted(ids))})} if ids else set()
+
+
+def page(tx: Tx, limit: int) -> list[Quarantine]:
+    """The newest quarantines, released ones too."""
+    return [_from_row(row) for row in tx.rows(_PAGE, {"limit": limit})]
+
+
+def find(tx: Tx, quarantine_id: str) -> Quarantine | None:
+    """The quarantine of that id."""
+    rows = tx.rows(_ONE, {"id": quarantine_id})
+    return _from_row(rows[0]) if rows else None
+
+
+def messages_of(tx: Tx, quarantine_id: str) -> list[str]:
+    """The messages that a quarantine covers."""
+    return [row[0] for row in tx.rows(_MESSAGES, {"id": quarantine_id})]
+
+
+def memories_of(tx: Tx, quarantine_id: str) -> list[str]:
+    """The memories that a quarantine covers."""
+    return [row[0] for row in tx.rows(_MEMORIES, {"id": quarantine_id})]
+
+
+def release(tx: Tx, quarantine_id: str, at: datetime) -> None:
+    """Say that a quarantine is over; which memories it covered stays known."""
+    tx.run(_FREE, {"id": quarantine_id})
+    tx.run(_RELEASED, {"id": quarantine_id, "at": micros_or_none(at)})
+
+
+def numbers(tx: Tx) -> set[int]:
+    """The numbers of all messages that are set aside, which no index may hold."""
+    return {row[0] for row in tx.rows(_NUMBERS, {})}
+
+
+def of_session(tx: Tx, session_id: str) -> set[str]:
+    """The messages of a session that are set aside."""
+    return {row[0] for row in tx.rows(_OF_SESSION, {"session_id": session_id})}
+
+
+def by_tool(tx: Tx, name: str) -> set[str]:
+    """The messages that a tool wrote."""
+    return {row[0] for row in tx.rows(_BY_ROLE, {"name": name})}
+
+
+def by_author(tx: Tx, name: str) -> set[str]:
+    """The memories that a caller wrote last."""
+    return {row[0] for row in tx.rows(_BY_AUTHOR, {"name": name})}
+
+
+def by_agent(tx: Tx, name: str) -> set[str]:
+    """The memories that were learned through an agent."""
+    return {row[0] for row in tx.rows(_BY_AGENT, {"name": name})}
+
+
+def keys(tx: Tx) -> list[tuple[str, str]]:
+    """Every session with its key."""
+    return [(row[0], row[1]) for row in tx.rows(_KEYS, {})]
+
+
+def standing(tx: Tx, ids: Collection[str]) -> set[str]:
+    """Which of the memories are active or archived."""
+    return {row[0] for row in tx.rows(_STANDING, {"ids": json.dumps(sorted(ids))})}
+
+
+def _from_row(row: Row) -> Quarantine:
+    return Quarantine(
+        id=row[0],
+        source=row[1],
+        went=State(row[2]),
+        by=row[3],
+        at=moment(row[4]),
+        released_at=moment_or_none(row[5]),
+        messages=row[6],
+        memories=row[7],
+    )

@@ -1,0 +1,125 @@
+"""Reads and writes the seals table: a checksum per row, and the rows that no longer match theirs."""
+
+import json
+from collections.abc import Sequence
+
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.trail import meta
+
+#: What a connection calls the functions that these statements use.
+DIGEST = "recollectum_seal"
+NUMBER = "recollectum_seal_number"
+
+#: The tables that are sealed, with the key of a row; one column is a number that stays what it is.
+SOURCES: dict[str, tuple[str, ...]] = {
+    "memories": ("number",),
+    "memory_versions": ("memory_id", "version"),
+    "undo_rows": ("number",),
+    "events": ("number",),
+    "messages": ("number",),
+    "sessions": ("id",),
+    "summaries": ("session_id",),
+    "checkpoints": ("name",),
+    "citations": ("memory_id", "message_id", "start", "stop"),
+    "proposals": ("id",),
+    "notes": ("number",),
+    "note_folders": ("number",),
+    "transcript_roots": ("number",),
+    "learning_days": ("memory_id",),
+}
+#: The column that a person knows a row by, where it has one.
+_KNOWN_BY = {
+    "memories": "id",
+    "memory_versions": "memory_id",
+    "undo_rows": "memory_id",
+    "events": "subject_id",
+    "messages": "id",
+    "sessions": "id",
+    "summaries": "session_id",
+    "checkpoints": "session_id",
+    "citations": "memory_id",
+    "proposals": "id",
+    "learning_days": "memory_id",
+}
+
+#: In meta: the tables whose every row has its seal.
+_MARK = "sealed"
+_ALL = " ".join(SOURCES)
+
+_COLUMNS = "SELECT name FROM pragma_table_info(:source, 'main') ORDER BY cid"
+_CHANGED = """
+    SELECT {known} FROM {source} AS it LEFT JOIN seals ON seals.source = '{source}' AND seals.number = {number}
+     WHERE seals.digest IS NOT {digest} AND (:whole OR seals.digest IS NOT NULL)
+"""
+_ORPHANED = (
+    "SELECT count(*) FROM seals WHERE source = '{source}' AND number NOT IN (SELECT {number} FROM {source} AS it)"
+)
+_FOREIGN = "SELECT count(*) FROM seals WHERE source NOT IN (SELECT value FROM json_each(:sources))"
+_SEAL = """
+    INSERT INTO seals (source, number, digest) SELECT '{source}', {number}, {digest} FROM {source} AS it
+     WHERE {number} NOT IN (SELECT number FROM seals WHERE source = '{source}')
+"""
+_CLEAR = "DELETE FROM seals"
+_UNMARK = "DELETE FROM meta WHERE name = :name"
+_THERE = "SELECT EXISTS (SELECT 1 FROM seals) OR EXISTS (SELECT 1 FROM meta WHERE name = :name)"
+
+
+def number_of(keys: Sequence[str], row: str) -> str:
+    """How a statement tells the number of a row."""
+    listed = ", ".join(f"{row}.{key}" for key in keys)
+    return listed if keys == ("number",) else f"{NUMBER}({listed})"
+
+
+def digest_of(columns: Sequence[str], row: str) -> str:
+    """How a statement works out the seal of a row."""
+    return f"{DIGEST}({', '.join(f'{row}.{column}' for column in columns)})"
+
+
+def are_whole(tx: Tx) -> bool:
+    """Whether every row was given its seal, so that one without is not as it was written."""
+    return meta.find(tx, _MARK) == _ALL
+
+
+def are_there(tx: Tx) -> bool:
+    """Whether there is any seal."""
+    return bool(tx.rows(_THERE, {"name": _MARK})[0][0])
+
+
+def changed(tx: Tx) -> list[tuple[str, str]]:
+    """The rows that are not as they were written: the table of each, and the id or the number it is known by."""
+    whole = are_whole(tx)
+    return [
+        (source, str(known))
+        for source in SOURCES
+        for (known,) in tx.rows(_filled(tx, _CHANGED, source), {"whole": whole})
+    ]
+
+
+def orphaned(tx: Tx) -> int:
+    """How many seals are of no row: the row is gone, or stands under another key than the one it was written with."""
+    (foreign,) = tx.rows(_FOREIGN, {"sources": json.dumps(list(SOURCES))})[0]
+    counts = [tx.rows(_filled(tx, _ORPHANED, source), {})[0][0] for source in SOURCES]
+    return foreign + sum(counts)
+
+
+def seal(tx: Tx) -> None:
+    """Give a seal to each row that has none, and note that all have one."""
+    for source in SOURCES:
+        tx.run(_filled(tx, _SEAL, source), {})
+    meta.save(tx, _MARK, _ALL)
+
+
+def clear(tx: Tx) -> None:
+    """Drop all seals."""
+    tx.run(_CLEAR, {})
+    tx.run(_UNMARK, {"name": _MARK})
+
+
+def _filled(tx: Tx, sql: str, source: str) -> str:
+    columns = [name for (name,) in tx.rows(_COLUMNS, {"source": source})]
+    return sql.format(
+        source=source,
+        known=f"it.{_KNOWN_BY.get(source, 'number')}",
+        number=number_of(SOURCES[source], "it"),
+        digest=digest_of(columns, "it"),
+    )

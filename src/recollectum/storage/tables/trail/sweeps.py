@@ -1,0 +1,85 @@
+"""Reads and writes the sweeps table: the counts of each retention sweep."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from recollectum.storage.port import Row, Tx
+from recollectum.storage.times import micros, moment
+
+_COLUMNS = "number, at, state, archived, deleted, marked, purged, waiting, erased"
+_ADD = """
+    INSERT INTO sweeps (at, state, archived, deleted, marked, purged, waiting, erased)
+    VALUES (:at, :state, :archived, :deleted, :marked, :purged, :waiting, :erased)
+    RETURNING number
+"""
+_PAGE = f"""
+    SELECT {_COLUMNS} FROM sweeps WHERE :before IS NULL OR number < :before ORDER BY number DESC LIMIT :limit
+"""  # noqa: S608  (constants of this file)
+_TRIM = "DELETE FROM sweeps WHERE number <= :number"
+#: More than a year of hours.
+_KEPT = 10_000
+
+
+class SweepState(StrEnum):
+    """How a sweep ended."""
+
+    DONE = "done"
+    #: It would have destroyed something in this vault for the first time, and nobody had agreed.
+    NEEDS_CONFIRMATION = "needs_confirmation"
+    #: The clock was in doubt, and nothing was moved.
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """What one sweep did."""
+
+    number: int = 0
+    at: datetime
+    state: SweepState
+    archived: int = 0
+    #: Laid into the trash.
+    deleted: int = 0
+    marked: int = 0
+    purged: int = 0
+    #: How many wait for a person's yes before they are destroyed.
+    waiting: int = 0
+    #: False while another reader keeps destroyed content in the log.
+    erased: bool = True
+
+
+def add(tx: Tx, sweep: Sweep) -> int:
+    """Keep the report of a sweep, and let the oldest go; its number."""
+    row = {
+        "at": micros(sweep.at),
+        "state": sweep.state.value,
+        "archived": sweep.archived,
+        "deleted": sweep.deleted,
+        "marked": sweep.marked,
+        "purged": sweep.purged,
+        "waiting": sweep.waiting,
+        "erased": int(sweep.erased),
+    }
+    number: int = tx.rows(_ADD, row)[0][0]
+    tx.run(_TRIM, {"number": number - _KEPT})
+    return number
+
+
+def page(tx: Tx, *, before: int | None, limit: int) -> list[Sweep]:
+    """The newest reports before a number."""
+    return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
+
+
+def _from_row(row: Row) -> Sweep:
+    return Sweep(
+        number=row[0],
+        at=moment(row[1]),
+        state=SweepState(row[2]),
+        archived=row[3],
+        deleted=row[4],
+        marked=row[5],
+        purged=row[6],
+        waiting=row[7],
+        erased=bool(row[8]),
+    )

@@ -1,0 +1,146 @@
+"""Reads and writes the undo tables: memories before each change, and the events of each undo."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from recollectum.domain.event import Event, EventType
+from recollectum.domain.memory import Kind, Memory, State
+from recollectum.domain.trust import Trust
+from recollectum.storage.port import Row, Tx
+from recollectum.storage.tables.trail import events
+from recollectum.storage.times import moment, moment_or_none
+
+_COLUMNS = """key, kind, importance, trust, author, version, state, updated_at, valid_from, valid_to, supersedes,
+    superseded_by, archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at"""
+_BEFORE = f"SELECT {_COLUMNS} FROM undo_rows WHERE event = :event AND memory_id = :id"  # noqa: S608  (constants)
+# How it stood before the next change is how this one left it.
+_AFTER = f"""
+    SELECT {_COLUMNS} FROM undo_rows WHERE memory_id = :id AND event > :event ORDER BY event LIMIT 1
+"""  # noqa: S608
+_CONTENT = "SELECT content FROM memory_versions WHERE memory_id = :id AND version = :version"
+_LAST = "SELECT coalesce(max(number), 0) FROM events"
+_ONE = "SELECT subject_id FROM events WHERE number = :number"
+_STEP = "SELECT first, last, run_ids FROM undo_steps WHERE first <= :event AND last >= :event"
+_ADD_STEP = "INSERT INTO undo_steps (first, last, run_ids) VALUES (:first, :last, :run_ids)"
+_RUN = """
+    SELECT run_effects.run_id FROM run_effects JOIN runs ON runs.id = run_effects.run_id
+     WHERE run_effects.memory_id = :id AND run_effects.version = :version AND runs.reverted_at IS NULL
+"""
+_HOLDS_AGAIN = "UPDATE runs SET reverted_at = NULL WHERE id = :id"
+_FROM_SESSION = """
+    SELECT id FROM memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = :session_id)
+    UNION
+    SELECT citations.memory_id FROM citations JOIN messages ON messages.id = citations.message_id
+     WHERE messages.session_id = :session_id
+"""
+_PURGED_SINCE = "SELECT 1 FROM events WHERE type = 'purged' AND actor = :actor LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The events of one undo, from the first to the last, and the runs that it took back."""
+
+    first: int
+    last: int
+    run_ids: tuple[str, ...] = ()
+
+
+def before(tx: Tx, event: int, now: Memory) -> Memory | None:
+    """The memory as it stood before an event; None when that was not kept."""
+    rows = tx.rows(_BEFORE, {"event": event, "id": now.id})
+    return _onto(tx, rows[0], now) if rows else None
+
+
+def after(tx: Tx, event: int, now: Memory) -> Memory | None:
+    """The memory as an event left it."""
+    rows = tx.rows(_AFTER, {"event": event, "id": now.id})
+    return _onto(tx, rows[0], now) if rows else now
+
+
+def last_event(tx: Tx) -> int:
+    """The number of the newest event; 0 when nothing has happened."""
+    return tx.rows(_LAST, {})[0][0]
+
+
+def event(tx: Tx, number: int) -> Event | None:
+    """The event of that number."""
+    return next(iter(events.page(tx, before=number + 1, type=None, limit=1)), None) if _is_there(tx, number) else None
+
+
+def newest_first(tx: Tx) -> Iterable[Event]:
+    """Every event, read in pieces."""
+    before_number: int | None = None
+    while found := events.page(tx, before=before_number, type=None, limit=200):
+        yield from found
+        before_number = found[-1].number
+
+
+def created(tx: Tx, memory_id: str) -> Event | None:
+    """The event that tells of a memory's beginning."""
+    return next((one for one in events.of(tx, memory_id) if one.type is EventType.CREATED), None)
+
+
+def step_around(tx: Tx, number: int) -> Range | None:
+    """The undo that wrote an event, when one did."""
+    rows = tx.rows(_STEP, {"event": number})
+    return Range(rows[0][0], rows[0][1], tuple(rows[0][2].split())) if rows else None
+
+
+def add_step(tx: Tx, step: Range) -> None:
+    """Keep which events an undo wrote."""
+    tx.run(_ADD_STEP, {"first": step.first, "last": step.last, "run_ids": " ".join(step.run_ids)})
+
+
+def run_of(tx: Tx, memory_id: str, version: int) -> str | None:
+    """The consolidation run, not taken back yet, that made a version of a memory."""
+    rows = tx.rows(_RUN, {"id": memory_id, "version": version})
+    return rows[0][0] if rows else None
+
+
+def let_run_hold(tx: Tx, run_id: str) -> None:
+    """Say that a run that was taken back holds again."""
+    tx.run(_HOLDS_AGAIN, {"id": run_id})
+
+
+def from_session(tx: Tx, session_id: str) -> set[str]:
+    """The memories that came from a conversation."""
+    return {row[0] for row in tx.rows(_FROM_SESSION, {"session_id": session_id})}
+
+
+def ever_destroyed(tx: Tx, actor: str) -> bool:
+    """Whether somebody has destroyed a memory before."""
+    return bool(tx.rows(_PURGED_SINCE, {"actor": actor}))
+
+
+def _is_there(tx: Tx, number: int) -> bool:
+    return bool(tx.rows(_ONE, {"number": number}))
+
+
+def _onto(tx: Tx, row: Row, now: Memory) -> Memory | None:
+    content = now.content
+    if row[5] != now.version:
+        found = tx.rows(_CONTENT, {"id": now.id, "version": row[5]})
+        if not found:
+            return None
+        content = found[0][0]
+    return replace(
+        now,
+        content=content,
+        key=row[0],
+        kind=Kind(row[1]),
+        importance=row[2],
+        trust=Trust(row[3]),
+        author=row[4],
+        version=row[5],
+        state=State(row[6]),
+        updated_at=moment(row[7]),
+        valid_from=moment_or_none(row[8]),
+        valid_to=moment_or_none(row[9]),
+        supersedes=row[10],
+        superseded_by=row[11],
+        archive_at=moment_or_none(row[12]),
+        retention_expires_at=moment_or_none(row[13]),
+        expires_at=moment_or_none(row[14]),
+        deleted_at=moment_or_none(row[15]),
+        hard_delete_at=moment_or_none(row[16]),
+    )

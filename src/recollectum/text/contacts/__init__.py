@@ -1,0 +1,7 @@
+"""English statements about people and how they are reached.
+
+addresses   phone numbers, e-mail addresses and handles
+vocabulary  relations, and words that are not names
+grammar     the forms of statements as regular expressions
+statements  reads the statements of a text
+"""

@@ -1,0 +1,133 @@
+"""Finds every secret in a text or JSON value and replaces it by `[secret:kind]`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from recollectum.domain.message import Json
+from recollectum.text.secrets.account_numbers import find_account_numbers
+from recollectum.text.secrets.patterns import find_assigned, find_tokens
+
+#: How often the rest of a stretch is looked at again, once something in it was taken out.
+_ROUNDS = 50
+#: No secret is found in less: a name of three letters, a sign and a value of four.
+_SHORTEST = 8
+_PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Secret:
+    """Where a secret stands in the text, and of what kind it is. It never holds the secret itself."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """The text without its secrets, and where they stood in the one that was given."""
+
+    text: str
+    found: tuple[Secret, ...]
+
+
+def redact(text: str) -> Redacted:
+    """Replace each secret by `[secret:kind]`; all other text stays as it is, and doing it again changes nothing."""
+    found = find_secrets(text)
+    if not found:
+        return Redacted(text, ())
+    parts: list[str] = []
+    at = 0
+    for secret in found:
+        parts += [text[at : secret.start], f"[secret:{secret.kind}]"]
+        at = secret.end
+    return Redacted("".join([*parts, text[at:]]), found)
+
+
+def find_secrets(text: str) -> tuple[Secret, ...]:
+    """Every secret of the text in its order; none overlaps another."""
+    found: list[Secret] = []
+    at = 0
+    # What an earlier run has put in is a wall: nothing is found in it or across it, which makes a second run idle.
+    for wall in _PLACEHOLDER.finditer(text) if "[secret:" in text else ():
+        found += _in_stretch(text, at, wall.start())
+        at = wall.end()
+    return (*found, *_in_stretch(text, at, len(text)))
+
+
+def _in_stretch(text: str, start: int, end: int) -> list[Secret]:
+    """The secrets between two walls; what is found makes walls of its own, so the rest is looked at again."""
+    found: list[Secret] = []
+    stretches = [(start, end)] if end - start >= _SHORTEST else []
+    for _ in range(_ROUNDS):
+        fresh: list[Secret] = []
+        rests: list[tuple[int, int]] = []
+        for low, high in stretches:
+            here = _once(text, low, high)
+            fresh += here
+            rests += _between(here, low, high) if here else ()
+        if not fresh:
+            break
+        found += fresh
+        stretches = rests
+    return sorted(found)
+
+
+def _once(text: str, start: int, end: int) -> list[Secret]:
+    stretch = text if start == 0 and end == len(text) else text[start:end]
+    lowered = stretch.lower()
+    merged: list[tuple[int, int, int, str]] = []
+    spans = (*find_tokens(stretch, lowered), *find_assigned(stretch, lowered), *find_account_numbers(stretch))
+    # A token is surer of its kind than a number, and both are surer than a name in front of a value.
+    ranked = sorted((low, high, rank, kind) for low, high, rank, kind in spans)
+    for low, high, rank, kind in ranked:
+        if merged and low < merged[-1][1]:
+            before = merged[-1]
+            surest = min((before[2], before[3]), (rank, kind))
+            merged[-1] = (before[0], max(before[1], high), *surest)
+        else:
+            merged.append((low, high, rank, kind))
+    return [Secret(start + low, start + high, kind) for low, high, _, kind in merged]
+
+
+def _between(found: list[Secret], start: int, end: int) -> Iterator[tuple[int, int]]:
+    at = start
+    for secret in found:
+        if secret.start - at >= _SHORTEST:
+            yield at, secret.start
+        at = secret.end
+    if end - at >= _SHORTEST:
+        yield at, end
+
+
+def redact_value(value: Json, name: str = "") -> Json:
+    """The value with every secret in it replaced; names stay, and so does all that is not text."""
+    if isinstance(value, str):
+        return _under(name, value)
+    if isinstance(value, Mapping):
+        return {key: redact_value(inner, key) for key, inner in value.items()}
+    if isinstance(value, Sequence):
+        return [redact_value(inner, name) for inner in value]
+    return value
+
+
+def find_under(name: str, text: str) -> tuple[Secret, ...]:
+    """The secrets of a text that stands under a name in JSON, by their places in the text; without a name, its own."""
+    before = f'"{name}": "'
+    framed = find_secrets(f'{before}{text}"') if name else ()
+    start, end = len(before), len(before) + len(text)
+    # As below: what reaches out of the text is no help.
+    if framed and all(start <= one.start and one.end <= end for one in framed):
+        return tuple(Secret(one.start - start, one.end - start, one.kind) for one in framed)
+    return find_secrets(text)
+
+
+def _under(name: str, text: str) -> str:
+    """The text as if it were read in JSON, where `"password": "…"` says more than the value does."""
+    before = f'"{name}": "'
+    done = redact(f'{before}{text}"').text if name else ""
+    # A name that is a secret itself, or a text that a secret runs out of, is no help.
+    if done.startswith(before) and done.endswith('"'):
+        return redact(done[len(before) : -1]).text
+    return redact(text).text

@@ -1,0 +1,177 @@
+"""Turns a text into index terms and a question into query terms with one tokeniser, and expands kinds of things."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from recollectum.text.terms.stopwords import STOP_WORDS
+from recollectum.text.terms.words import (
+    WordForms,
+    analyse,
+    contracted,
+    is_unspaced,
+    located_pieces,
+    pairs,
+    plain,
+    spellings,
+)
+
+_KINDS = """
+sibling: brother sister
+parent: mother father mom dad mum
+grandparent: grandmother grandfather grandma grandpa
+relative: cousin aunt uncle nephew niece grandmother grandfather
+kid child: son daughter
+spouse: husband wife
+pet: dog cat puppy kitten
+vehicle: car truck motorcycle van
+instrument: guitar piano violin drum keyboard ukulele saxophone flute
+furniture: sofa couch table chair bed desk mattress bookshelf
+shoe footwear: sneakers boots sandals
+clothes clothing: shirt dress jacket jeans sweater coat
+jewellery jewelry: necklace ring bracelet earrings
+appliance: fridge oven blender microwave dishwasher toaster
+sport: football soccer basketball tennis swimming running
+exercise workout: gym yoga running jogging pilates
+doctor: physician dentist dermatologist therapist
+beverage drink: coffee tea beer wine juice
+dessert: cake cookies pie brownies
+transport transportation: bus train taxi subway bike
+"""
+
+
+def _read(table: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for line in table.strip().splitlines():
+        names, _, members = line.partition(":")
+        for name in names.split():
+            found[name] = found[_plural(name)] = tuple(members.split())
+    return found
+
+
+def _plural(name: str) -> str:
+    if name == "child":
+        return "children"
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+_MEMBERS = _read(_KINDS)
+
+
+def members(word: str) -> tuple[str, ...]:
+    """What belongs to a kind; nothing where the word, in lower case, names none."""
+    return _MEMBERS.get(word, ())
+
+
+#: A query may be any text, but no question needs more terms than this to find its answer.
+MAX_TERMS = 64
+_LONGEST_QUERY = 10_000
+_MAX_PHRASE = 16
+_SHORTEST_NUMBER = 4
+_UNJOINED = {ord(char): None for char in "-._@/\\:',"}
+#: How the dot before a name such as .NET is spelled.
+_SPELLED_DOT = "dot"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One thing a query looks for: a term, or several side by side, and the word it stands for."""
+
+    term: str
+    #: The word as it stood in the query.
+    word: str
+
+
+def index_terms(text: str) -> str:
+    """The terms of a text, separated by spaces, in the order in which an index should be given them."""
+    return " ".join(
+        [
+            # Most words are plain letters in lower case, and their own term.
+            found if found.isascii() and found.islower() and found.isalnum() else _indexed(found)
+            for found in spellings(text)
+        ]
+    )
+
+
+def may_have(text: str, terms: frozenset[str]) -> frozenset[str]:
+    """Which of the terms may be among those of a text; the others are not, which is quicker told than made sure of."""
+    if not text.isascii() or "+" in text or "#" in text:
+        # Folding changes letters, and these symbols are spelled out.
+        return terms
+    # A term is a run of letters and digits, or several once what joins them is taken out.
+    joined = text.lower().translate(_UNJOINED)
+    return frozenset([term for term in terms if term in joined or term.startswith(_SPELLED_DOT)])
+
+
+def _indexed(found: str) -> str:
+    if is_unspaced(found[0]):
+        # The last character stands alone as well, so that one character of a query
+        # finds every text that has it by prefix. Indexing each character alone would double the index.
+        return " ".join([*pairs(found), found[-1]])
+    if term := plain(found) or contracted(found):
+        return term
+    piece = analyse(found)
+    return " ".join(piece.parts + piece.wholes)
+
+
+def query_terms(query: str) -> tuple[QueryTerm, ...]:
+    """What the query looks for, in order and each thing once; stop words only when there is nothing else."""
+    telling: dict[str, QueryTerm] = {}
+    silent: dict[str, QueryTerm] = {}
+    for term in _all_sought(query[:_LONGEST_QUERY]):
+        chosen = silent if term.term in STOP_WORDS else telling
+        chosen.setdefault(term.term, term)
+        if len(telling) == MAX_TERMS:
+            break
+    return tuple((telling or silent).values())[:MAX_TERMS]
+
+
+def expand_kinds(terms: tuple[QueryTerm, ...]) -> tuple[QueryTerm, ...]:
+    """The terms, and after them what belongs to each kind that one of them names."""
+    found = {term.term: term for term in terms}
+    for term in terms:
+        for member in members(term.term):
+            found.setdefault(member, QueryTerm(member, member))
+    return tuple(found.values())[:MAX_TERMS]
+
+
+def _all_sought(query: str) -> Iterator[QueryTerm]:
+    for piece, word in located_pieces(query):
+        yield from _sought(piece, word)
+
+
+def _sought(piece: WordForms, word: str) -> Iterator[QueryTerm]:
+    if piece.run:
+        for term in dict.fromkeys(pairs(piece.run) or [piece.run]):
+            yield QueryTerm(term, _within(word, term))
+        return
+    # Side by side is how the parts of a compound stand in the index, however it was joined there.
+    named_by_symbols = len(piece.parts) == 1 and piece.wholes
+    if not (named_by_symbols and len(piece.parts[0]) == 1):
+        # "c" alone is no help to one who asks for C++, but "google" is to one who asks for Google+.
+        yield QueryTerm(" ".join(piece.parts[:_MAX_PHRASE]), word)
+    for whole in piece.wholes:
+        yield QueryTerm(whole, word)
+    if piece.separable:
+        for part in filter(_stands_alone, dict.fromkeys(piece.parts)):
+            yield QueryTerm(part, _within(word, part))
+
+
+def _within(word: str, term: str) -> str:
+    """The term as the word spells it, or the whole word where it spells it differently."""
+    place = word.lower().find(term)
+    return word if place < 0 else word[place : place + len(term)]
+
+
+def _stands_alone(part: str) -> bool:
+    """Whether a part of a compound is worth looking for by itself: `example` is, the `14` of `3.14` is not."""
+    return len(part) >= _SHORTEST_NUMBER or (len(part) > 1 and part.isalpha())
+
+
+def phrases(terms: Iterable[QueryTerm]) -> list[str]:
+    """Each term as a phrase of an FTS5 MATCH expression."""
+    return [_quoted(term.term) for term in terms]
+
+
+def _quoted(term: str) -> str:
+    phrase = '"' + term.replace('"', '""') + '"'
+    return f"{phrase} *" if len(term) == 1 and is_unspaced(term) else phrase

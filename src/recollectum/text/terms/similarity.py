@@ -1,0 +1,83 @@
+"""Compares two texts: equal fingerprints, equal outlines, and Jaccard similarity of their terms."""
+
+import re
+import unicodedata
+from hashlib import blake2b
+from string import ascii_lowercase, digits
+
+from recollectum.text.cleaning import clean
+from recollectum.text.terms.analyser import index_terms
+
+#: Changes when the rules below do, so that old fingerprints are never taken for new ones.
+_VERSION = "f1"
+_DIGEST_BYTES = 16
+
+_FILLERS = frozenset({"a", "an", "the", "please", "just", "really", "very"})
+_OUTLINE = frozenset(ascii_lowercase + digits) - frozenset("".join(_FILLERS))
+# Apostrophes and invisible characters part no words: "don't" and "dont" are one.
+_VANISHING = re.compile("['’‘ʼ\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+# A sign inside a number or a minus before it changes the number; any other punctuation only shapes the sentence.
+_WORDS = re.compile(r"(?:(?<!\S)-(?=\d))?\d(?:[\d.,:/-]*\d)?|[^\W\d_]+|\S")
+_SILENT = ("P", "Z", "Cc", "Cf")
+# Signs that Unicode files under punctuation although they name things: C#, 5 %, A & B, user@host.
+_TELLING = frozenset("#%&@")
+_BACKTICK = "`"
+
+
+class _Outlined(dict[int, int | None]):
+    """A table for `str.translate` that keeps the characters of an outline."""
+
+    def __missing__(self, char: int) -> None:
+        # Not kept in the table, which would grow with every character that is met.
+        return None
+
+
+_OUTLINED = _Outlined({char: None for char in range(128)} | {ord(char): ord(char) for char in _OUTLINE})
+
+
+def fingerprint(text: str) -> str:
+    """Equal for two texts that differ only in case, Unicode form, punctuation, spacing and English filler words."""
+    said = _said(text)
+    # A text of fillers alone is only ever equal to itself.
+    whole = "\x1f".join(said) if said else "\x1e" + clean(text)
+    return f"{_VERSION}:{blake2b(whole.encode(), digest_size=_DIGEST_BYTES).hexdigest()}"
+
+
+def outline(text: str) -> str:
+    """Equal for two texts of one fingerprint and seldom otherwise, at a small part of the cost."""
+    # No filler has one of these letters, and nothing else is dropped that has one or is a digit.
+    return _folded(text).translate(_OUTLINED)
+
+
+def says_the_same(a: str, b: str) -> bool:
+    """Whether two texts have one fingerprint."""
+    return a == b or fingerprint(a) == fingerprint(b)
+
+
+def _folded(text: str) -> str:
+    cleaned = clean(text)
+    if cleaned.isascii():
+        return cleaned.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", cleaned).casefold())
+
+
+def _said(text: str) -> list[str]:
+    """The words, numbers and symbols of a text that carry what it says."""
+    folded = _folded(text)
+    words = [word for word in _WORDS.findall(_VANISHING.sub("", folded).replace("−", "-")) if _counts(word)]
+    kept = [word for word in words if word not in _FILLERS]
+    # At the end it is no article: "vitamin A" is not "vitamin".
+    return [*kept, "a"] if kept and words[-1] == "a" else kept
+
+
+def _counts(word: str) -> bool:
+    if len(word) > 1 or word in _TELLING:
+        return True
+    return word != _BACKTICK and not unicodedata.category(word).startswith(_SILENT)
+
+
+def jaccard(a: str, b: str) -> float:
+    """The share of all their terms that both texts have, from 0 to 1."""
+    first, second = set(index_terms(a).split()), set(index_terms(b).split())
+    union = first | second
+    return len(first & second) / len(union) if union else 1.0

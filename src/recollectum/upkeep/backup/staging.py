@@ -1,0 +1,104 @@
+"""Stages a backup in a temporary folder and verifies its digests, pages and row counts."""
+
+import shutil
+import tarfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from recollectum.domain.errors import Damaged, NotFound, SchemaNewer
+from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder
+from recollectum.storage.migrate import shipped
+from recollectum.storage.opening import CATALOG, VAULT
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.integrity import page_faults, row_counts, row_faults
+from recollectum.upkeep.backup import manifest_file
+from recollectum.upkeep.backup.manifest_file import NAME, Manifest, Part, digest
+
+
+def check_is_backup(path: Path) -> None:
+    """Refuse what cannot be a backup before anything is made for it."""
+    if path.is_dir():
+        read_manifest(path)
+    elif not path.exists():
+        raise NotFound(f"there is no backup at {path}; name the folder or the file that `recollectum backup` made")
+    elif not tarfile.is_tarfile(path):
+        raise Damaged(f"{path} cannot be unpacked as a backup; use another backup")
+
+
+@contextmanager
+def opened_backup(path: Path, room: Path) -> Generator[Path]:
+    """The folder of a backup; one that is a file is unpacked into `room` for as long as the block lasts."""
+    if path.is_dir():
+        yield path
+        return
+    check_is_backup(path)
+    unpacked = room / "unpacked"
+    try:
+        make_private_folder(unpacked)
+        yield _unpack(path, unpacked)
+    finally:
+        shutil.rmtree(unpacked, ignore_errors=True)
+
+
+def stage(folder: Path, room: Path, manifest: Manifest) -> None:
+    """Copy the files of a backup into `room`; one whose bytes are not those that were backed up is refused."""
+    try:
+        make_private_folder(room / "vaults")
+        for part in manifest.parts:
+            target = room / part.file
+            shutil.copyfile(folder / part.file, target)
+            target.chmod(PRIVATE_FILE)
+            if target.stat().st_size != part.bytes or digest(target) != part.sha256:
+                raise Damaged(f"{folder / part.file} is not what was backed up; use another backup")
+    except FileNotFoundError as error:
+        raise Damaged(f"{error.filename} is missing from the backup; use another backup") from error
+    except OSError as error:
+        raise explain(error, room) from error
+
+
+def check_schema(folder: Path, manifest: Manifest) -> None:
+    """Refuse a backup of a newer program in words."""
+    for part in manifest.parts:
+        family = VAULT if part.vault_id else CATALOG
+        newest = shipped(family)[-1].number
+        if part.schema > newest:
+            raise SchemaNewer(
+                f"{folder / part.file} was written by a newer Recollectum (schema {part.schema}, this one knows "
+                f"{newest}); upgrade the program"
+            )
+
+
+def check_part(room: Path, part: Part, key: bytes | None) -> None:
+    """Read every page and row of one staged file, and compare its counts with the manifest's."""
+    database = SqliteDatabase(room / part.file, SqliteOptions(key=key, readers=1))
+    try:
+        faults = database.on_connection(page_faults) or database.on_connection(row_faults)
+        if faults:
+            raise Damaged(f"{part.file} of the backup is damaged: {faults[0]}; use another backup")
+        if database.on_connection(row_counts) != dict(part.rows):
+            raise Damaged(f"{part.file} of the backup has other rows than were backed up; use another backup")
+    finally:
+        database.close()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a backup that this program can restore."""
+    manifest = manifest_file.read(folder)
+    check_schema(folder, manifest)
+    return manifest
+
+
+def _unpack(archive: Path, room: Path) -> Path:
+    try:
+        with tarfile.open(archive, mode="r:") as tar:
+            # The filter refuses what would leave the folder: links, devices and paths that climb.
+            tar.extractall(room, filter="data")
+    except tarfile.TarError:
+        raise Damaged(f"{archive} cannot be unpacked as a backup; use another backup") from None
+    except OSError as error:
+        raise explain(error, room) from error
+    found = sorted(room.glob(f"*/{NAME}"))
+    if len(found) != 1:
+        raise NotFound(f"{archive} is no backup: it has no {NAME}; name the file that `recollectum backup` made")
+    return found[0].parent

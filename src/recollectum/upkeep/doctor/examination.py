@@ -1,0 +1,53 @@
+"""Examines a whole home and lists every finding with its cure."""
+
+from collections.abc import Callable, Sequence
+
+from recollectum.domain.access.owner import Owner
+from recollectum.policy.clock import ClockReading
+from recollectum.upkeep.doctor import home_checks, vault_checks
+from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
+from recollectum.upkeep.home_admin import HomeAdmin
+
+
+def examine(
+    grounds: HomeAdmin,
+    clock_of: Callable[[Owner], ClockReading],
+    *,
+    owners: Sequence[Owner] | None = None,
+    fix: bool = False,
+) -> list[HealthFinding]:
+    """Everything about an open home and all vaults, or some; with `fix`, what is of no use to anybody is removed."""
+    home, clock = grounds.home, grounds.clock
+    found = [
+        *vault_checks.key(grounds),
+        *home_checks.room(home, grounds.settings),
+        *home_checks.logs(home),
+        *home_checks.locks(home, clock),
+        *home_checks.unfinished(home, clock, fix=fix),
+        *home_checks.backups(home, clock),
+        *vault_checks.orphans(grounds, fix=fix),
+    ]
+    for entry in grounds.entries(owners):
+        inside = list(vault_checks.vault(grounds, entry))
+        found += inside
+        if all(one.severity is Severity.FINE for one in inside):
+            found += _clock(entry.owner, clock_of(entry.owner))
+    return [*found, telemetry()]
+
+
+def cannot_open(sentence: str) -> HealthFinding:
+    """A home that does not open; the sentence says the cure."""
+    return HealthFinding(topic="home", severity=Severity.PROBLEM, words=sentence)
+
+
+def telemetry() -> HealthFinding:
+    """What is sent elsewhere without being asked for."""
+    return fine("telemetry", "there is none: nothing is sent anywhere but to the models you set")
+
+
+def _clock(owner: Owner, reading: ClockReading) -> list[HealthFinding]:
+    if not reading.held:
+        return []
+    words = f"the clock leapt ahead of what the vault of {owner} believes, so nothing in it is moved or destroyed"
+    cure = "set the clock right, or say that it is: recollectum lifecycle --help"
+    return [HealthFinding(topic="clock", severity=Severity.WARNING, words=words, cure=cure)]

@@ -1,0 +1,147 @@
+"""Checks a home from outside: permissions, disk space, locks, logs and unfinished work."""
+
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+
+from recollectum.domain.ids import Clock
+from recollectum.home.locks import HUNG, Lock
+from recollectum.home.paths import Home
+from recollectum.settings.model import Settings
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    FINE = "fine"
+    NOTE = "note"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthFinding:
+    """One thing that the doctor looked at, in plain words."""
+
+    topic: str
+    severity: Severity
+    words: str
+    #: What to do about it.
+    cure: str | None = None
+    #: Whether `--fix` did it.
+    fixed: bool = False
+
+
+def fine(topic: str, words: str) -> HealthFinding:
+    """Nothing to do."""
+    return HealthFinding(topic=topic, severity=Severity.FINE, words=words)
+
+
+def worst(findings: list[HealthFinding]) -> Severity:
+    """The worst that is left to do."""
+    order = list(Severity)
+    left = [one.severity for one in findings if not one.fixed]
+    return max(left, key=order.index, default=Severity.FINE)
+
+
+_LITTLE_ROOM = 256 * 2**20
+_LARGE_LOG = 64 * 2**20
+_OLD_BACKUP = timedelta(days=30)
+#: After so long nobody is still at work on it.
+ABANDONED = timedelta(hours=1)
+_UNFINISHED = (".*.unfinished*", ".*-restoring", ".*-repairing")
+
+
+def permissions(home: Home) -> Iterator[HealthFinding]:
+    """Who else may read the files; asked before the home is opened, since opening it takes their leave away."""
+    open_to_others = [path for path in _private(home) if _others_may(path)]
+    for path in open_to_others:
+        yield HealthFinding(
+            topic="permissions",
+            severity=Severity.PROBLEM,
+            words=f"{path} could be read by other accounts",
+            cure=f"chmod go-rwx {path}; opening the home does the same for its own files",
+        )
+    if not open_to_others:
+        yield fine("permissions", "only this account can read the home")
+
+
+def room(home: Home, settings: Settings) -> Iterator[HealthFinding]:
+    """Whether there is room to write, and to delete when there is none."""
+    free = shutil.disk_usage(home.root).free
+    severity = Severity.WARNING if free < _LITTLE_ROOM else Severity.FINE
+    cure = "free some space; with none left only deleting works" if free < _LITTLE_ROOM else None
+    yield HealthFinding(topic="disk", severity=severity, words=f"{free / 2**20:.0f} MiB are free", cure=cure)
+    wanted = settings.storage.reserve_mib
+    held = home.reserve_file.stat().st_size if home.reserve_file.exists() else 0
+    if wanted and held < wanted * 2**20:
+        words = "the reserve that lets you delete on a full disk is not held"
+        cure = f"free {wanted} MiB and run any command; it is made again by itself"
+        yield HealthFinding(topic="disk reserve", severity=Severity.WARNING, words=words, cure=cure)
+    else:
+        words = f"{wanted} MiB are held back, so that deleting works on a full disk" if wanted else "turned off"
+        yield fine("disk reserve", words)
+
+
+def logs(home: Home) -> Iterator[HealthFinding]:
+    """Write-ahead logs that cannot be emptied."""
+    for path in (home.catalog_file, home.keys_file, *sorted(home.vaults.glob("*.db"))):
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and (size := log.stat().st_size) > _LARGE_LOG:
+            words = f"the log of {path.name} has grown to {size / 2**20:.0f} MiB"
+            cure = "a program has been reading for long; close programs that use the home"
+            yield HealthFinding(topic="log size", severity=Severity.WARNING, words=words, cure=cure)
+
+
+def locks(home: Home, clock: Clock) -> Iterator[HealthFinding]:
+    """Locks whose holder looks hung; a dead holder's lock is free already."""
+    for path in sorted(home.locks.glob("*.lock")):
+        holder = Lock(path).holder()
+        if holder and clock() - holder.acquired > HUNG:
+            words = f"{path.name} has been held by {holder.command} (process {holder.pid}) for over {HUNG.seconds} s"
+            cure = "if it hangs, end that process; the lock is free when it is dead"
+            yield HealthFinding(topic="locks", severity=Severity.WARNING, words=words, cure=cure)
+
+
+def unfinished(home: Home, clock: Clock, *, fix: bool) -> Iterator[HealthFinding]:
+    """What a backup, restore or repair that was killed left behind."""
+    found = {path for pattern in _UNFINISHED for folder in (home.backups, home.vaults) for path in folder.glob(pattern)}
+    for path in sorted(found):
+        if clock() - _changed(path) < ABANDONED:
+            continue
+        if fix:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        words = f"{path} was left by a backup, restore or repair that was cut short"
+        cure = "it is of no use; remove it with: recollectum doctor --fix"
+        yield HealthFinding(topic="left over", severity=Severity.NOTE, words=words, cure=cure, fixed=fix)
+
+
+def backups(home: Home, clock: Clock) -> Iterator[HealthFinding]:
+    """How old the newest backup in the home is; one that lies elsewhere is not known here."""
+    times = [_changed(path) for path in home.backups.glob("recollectum-*")]
+    newest = max(times, default=None)
+    if newest is None or clock() - newest > _OLD_BACKUP:
+        words = "there is no backup in this home" if newest is None else f"the newest backup is of {newest:%Y-%m-%d}"
+        cure = "make one, on another disk if you can: recollectum backup --to FOLDER"
+        yield HealthFinding(topic="backup", severity=Severity.NOTE, words=words, cure=cure)
+    else:
+        yield fine("backup", f"the newest is of {newest:%Y-%m-%d}")
+
+
+def _private(home: Home) -> list[Path]:
+    folders = [home.root, home.vaults, home.locks, home.backups]
+    files = [home.catalog_file, home.keys_file, *home.vaults.glob("*.db*"), *home.backups.glob("**/*")]
+    return [path for path in (*folders, *sorted(files)) if path.exists()]
+
+
+def _others_may(path: Path) -> bool:
+    return sys.platform != "win32" and bool(stat.S_IMODE(path.stat().st_mode) & 0o077)
+
+
+def _changed(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)

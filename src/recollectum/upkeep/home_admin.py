@@ -1,0 +1,59 @@
+"""Bundles what home-wide maintenance needs: files, keys, catalog, settings and clock."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import NotFound
+from recollectum.domain.ids import Clock, IdMaker
+from recollectum.home.logs import Log
+from recollectum.home.paths import Home
+from recollectum.settings.model import Settings
+from recollectum.storage.keystore import KeyStore
+from recollectum.storage.opening import CATALOG
+from recollectum.storage.port import Database
+from recollectum.storage.tables.catalog import vaults
+from recollectum.storage.tables.catalog.vaults import VaultEntry
+
+if TYPE_CHECKING:
+    from recollectum.models.embedding.port import Embedder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeAdmin:
+    """One open home, for the process owner."""
+
+    home: Home
+    settings: Settings
+    keys: KeyStore
+    catalog: Database
+    clock: Clock
+    ids: IdMaker
+    #: Where it is told what was done.
+    log: Log = field(default_factory=Log)
+    #: The embedder that all vaults share, or None and the reason.
+    embedder: "Callable[[], tuple[Embedder | None, str | None]]" = lambda: (None, None)
+
+    #: Take away again what was erased from a vault whose file was replaced.
+    settle: Callable[[VaultEntry], None] = lambda _: None
+    #: Close a vault's file in this process; True when nobody else has it open either.
+    release: Callable[[str], bool] = lambda _: True
+
+    def entries(self, owners: Sequence[Owner] | None = None) -> list[VaultEntry]:
+        """The vaults of these owners, or all; an owner without one is refused."""
+        if owners is None:
+            return self.catalog.read(vaults.everything)
+        found = [(owner, self.catalog.read(lambda tx, owner=owner: vaults.find(tx, owner))) for owner in owners]
+        for owner, entry in found:
+            if entry is None:
+                raise NotFound(f"there is no vault of {str(owner)!r} here; see: recollectum users list")
+        return [entry for _, entry in found if entry]
+
+    def key_of(self, entry: VaultEntry) -> bytes | None:
+        """The key of one vault; None when it is not encrypted."""
+        return self.keys.key(entry.id) if entry.encrypted else None
+
+    def catalog_key(self) -> bytes | None:
+        """The key of the catalog; None when it is not encrypted."""
+        return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None

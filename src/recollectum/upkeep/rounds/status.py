@@ -1,0 +1,70 @@
+"""Reports each round: its interval, last run, next run and result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from recollectum.storage.tables.catalog import rounds
+from recollectum.upkeep.home_admin import HomeAdmin
+from recollectum.upkeep.rounds.scheduler import NAMES, intervals
+
+
+class HasHomeAdmin(Protocol):
+    """An open home, such as `Recollectum` as the process owner has it."""
+
+    def grounds(self) -> HomeAdmin:
+        """What the care of the whole home stands on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundStatus:
+    """One kind of upkeep, in the home as a whole or in one vault."""
+
+    name: str
+    #: None for the home as a whole.
+    owner: str | None
+    #: None when the settings do not want it.
+    every_seconds: float | None
+    #: None when it was never made.
+    last_run: datetime | None
+    #: When it comes at the latest, while a daemon runs; sooner where somebody writes to the vault.
+    next_run: datetime | None
+    #: Counts by name, never content.
+    result: Mapping[str, int]
+    #: Why it failed, in a sentence.
+    trouble: str | None
+    #: Of a vault, how often in a row; of the home, how many vaults.
+    failures: int
+
+
+def list_rounds(recollectum: HasHomeAdmin) -> list[RoundStatus]:
+    """Every round of the home, and after each those of the vaults it was made in, by owner."""
+    grounds = recollectum.grounds()
+    rows = grounds.catalog.read(rounds.everything)
+    owners = {entry.id: str(entry.owner) for entry in grounds.entries()}
+    wanted = intervals(grounds.settings)
+    found: list[RoundStatus] = []
+    for name in NAMES:
+        every = wanted[name]
+        seconds = every.total_seconds() if every else None
+        of_name = [row for row in rows if row.name == name]
+        home = next((row for row in of_name if row.vault is None), None)
+        found.append(_round(name, None, seconds, home))
+        of_vaults = [(owners[row.vault], row) for row in of_name if row.vault in owners]
+        found += [_round(name, owner, seconds, row) for owner, row in sorted(of_vaults, key=lambda one: one[0])]
+    return found
+
+
+def _round(name: str, owner: str | None, every_seconds: float | None, row: rounds.RoundRow | None) -> RoundStatus:
+    return RoundStatus(
+        name=name,
+        owner=owner,
+        every_seconds=every_seconds,
+        last_run=row.started_at if row else None,
+        next_run=row.next_at if row and every_seconds else None,
+        result=row.counts if row else {},
+        trouble=row.trouble if row else None,
+        failures=row.failures if row else 0,
+    )

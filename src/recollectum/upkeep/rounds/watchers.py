@@ -1,0 +1,169 @@
+"""Watches the notes, learnings and transcripts of one vault by polling."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from recollectum.settings.model import Settings
+from recollectum.vault.files import owner_files
+from recollectum.vault.files.crawl import FoundFile, crawl
+from recollectum.vault.files.transcript_files import find_transcripts
+from recollectum.vault.transcripts.watch import TranscriptWatch
+from recollectum.vault.vault import Vault
+
+_MINUTE = 60
+Signature: TypeAlias = "list[tuple[str, tuple[FoundFile, ...]]] | list[tuple[str, int, int]]"
+
+
+class Watcher(Protocol):
+    """What follows one kind of files for one vault."""
+
+    def refresh(self) -> int:
+        """Look up in the vault what is to be watched; how many places."""
+        ...
+
+    def step(self) -> Mapping[str, int] | None:
+        """Look at the files once; the counts of what was taken over, or None when nothing was due."""
+        ...
+
+
+class _Debounce:
+    """Says when files that changed have come to rest, or when it is time to look anyway."""
+
+    def __init__(self, debounce_seconds: float, interval_minutes: int, now: Callable[[], float]) -> None:
+        self._debounce = debounce_seconds
+        self._interval = interval_minutes * _MINUTE
+        self._now = now
+        self._taken: Signature | None = None
+        self._seen: Signature | None = None
+        self._changed = self._last = 0.0
+
+    def is_due(self, look: Callable[[], Signature] | None) -> bool:
+        """Whether to take over what is there; the first time always. Without a look, at intervals alone."""
+        now = self._now()
+        if self._taken is None:
+            current = look() if look else []
+        else:
+            current = look() if look else self._taken
+            if current != self._seen:
+                self._seen, self._changed = current, now
+            rested = self._seen != self._taken and now - self._changed >= self._debounce
+            if not rested and not (self._interval and now - self._last >= self._interval):
+                return False
+        # What changes while it is taken over differs from this, and is taken over next.
+        self._taken, self._seen, self._last = current, current, now
+        return True
+
+    def again(self) -> None:
+        """Take over everything at the next look."""
+        self._taken = None
+
+
+class NoteWatcher:
+    """Follows the folders of notes."""
+
+    def __init__(self, vault: Vault, settings: Settings, now: Callable[[], float] = time.monotonic) -> None:
+        self._vault = vault
+        self._rules = settings.notes
+        self._rest = _Debounce(self._rules.debounce_seconds, self._rules.interval_minutes, now)
+        self._folders: tuple[str, ...] = ()
+
+    def refresh(self) -> int:
+        """Look up the folders."""
+        self._folders = tuple(one.path for one in self._vault.notes.folders())
+        return len(self._folders)
+
+    def step(self) -> Mapping[str, int] | None:
+        """Sync when the files have come to rest."""
+        if not self._folders or not self._rest.is_due(self._look if self._rules.watch == "on" else None):
+            return None
+        try:
+            report = self._vault.notes.sync()
+        except BaseException:
+            self._rest.again()
+            raise
+        return {"added": report.added, "changed": report.changed, "removed": report.removed}
+
+    def _look(self) -> Signature:
+        most = self._rules.max_kib * 1024
+        walks = ((path, crawl(Path(path), most=most)) for path in self._folders)
+        return [(path, found.files if found else ()) for path, found in walks]
+
+
+class LearningWatcher:
+    """Follows the LEARNINGS.md files that are there; none is made here."""
+
+    def __init__(
+        self, vault: Vault, settings: Settings, owners: Path, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._vault = vault
+        self._folder = owner_files.owner_folder(owners, vault.owner)
+        self._rest = _Debounce(settings.learnings.debounce_seconds, 0, now)
+
+    def refresh(self) -> int:
+        """How many files there are."""
+        return len(learning_paths(self._folder))
+
+    def step(self) -> Mapping[str, int] | None:
+        """Sync each file when they have come to rest."""
+        if not learning_paths(self._folder) or not self._rest.is_due(self._look):
+            return None
+        agents = [_agent(path, self._folder) for path in learning_paths(self._folder)]
+        for agent, shared in agents:
+            if shared or agent:
+                self._vault.learnings.sync(agent, shared=shared)
+        return {"files": len(agents)}
+
+    def _look(self) -> Signature:
+        return file_states(learning_paths(self._folder))
+
+
+class TranscriptWatcher:
+    """Follows transcripts by bytes, messages and rest."""
+
+    def __init__(self, vault: Vault, settings: Settings, now: Callable[[], float] = time.monotonic) -> None:
+        self._vault = vault
+        self._places: tuple[str, ...] = ()
+        self._watch = TranscriptWatch(self._paths, lambda _: self._vault.transcripts.sync(), settings.transcripts, now)
+
+    def refresh(self) -> int:
+        """Look up the places."""
+        self._places = tuple(one.path for one in self._vault.transcripts.followed())
+        return len(self._places)
+
+    def step(self) -> Mapping[str, int] | None:
+        """Read on in what is due."""
+        report = self._watch.step() if self._places else None
+        return {"files": report.files, "messages": report.added} if report else None
+
+    def _paths(self) -> list[Path]:
+        return list(chain.from_iterable(find_transcripts(Path(place)) or () for place in self._places))
+
+
+def learning_paths(folder: Path) -> list[Path]:
+    """The LEARNINGS.md files of an owner that are there."""
+    if not owner_files.exists(folder):
+        # Most people have none, and this is asked every second.
+        return []
+    candidates = [folder / owner_files.LEARNINGS, *sorted(folder.glob(f"agent-*/{owner_files.LEARNINGS}"))]
+    return [path for path in candidates if owner_files.exists(path)]
+
+
+def _agent(path: Path, folder: Path) -> tuple[str | None, bool]:
+    """Whose file it is, and whether all agents share it; a name that cannot be told is nobody's."""
+    return (None, True) if path.parent == folder else (owner_files.agent_of_folder(path.parent.name), False)
+
+
+def file_states(paths: Sequence[Path]) -> list[tuple[str, int, int]]:
+    """What can be seen of files without reading them; one that is not there is left out."""
+    found: list[tuple[str, int, int]] = []
+    for path in paths:
+        try:
+            state = os.stat(path)  # noqa: PTH116 - a third of the time, and it is asked every second
+        except OSError:
+            continue
+        found.append((path.name, state.st_mtime_ns, state.st_size))
+    return found

@@ -1,0 +1,5 @@
+"""Who may come in.
+
+keys    API keys and grants, and the caller that a key stands for
+people  people, channel addresses, tenants, and merging two people
+"""

@@ -1,0 +1,239 @@
+"""Creates, rotates and revokes API keys, manages grants, and turns a key into a caller."""
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from recollectum.domain.access.caller import ApiKey, Caller, Grant, Permission, Scope
+from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.errors import Denied, InvalidInput, NotFound
+from recollectum.domain.ids import Clock, IdMaker
+from recollectum.policy.access import manages_key, may_issue_key
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.read_cache import ReadCache
+from recollectum.storage.tables.catalog import keys, people
+from recollectum.vault.gate import Gate, operation
+
+#: For the operator; and, of the keys of its own owners, for a key with admin.
+_KEYS = operation(Permission.ADMIN, Scope.USER)
+_ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
+_PREFIX = "rk_"
+_BYTES = 32
+_MOST_GRACE = timedelta(days=90)
+
+
+class Keys:
+    """API keys and grants; grants are for the operator of the home, keys also for who administers their owners."""
+
+    def __init__(self, catalog: Database, gate: Gate, clock: Clock, ids: IdMaker) -> None:
+        self._catalog = catalog
+        self._gate = gate
+        self._clock = clock
+        self._ids = ids
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._gate
+
+    @_KEYS
+    def create(
+        self, person: str, *, permissions: Iterable[str] = ("read", "write"), owners: Iterable[str] = ()
+    ) -> tuple[ApiKey, str]:
+        """A new key for a person, and its secret, which is shown this once and not kept.
+
+        It opens the person's own vault, and those of `owners`: in them it may do what it may do at home, but what it
+        writes there is not taken for their owner's word. With `admin` it also makes and ends keys of these owners.
+        """
+        allowed = frozenset(_permission(word) for word in permissions)
+        if not allowed - {Permission.ADMIN}:
+            raise InvalidInput("a key needs read or write, with or without admin; choose at least one of them")
+        owner = Owner.parse(person).person
+        named = {Owner.parse(one).person for one in owners} - {owner}
+        key = ApiKey(
+            id=self._ids("key"),
+            person=owner,
+            permissions=allowed,
+            created_at=self._clock(),
+            owners=tuple(sorted(named, key=str)),
+        )
+        caller = self._gate.caller_now()
+        if not manages_key(caller, key):
+            # Whether they are in this home is not told either.
+            raise NotFound("there is no such owner for this key; name one that it was made for")
+        if not may_issue_key(caller, key):
+            raise Denied(f"{caller.name} may not give what it does not have; leave that permission out")
+        return key, self._catalog.write(lambda tx: _insert_key(tx, key))
+
+    @_KEYS
+    def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> tuple[ApiKey, str]:
+        """A new key in the place of another, and its secret; the old one ends at once, or after a grace."""
+        if grace < timedelta(0) or grace > _MOST_GRACE:
+            raise InvalidInput(f"a grace of {grace} is not allowed; use 0 to {_MOST_GRACE.days} days")
+        now, caller = self._clock(), self._gate.caller_now()
+
+        def change(tx: Tx) -> tuple[ApiKey, str]:
+            old = _get_managed_key(tx, caller, key_id)
+            if not keys.revoke(tx, key_id, now + grace, now):
+                raise _no_key(key_id)
+            new = replace(old, id=self._ids("key"), created_at=now, revoked_at=None)
+            return new, _insert_key(tx, new)
+
+        return self._catalog.write(change)
+
+    @_KEYS
+    def all(self) -> list[ApiKey]:
+        """All keys that the caller manages, by id, oldest first; never a secret."""
+        caller = self._gate.caller_now()
+        return [key for key in self._catalog.read(keys.everything) if _manages(caller, key)]
+
+    @_KEYS
+    def revoke(self, key_id: str) -> ApiKey:
+        """End a key at once; the key as it was."""
+        now, caller = self._clock(), self._gate.caller_now()
+
+        def change(tx: Tx) -> ApiKey:
+            known = _get_managed_key(tx, caller, key_id)
+            if not keys.revoke(tx, key_id, now, now):
+                raise _no_key(key_id)
+            return known
+
+        return self._catalog.write(change)
+
+    @_ADMIN
+    def grant(
+        self, to: str, owner: str, permission: str, *, scope: str = "user", session_id: str | None = None
+    ) -> Grant:
+        """Allow a person to read or write another owner's vault, or one session of it, or the global one."""
+        grant = Grant(
+            id=self._ids("grt"),
+            to=Owner.parse(to).person,
+            owner=Owner.parse(owner).person,
+            permission=_permission(permission),
+            scope=_scope(scope),
+            session_id=session_id,
+            created_at=self._clock(),
+        )
+        _check_grant(grant)
+
+        def change(tx: Tx) -> None:
+            _check_exists(tx, grant.to)
+            keys.add_grant(tx, grant)
+
+        self._catalog.write(change)
+        return grant
+
+    @_ADMIN
+    def grants(self) -> list[Grant]:
+        """All grants, oldest first."""
+        return self._catalog.read(keys.grants)
+
+    @_ADMIN
+    def withdraw(self, grant_id: str) -> None:
+        """End a grant at once."""
+        if not self._catalog.write(lambda tx: keys.withdraw(tx, grant_id)):
+            raise NotFound(f"there is no grant {grant_id!r} to withdraw")
+
+
+def caller_of(catalog: ReadCache, secret: str, now: datetime) -> Caller:
+    """The caller that a secret stands for; a wrong or revoked one is nobody."""
+    # Looked up by digest: nothing is compared that a stopwatch could tell apart.
+    digest = _digest(secret)
+
+    def load(tx: Tx) -> tuple[datetime | None, Caller] | None:
+        key = keys.find(tx, digest)
+        if key is None:
+            return None
+        return key.revoked_at, Caller(
+            name=f"key:{key.id}",
+            person=key.person,
+            permissions=key.permissions,
+            grants=(*keys.grants_to(tx, key.person), *_implied_grants(key)),
+        )
+
+    found = catalog.read(("key", digest), load)
+    # Asked each time: a key that was rotated ends by the clock, and nothing is written then.
+    if found is None or (found[0] is not None and found[0] <= now):
+        raise Denied("this key is not known here, or was revoked; ask the operator of the home for one")
+    return found[1]
+
+
+def _implied_grants(key: ApiKey) -> list[Grant]:
+    """The owners that a key was made for, as leave that the key brings along."""
+    return [
+        Grant(
+            id=key.id,
+            to=key.person,
+            owner=owner,
+            permission=permission,
+            scope=Scope.GLOBAL if owner.kind is OwnerKind.GLOBAL else Scope.USER,
+            created_at=key.created_at,
+        )
+        for owner in key.owners
+        for permission in sorted(key.permissions - {Permission.ADMIN})
+    ]
+
+
+def _insert_key(tx: Tx, key: ApiKey) -> str:
+    """Keep a key whose people are all there; its secret."""
+    for owner in (key.person, *key.owners):
+        _check_exists(tx, owner)
+    secret = _PREFIX + secrets.token_urlsafe(_BYTES)
+    keys.add(tx, key, _digest(secret))
+    return secret
+
+
+def caller_for(catalog: ReadCache, person: Owner) -> Caller:
+    """A person as the caller, on the operator's word: what a channel adapter acts as."""
+    allowed = catalog.read(("grants", person), lambda tx: keys.grants_to(tx, person))
+    return Caller(name=f"person:{person}", person=person, grants=allowed)
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+
+
+def _check_exists(tx: Tx, owner: Owner) -> None:
+    if people.find(tx, owner) is None:
+        raise NotFound(f"there is no {owner.kind} {owner.name!r} in this home; add it first")
+
+
+def _check_grant(grant: Grant) -> None:
+    if grant.permission is Permission.ADMIN:
+        raise InvalidInput("admin cannot be granted; choose read or write")
+    if (grant.scope is Scope.SESSION) != (grant.session_id is not None):
+        raise InvalidInput("a grant of scope session names a session id, and no other does")
+    if (grant.scope is Scope.GLOBAL) != (grant.owner.kind is OwnerKind.GLOBAL):
+        raise InvalidInput("scope global is for the owner global, and only for it")
+
+
+def _manages(caller: Caller, key: ApiKey) -> bool:
+    return manages_key(caller, key) and may_issue_key(caller, key)
+
+
+def _get_managed_key(tx: Tx, caller: Caller, key_id: str) -> ApiKey:
+    """A key that the caller manages; one that reaches further, or may do more, is not there."""
+    key = keys.find_by_id(tx, key_id)
+    if key is None or not _manages(caller, key):
+        raise _no_key(key_id)
+    return key
+
+
+def _no_key(key_id: str) -> NotFound:
+    return NotFound(f"there is no key {key_id!r} that is in use; `keys` lists them")
+
+
+def _permission(word: str) -> Permission:
+    try:
+        return Permission(word)
+    except ValueError:
+        raise InvalidInput(f"permission {word!r} is unknown; use read, write or admin") from None
+
+
+def _scope(word: str) -> Scope:
+    try:
+        return Scope(word)
+    except ValueError:
+        raise InvalidInput(f"scope {word!r} is unknown; use one of {', '.join(Scope)}") from None

@@ -1,0 +1,232 @@
+"""Manages people, their channel addresses and tenants, and merges two people into one."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.access.person import DEFAULT_TENANT, Identity, Merge, MergePreview, Person, Tenant
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
+from recollectum.domain.ids import Clock, IdMaker, check_name
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.catalog import keys, merges, people, vaults
+from recollectum.vault.gate import Gate, operation
+
+
+def preview_merge(tx: Tx, kept: Owner, merged: Owner) -> MergePreview:
+    """What merging `merged` into `kept` would do now; what may not be merged is refused."""
+    keeper, other = _check_mergeable(tx, kept, merged)
+    grants = tuple(grant.id for grant in keys.grants_to(tx, merged))
+    live = tuple(key.id for key in keys.everything(tx) if key.person == merged and key.revoked_at is None)
+    owners = [entry.owner for entry in vaults.everything(tx)]
+    kept_vaults = tuple(owner for owner in owners if owner.person == kept)
+    merged_vaults = tuple(owner for owner in owners if owner.person == merged)
+    seen = [keeper.identities, other.identities, grants, live, kept_vaults, merged_vaults]
+    return MergePreview(
+        kept=kept,
+        merged=merged,
+        identities=other.identities,
+        grants=grants,
+        keys=live,
+        kept_vaults=kept_vaults,
+        merged_vaults=merged_vaults,
+        token=_merge_token([str(kept), str(merged), *([str(one) for one in part] for part in seen)]),
+    )
+
+
+def apply_merge(tx: Tx, agreed: tuple[Owner, Owner, str], merge_id: str, at: datetime, by: str) -> Merge:
+    """Merge as the preview said that the token is of."""
+    kept, merged, token = agreed
+    if preview_merge(tx, kept, merged).token != token:
+        raise Conflict(f"{kept} or {merged} changed since the preview; look at it again")
+    merges.add(tx, Merge(id=merge_id, kept=kept, merged=merged, merged_at=at, merged_by=by))
+    return _load_merge(tx, merge_id)
+
+
+def undo_merge(tx: Tx, merge_id: str, at: datetime, by: str) -> Merge:
+    """Give back what a merge moved, except what was taken away since."""
+    merge = _load_merge(tx, merge_id)
+    if merge.undone_at is not None:
+        raise Conflict(f"merge {merge_id!r} is undone already")
+    later = merges.standing(tx, merge.kept)
+    if later is not None:
+        raise Conflict(f"{merge.kept} was merged into {later.kept} since; undo {later.id!r} first")
+    merges.undo(tx, merge, at, by)
+    return _load_merge(tx, merge_id)
+
+
+def check_unmerged(tx: Tx, owner: Owner) -> None:
+    """Refuse to give anything to a person who is part of another now."""
+    standing = merges.standing(tx, owner)
+    if standing is not None:
+        raise Conflict(f"{owner} is part of {standing.kept} by merge {standing.id!r}; name that one, or undo the merge")
+
+
+def _check_mergeable(tx: Tx, kept: Owner, merged: Owner) -> tuple[Person, Person]:
+    if kept == merged:
+        raise InvalidInput(f"{kept} cannot be merged with itself; name two people")
+    found: list[Person] = []
+    for owner in (kept, merged):
+        if owner.kind is not OwnerKind.USER:
+            raise InvalidInput(f"{owner} is no person, and only people are merged; name two users")
+        person = people.find(tx, owner)
+        if person is None:
+            raise NotFound(f"there is no {owner.kind} {owner.name!r} in this home; add it first")
+        check_unmerged(tx, owner)
+        found.append(person)
+    keeper, other = found
+    if keeper.tenant != other.tenant:
+        raise InvalidInput(f"{kept} and {merged} are of different tenants, whose rules differ; they stay apart")
+    return keeper, other
+
+
+def _load_merge(tx: Tx, merge_id: str) -> Merge:
+    merge = merges.find(tx, merge_id)
+    if merge is None:
+        raise NotFound(f"there is no merge {merge_id!r} in this home")
+    return merge
+
+
+def _merge_token(seen: list[str | list[str]]) -> str:
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
+
+
+_ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
+_PERIODS = ("active", "archive", "grace")
+_MOST_DAYS = 36_500
+
+
+class People:
+    """The catalog's people; for the operator of the home."""
+
+    def __init__(self, catalog: Database, gate: Gate, clock: Clock) -> None:
+        self._catalog = catalog
+        self._gate = gate
+        self._clock = clock
+        self._ids = IdMaker(clock)
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._gate
+
+    @_ADMIN
+    def add(self, owner: str | Owner, *, tenant: str = DEFAULT_TENANT) -> Person:
+        """Add a person; a name that is taken, or looks like one that is, is refused."""
+        person = Person(owner=_person_of(owner), tenant=tenant, created_at=self._clock())
+
+        def change(tx: Tx) -> Person:
+            ensure_tenant(tx, tenant, self._clock)
+            people.add(tx, person)
+            return person
+
+        return self._catalog.write(change)
+
+    @_ADMIN
+    def get(self, owner: str | Owner) -> Person:
+        """The person of that name."""
+        wanted = _person_of(owner)
+        return self._catalog.read(lambda tx: _get_person(tx, wanted))
+
+    @_ADMIN
+    def all(self) -> list[Person]:
+        """Everybody, by name."""
+        return self._catalog.read(people.everyone)
+
+    @_ADMIN
+    def link(self, owner: str | Owner, identity: str) -> Person:
+        """Give a person a channel address, such as telegram:42; an address belongs to one person only."""
+        wanted, address = _person_of(owner), Identity.parse(identity)
+
+        def change(tx: Tx) -> Person:
+            _get_person(tx, wanted)
+            check_unmerged(tx, wanted)
+            people.link(tx, address, wanted)
+            return _get_person(tx, wanted)
+
+        return self._catalog.write(change)
+
+    @_ADMIN
+    def unlink(self, owner: str | Owner, identity: str) -> Person:
+        """Take a channel address from a person."""
+        wanted, address = _person_of(owner), Identity.parse(identity)
+
+        def change(tx: Tx) -> Person:
+            if not people.unlink(tx, address, wanted):
+                raise NotFound(f"{wanted} has no such {address.channel} identity")
+            return _get_person(tx, wanted)
+
+        return self._catalog.write(change)
+
+    @_ADMIN
+    def find(self, identity: str) -> Owner | None:
+        """Whose channel address that is, or None."""
+        address = Identity.parse(identity)
+        return self._catalog.read(lambda tx: people.owner_of(tx, address))
+
+    @_ADMIN
+    def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
+        """What merging the second person into the first would move, and what becomes of their vaults."""
+        one, other = _person_of(kept), _person_of(merged)
+        return self._catalog.read(lambda tx: preview_merge(tx, one, other))
+
+    @_ADMIN
+    def merge(self, kept: str | Owner, merged: str | Owner, token: str) -> Merge:
+        """Make two people one, as the preview said whose token this is: all at once, or not at all.
+
+        Only the operator may: a person's own key proves who they are, but not that somebody else is the same.
+        """
+        agreed = (_person_of(kept), _person_of(merged), token)
+        return self._catalog.write(
+            lambda tx: apply_merge(tx, agreed, self._ids("mrg"), self._clock(), self.gate.caller.name)
+        )
+
+    @_ADMIN
+    def unmerge(self, merge_id: str) -> Merge:
+        """Undo a merge: everything it moved goes back, except what was taken away since."""
+        return self._catalog.write(lambda tx: undo_merge(tx, merge_id, self._clock(), self.gate.caller.name))
+
+    @_ADMIN
+    def merges(self) -> list[Merge]:
+        """Who was merged into whom, when and by whom, oldest first; what was undone says so."""
+        return self._catalog.read(merges.everything)
+
+    @_ADMIN
+    def tenants(self) -> list[Tenant]:
+        """All tenants, by name."""
+        return self._catalog.read(people.tenants)
+
+    @_ADMIN
+    def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
+        """Add a tenant or change how long its memories rest: days for active, archive and grace."""
+        for period, days in retention_days.items():
+            if period not in _PERIODS or not 0 <= days <= _MOST_DAYS:
+                raise InvalidInput(
+                    f"retention {period}={days} is not allowed; use {', '.join(_PERIODS)} with 0 to {_MOST_DAYS} days"
+                )
+        tenant = Tenant(name=check_name(name, "tenant"), created_at=self._clock(), retention_days=dict(retention_days))
+        self._catalog.write(lambda tx: people.save_tenant(tx, tenant))
+        return tenant
+
+
+def ensure_tenant(tx: Tx, name: str, clock: Clock) -> None:
+    """The default tenant is made when it is first needed; another must be there."""
+    if people.find_tenant(tx, name):
+        return
+    if name != DEFAULT_TENANT:
+        raise NotFound(f"there is no tenant {name!r}; make it first")
+    people.save_tenant(tx, Tenant(name=name, created_at=clock(), retention_days={}))
+
+
+def _person_of(owner: str | Owner) -> Owner:
+    parsed = owner if isinstance(owner, Owner) else Owner.parse(owner)
+    return parsed.person
+
+
+def _get_person(tx: Tx, owner: Owner) -> Person:
+    person = people.find(tx, owner)
+    if person is None:
+        raise NotFound(f"there is no {owner.kind} {owner.name!r} in this home; add it first")
+    return person

@@ -1,0 +1,8 @@
+"""From conversations to memories.
+
+service   the public operations, and the cost estimate
+job       runs one job under a lease, with retries
+snapshot  loads what a run starts from
+apply     writes the findings of a run
+revert    reverts a run
+"""

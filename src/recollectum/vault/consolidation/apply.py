@@ -1,0 +1,134 @@
+"""Writes each finding of a consolidation, puts it into the review inbox, or drops it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.memory import Memory
+from recollectum.domain.message import Message
+from recollectum.domain.proposal import Act, Finding, Span
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.learning import forgotten_spans, proposals
+from recollectum.storage.tables.learning.runs import Effect
+from recollectum.text.terms.similarity import fingerprint
+from recollectum.vault.consolidation.snapshot import Snapshot
+from recollectum.vault.intake.draft import Draft
+from recollectum.vault.review.service import enqueue, finding_digest
+from recollectum.vault.review.writing import ChangeContext, find_changeable, write_finding
+
+#: What is never done without asking.
+_NEEDS_REVIEW = frozenset({Act.MERGE, Act.FORGET})
+
+
+class FindingOutcome(StrEnum):
+    """What became of a finding."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    SUPERSEDED = "superseded"
+    RENEWED = "renewed"
+    PROPOSED = "proposed"
+    IGNORED = "ignored"
+
+
+_OUTCOME_OF_ACT = {
+    Act.ADD: FindingOutcome.ADDED,
+    Act.UPDATE: FindingOutcome.UPDATED,
+    Act.SUPERSEDE: FindingOutcome.SUPERSEDED,
+    # Superseded by what was known already.
+    Act.MERGE: FindingOutcome.SUPERSEDED,
+}
+
+
+def apply_findings(
+    desk: ChangeContext, snapshot: Snapshot, findings: Sequence[Finding], run_id: str
+) -> tuple[Counter[FindingOutcome], list[Effect]]:
+    """Settle every finding in one transaction; how many came to what, and what was done to memories."""
+    said = {message.id: message for message in snapshot.conversation}
+    # Once more: something may have been forgotten while a model was thinking.
+    bars = forgotten_spans.of_session(desk.tx, snapshot.session.id)
+    fates: Counter[FindingOutcome] = Counter()
+    effects: list[Effect] = []
+    for finding in findings:
+        held = _with_trust(finding, said, snapshot)
+        if held is None or _is_forgotten_span(held, bars) or _was_forgotten(desk, held, said):
+            fates[FindingOutcome.IGNORED] += 1
+            continue
+        fate, effect = _apply_finding(desk, held, snapshot, run_id)
+        fates[fate] += 1
+        if effect:
+            effects.append(effect)
+    return fates, effects
+
+
+def _with_trust(finding: Finding, said: Mapping[str, Message], snapshot: Snapshot) -> Finding | None:
+    """The finding with the trust its words deserve; None when it cites what was not said, or cannot be kept."""
+    if not finding.spans or not all(_is_said(span, said) for span in finding.spans):
+        return None
+    trust = least_trusted(finding.trust, *(said[span.message_id].trust for span in finding.spans))
+    if snapshot.foreign:
+        trust = least_trusted(trust, Trust.IMPORTED)
+    try:
+        Draft(content=finding.content, key=finding.key, kind=finding.kind, importance=finding.importance).checked()
+    except InvalidInput:
+        return None
+    certain = finding.certain and trust is Trust.OWNER and finding.act not in _NEEDS_REVIEW
+    return replace(finding, trust=trust, certain=certain)
+
+
+def _is_said(span: Span, said: Mapping[str, Message]) -> bool:
+    message = said.get(span.message_id)
+    return message is not None and 0 <= span.start < span.end <= len(message.text)
+
+
+def _is_forgotten_span(finding: Finding, bars: Sequence[Span]) -> bool:
+    return any(
+        span.message_id == bar.message_id and span.start < bar.end and bar.start < span.end
+        for span in finding.spans
+        for bar in bars
+    )
+
+
+def _was_forgotten(desk: ChangeContext, finding: Finding, said: Mapping[str, Message]) -> bool:
+    """Whether the same words were remembered by hand and forgotten after they were said."""
+    last = max(said[span.message_id].created_at for span in finding.spans)
+    gone = memories.deleted_alike(desk.tx, fingerprint(finding.content), finding.kind)
+    return any(one.deleted_at is not None and one.deleted_at >= last for one in gone)
+
+
+def _apply_finding(
+    desk: ChangeContext, finding: Finding, snapshot: Snapshot, run_id: str
+) -> tuple[FindingOutcome, Effect | None]:
+    if proposals.is_rejected(desk.tx, finding_digest(finding)):
+        return FindingOutcome.IGNORED, None
+    aimed = _with_key_holder(desk, finding)
+    targets = [found for target in aimed.targets if (found := find_changeable(desk, target))]
+    if len(targets) < len(aimed.targets):
+        # What it would change is gone; to write it anyway would bring back what somebody took away.
+        return FindingOutcome.IGNORED, None
+    if aimed.certain and desk.runtime.gate.own and _unchanged(targets, snapshot):
+        written = write_finding(desk, aimed, targets, agent=snapshot.session.key.agent, run_id=run_id)
+        return (_OUTCOME_OF_ACT[written.effect.act] if written.effect else FindingOutcome.RENEWED), written.effect
+    laid = enqueue(desk, aimed, targets, run_id=run_id, session_id=snapshot.session.id)
+    return (FindingOutcome.PROPOSED if laid else FindingOutcome.IGNORED), None
+
+
+def _with_key_holder(desk: ChangeContext, finding: Finding) -> Finding:
+    """The finding with its target named, where the key that it wants is held by a memory that says something else."""
+    holder = memories.find_by_key(desk.tx, finding.key) if finding.act is Act.ADD and finding.key else None
+    if (
+        holder is None
+        or find_changeable(desk, holder.id) is None
+        or fingerprint(holder.content) == fingerprint(finding.content)
+    ):
+        return finding
+    return replace(finding, act=Act.UPDATE, targets=(holder.id,), certain=False)
+
+
+def _unchanged(targets: Sequence[Memory], snapshot: Snapshot) -> bool:
+    """Whether every target still reads as it did when the model saw it."""
+    seen = {one.id: one.version for one in snapshot.known}
+    return all(seen.get(one.id) == one.version for one in targets)

@@ -1,0 +1,238 @@
+"""Runs one consolidation job under a lease with retries: claims it, asks the model, stores the result."""
+
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import ModelError, NotFound, StorageError
+from recollectum.domain.models.language_model import Prompt
+from recollectum.models.language.port import LanguageModel
+from recollectum.policy.clock import ClockReading
+from recollectum.settings.model import ConsolidationSettings
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import sessions
+from recollectum.storage.tables.learning import jobs, runs
+from recollectum.storage.tables.learning.jobs import Job, JobState
+from recollectum.storage.tables.learning.runs import ConsolidationRun
+from recollectum.vault.consolidation.apply import FindingOutcome, apply_findings
+from recollectum.vault.consolidation.snapshot import Snapshot, take_snapshot
+from recollectum.vault.review.writing import ChangeContext
+from recollectum.vault.runtime import VaultRuntime
+
+if TYPE_CHECKING:
+    from recollectum.distil.pipeline import Distilled
+
+#: Each retry waits so many times as long as the one before it.
+_BACKOFF_FACTOR = 4
+_MAX_BACKOFF = timedelta(days=1)
+_MAX_ERROR_LENGTH = 300
+_PROCESS_DIED = "the process that worked on it ended without a word"
+
+
+def claim_job(runtime: VaultRuntime, job_id: str) -> Job | None:
+    """Take a job for oneself; None when somebody else works on it, it is done, or it was tried too often."""
+    rules = runtime.settings.consolidation
+    token = runtime.ids("clm")
+
+    def change(tx: Tx, reading: ClockReading) -> Job | None:
+        until = reading.now + timedelta(seconds=rules.lease_seconds)
+        taken = jobs.claim(tx, job_id, claim=token, now=reading.now, until=until)
+        if taken is None or taken.attempts <= rules.retries + 1:
+            return taken
+        # Work that ends its worker every time would end one for ever.
+        why = taken.trouble or _PROCESS_DIED
+        jobs.give_back(tx, job_id, claim=token, state=JobState.FAILED, not_before=reading.now, trouble=why)
+        return None
+
+    return runtime.write(change)
+
+
+def release_failed_job(runtime: VaultRuntime, job: Job, trouble: Exception) -> None:
+    """Let go of a job whose attempt failed: it is tried again later, or waits for a person after too many."""
+    rules = runtime.settings.consolidation
+    words = f"{type(trouble).__name__}: {trouble}"[:_MAX_ERROR_LENGTH]
+    state = JobState.FAILED if job.attempts > rules.retries else JobState.WAITING
+
+    def change(tx: Tx, reading: ClockReading) -> None:
+        later = reading.now + retry_backoff(job.attempts, rules)
+        jobs.give_back(tx, job.id, claim=job.claim or "", state=state, not_before=later, trouble=words)
+
+    runtime.write(change)
+
+
+def retry_backoff(attempts: int, rules: ConsolidationSettings) -> timedelta:
+    """How long a job rests after so many attempts."""
+    steps = min(max(attempts - 1, 0), 12)
+    return min(timedelta(seconds=rules.backoff_seconds * _BACKOFF_FACTOR**steps), _MAX_BACKOFF)
+
+
+@contextmanager
+def renewing_lease(runtime: VaultRuntime, job: Job) -> Generator[None]:
+    """Keep a job one's own for as long as the block runs, however long a model takes."""
+    seconds = runtime.settings.consolidation.lease_seconds
+    stop = threading.Event()
+
+    def renew(tx: Tx, reading: ClockReading) -> bool:
+        until = reading.now + timedelta(seconds=seconds)
+        return jobs.renew(tx, job.id, claim=job.claim or "", until=until)
+
+    def keep() -> None:
+        while not stop.wait(seconds / 3):
+            try:
+                if not runtime.write(renew):
+                    return
+            except StorageError:
+                # The lease runs on; a vault that takes no writes now may take the next one.
+                continue
+
+    keeper = threading.Thread(target=keep, name="recollectum-lease", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        keeper.join()
+
+
+def distil_snapshot(snapshot: Snapshot, model: LanguageModel | None, instructions: str) -> "Distilled":
+    """What a conversation says that is worth keeping; a ModelError when the model did not do its work."""
+    # Only now: a program that consolidates nothing has no use for the reader.
+    from recollectum.distil.pipeline import distil  # noqa: PLC0415
+    from recollectum.distil.screening import ServedTexts  # noqa: PLC0415
+
+    return distil(
+        snapshot.conversation,
+        snapshot.known,
+        model=model,
+        instructions=instructions or None,
+        barred=snapshot.barred,
+        served=ServedTexts(snapshot.forgotten),
+        imported=snapshot.foreign,
+    )
+
+
+def list_prompts(snapshot: Snapshot, model: LanguageModel, instructions: str) -> Iterator[Prompt]:
+    """What the model would be asked about a conversation, in the order of asking."""
+    from recollectum.distil.pipeline import first_prompts  # noqa: PLC0415
+    from recollectum.distil.screening import ServedTexts  # noqa: PLC0415 - as above
+
+    return first_prompts(
+        snapshot.conversation,
+        snapshot.known,
+        model=model,
+        instructions=instructions or None,
+        barred=snapshot.barred,
+        served=ServedTexts(snapshot.forgotten),
+    )
+
+
+JOB_KIND = "consolidate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationOutcome:
+    """What came of consolidating one conversation."""
+
+    session_id: str
+    #: None when there was nothing to read, or nothing came of it.
+    run: ConsolidationRun | None = None
+    #: Why nothing came of it, if it failed; the job is tried again.
+    trouble: str | None = None
+
+
+def enqueue_job(tx: Tx, runtime: VaultRuntime, session_id: str, through: int, reading: ClockReading) -> Job:
+    """Note, in the transaction that causes it, that a conversation is to be read up to a position."""
+    return jobs.add(
+        tx,
+        runtime.ids("job"),
+        kind=JOB_KIND,
+        subject=session_id,
+        idempotency=f"{session_id}:{through}",
+        not_before=reading.now,
+        now=reading.now,
+    )
+
+
+def run_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
+    """Work on one job, whatever it takes; a failure of the model leaves the conversation as it was."""
+    job = claim_job(runtime, job_id)
+    if job is None:
+        return _lost_job(runtime, job_id)
+    snapshot = load_snapshot(runtime, job.subject, _job_position(job))
+    if snapshot is None or not snapshot.conversation:
+        # Read already by another run, or destroyed.
+        runtime.write(lambda tx, reading: jobs.finish(tx, job.id, claim=job.claim or "", now=reading.now))
+        return ConsolidationOutcome(session_id=job.subject)
+    try:
+        with renewing_lease(runtime, job):
+            found = distil_snapshot(snapshot, runtime.language_model(), runtime.settings.consolidation.instructions)
+    except ModelError as error:
+        release_failed_job(runtime, job, error)
+        runtime.log.info("consolidation.failed", {"job": job.id, "error": type(error).__name__})
+        return ConsolidationOutcome(session_id=job.subject, trouble=str(error))
+    done = runtime.write(lambda tx, reading: _store_result(ChangeContext(tx, reading, runtime), job, snapshot, found))
+    if done.run:
+        told = {"added": done.run.added, "updated": done.run.updated, "proposed": done.run.proposed}
+        runtime.log.info("consolidation.done", {"job": job.id, "run": done.run.id, **told})
+    return done
+
+
+def load_snapshot(runtime: VaultRuntime, session_id: str, through: int) -> Snapshot | None:
+    """What a reading begins from; None when there is no such session any more."""
+    owner, most = runtime.gate.owner, runtime.settings.consolidation.known
+
+    def read(tx: Tx, reading: ClockReading) -> Snapshot | None:
+        if sessions.find(tx, session_id) is None:
+            return None
+        return take_snapshot(tx, session_id, through, owner, reading, most_known=most)
+
+    return runtime.read(read)
+
+
+def _store_result(desk: ChangeContext, job: Job, snapshot: Snapshot, found: "Distilled") -> ConsolidationOutcome:
+    """Everything a reading found, with the end of its job; or nothing, when the job or the words are not ours."""
+    tx, now, session_id = desk.tx, desk.reading.now, job.subject
+    if sessions.find(tx, session_id) is None or runs.read_to(tx, session_id) != snapshot.from_position:
+        why = "the conversation was read or destroyed in the meantime"
+        jobs.give_back(tx, job.id, claim=job.claim or "", state=JobState.WAITING, not_before=now, trouble=why)
+        return ConsolidationOutcome(session_id=session_id, trouble=why)
+    if not jobs.finish(tx, job.id, claim=job.claim or "", now=now):
+        return ConsolidationOutcome(session_id=session_id, trouble="another worker has taken it over")
+    run_id = desk.runtime.ids("run")
+    fates, effects = apply_findings(desk, snapshot, found.findings, run_id)
+    run = ConsolidationRun(
+        id=run_id,
+        session_id=session_id,
+        from_position=snapshot.from_position,
+        through_position=snapshot.through,
+        by=str(found.by),
+        added=fates[FindingOutcome.ADDED],
+        updated=fates[FindingOutcome.UPDATED],
+        superseded=fates[FindingOutcome.SUPERSEDED],
+        renewed=fates[FindingOutcome.RENEWED],
+        proposed=fates[FindingOutcome.PROPOSED],
+        ignored=fates[FindingOutcome.IGNORED] + found.ignored,
+        at=now,
+    )
+    runs.add(tx, run, effects)
+    return ConsolidationOutcome(session_id=session_id, run=run)
+
+
+def _lost_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
+    job = runtime.read(lambda tx, _: jobs.find(tx, job_id))
+    if job is None:
+        raise NotFound(f"there is no job {job_id!r} in this vault")
+    match job.state:
+        case JobState.DONE:
+            return ConsolidationOutcome(session_id=job.subject)
+        case JobState.FAILED:
+            return ConsolidationOutcome(session_id=job.subject, trouble=job.trouble or "it was tried too often")
+        case _:
+            return ConsolidationOutcome(session_id=job.subject, trouble="another worker is at it")
+
+
+def _job_position(job: Job) -> int:
+    return int(job.idempotency.rpartition(":")[2])

@@ -1,0 +1,218 @@
+"""Turns conversations into memories and proposals as durable jobs, and estimates what that costs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.models.language_model import Estimate, Prompt
+from recollectum.domain.proposal import Finding
+from recollectum.domain.session import Session
+from recollectum.models.language.port import LanguageModel
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import sessions
+from recollectum.storage.tables.learning import jobs, runs
+from recollectum.storage.tables.learning.jobs import Job, JobState
+from recollectum.storage.tables.learning.runs import ConsolidationRun
+from recollectum.storage.tables.trail import events
+from recollectum.vault.consolidation.job import (
+    JOB_KIND,
+    ConsolidationOutcome,
+    distil_snapshot,
+    enqueue_job,
+    list_prompts,
+    load_snapshot,
+    run_job,
+)
+from recollectum.vault.consolidation.revert import Reverted, revert_run
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.messages import get_session
+from recollectum.vault.review.writing import ChangeContext
+from recollectum.vault.runtime import VaultRuntime
+
+
+def estimate_consolidation(runtime: VaultRuntime, model: LanguageModel, session_ids: Sequence[str]) -> Estimate:
+    """The most that the first questions about these conversations cost; one conversation is held at a time."""
+    # The clients of providers take a while to load, and here one is loaded already.
+    from recollectum.models.language.costs import estimate_cost  # noqa: PLC0415
+    from recollectum.models.registry.language import prices  # noqa: PLC0415
+
+    settings = runtime.settings.language_model
+    asked = (prompt for session_id in session_ids for prompt in _load_prompts(runtime, model, session_id))
+    return estimate_cost(asked, prices(settings), max_output_tokens=settings.max_output_tokens)
+
+
+def _load_prompts(runtime: VaultRuntime, model: LanguageModel, session_id: str) -> Iterator[Prompt]:
+    session = runtime.read(lambda tx, _: get_session(tx, session_id))
+    snapshot = load_snapshot(runtime, session_id, session.message_count)
+    if snapshot is not None and snapshot.conversation:
+        yield from list_prompts(snapshot, model, runtime.settings.consolidation.instructions)
+
+
+_READ = operation(Permission.READ, Scope.USER)
+_WRITE = operation(Permission.WRITE, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+
+
+class Consolidation:
+    """How the conversations of one vault become memories and proposals."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @_CHANGE
+    def run(self, session_id: str) -> ConsolidationOutcome:
+        """Read one conversation now, as far as nobody has; asked again, it reads only what is new."""
+
+        def change(tx: Tx, reading: ClockReading) -> str | None:
+            return self._note(tx, get_session(tx, session_id), reading)
+
+        job_id = self._runtime.write(change)
+        return run_job(self._runtime, job_id) if job_id else ConsolidationOutcome(session_id=session_id)
+
+    @_CHANGE
+    def preview(self, session_id: str) -> list[Finding]:
+        """What reading one conversation would find. Nothing is written; a model is asked all the same."""
+        session = self._runtime.read(lambda tx, _: get_session(tx, session_id))
+        snapshot = load_snapshot(self._runtime, session_id, session.message_count)
+        if snapshot is None or not snapshot.conversation:
+            return []
+        found = distil_snapshot(
+            snapshot, self._runtime.language_model(), self._runtime.settings.consolidation.instructions
+        )
+        return list(found.findings)
+
+    @_READ
+    def estimate(self, session_ids: Sequence[str]) -> Estimate | None:
+        """What reading these conversations would cost at most; None without a model. Nothing is asked or written.
+
+        A question that has to be asked again, because its answer was cut off or quoted nothing, costs more.
+        """
+        model = self._runtime.language_model()
+        return estimate_consolidation(self._runtime, model, session_ids) if model else None
+
+    @_CHANGE
+    def reset(self, session_id: str) -> ConsolidationOutcome:
+        """End a session, so that the next one begins anew, and keep what it said; a model that fails is asked later."""
+
+        def change(tx: Tx, reading: ClockReading) -> str | None:
+            session = get_session(tx, session_id)
+            self._end(tx, session, reading)
+            return self._note(tx, session, reading)
+
+        job_id = self._runtime.write(change)
+        self._runtime.session_lists.clear()
+        return run_job(self._runtime, job_id) if job_id else ConsolidationOutcome(session_id=session_id)
+
+    @_READ
+    def unread(self, *, everything: bool = False) -> list[str]:
+        """The conversations that rest and have unread words, or all that have any, longest resting first."""
+        return self._runtime.read(lambda tx, reading: [one for one, _ in self._unread(tx, reading, everything)])
+
+    @_WRITE
+    def note_idle(self, *, everything: bool = False) -> int:
+        """Note a job for each conversation that rests and has unread words, or for each that has any; how many."""
+
+        def change(tx: Tx, reading: ClockReading) -> int:
+            found = self._unread(tx, reading, everything)
+            for session_id, last in found:
+                enqueue_job(tx, self._runtime, session_id, last, reading)
+            return len(found)
+
+        return self._runtime.write(change)
+
+    @_WRITE
+    def work(self, *, limit: int = 1000) -> list[ConsolidationOutcome]:
+        """Work on the jobs that are due, longest first; also on those whose worker died."""
+        done: list[ConsolidationOutcome] = []
+        for _ in range(check_limit(limit, MAX_PAGE)):
+            job = self._runtime.read(lambda tx, reading: jobs.due(tx, JOB_KIND, reading.now))
+            if job is None:
+                break
+            done.append(run_job(self._runtime, job.id))
+        return done
+
+    @_WRITE
+    def end_idle(self) -> int:
+        """End the conversations that rest and were read to their end, where the settings want it; how many."""
+        rules = self._runtime.settings.consolidation
+        if rules.clean_slate == "off" or rules.idle_minutes == 0:
+            return 0
+
+        def change(tx: Tx, reading: ClockReading) -> int:
+            spent = runs.spent(tx, self._idle_since(reading))
+            for session_id in spent:
+                self._end(tx, get_session(tx, session_id), reading)
+            return len(spent)
+
+        ended = self._runtime.write(change)
+        if ended:
+            self._runtime.session_lists.clear()
+        return ended
+
+    @_READ
+    def jobs(self, *, state: str | None = None, before: str | None = None, limit: int = 50) -> list[Job]:
+        """The newest jobs before an id: waiting, claimed, done or failed."""
+        size, wanted = check_limit(limit, MAX_PAGE), None if state is None else _job_state(state)
+        return self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=before, limit=size))
+
+    @_READ
+    def runs(
+        self, *, session_id: str | None = None, before: str | None = None, limit: int = 50
+    ) -> list[ConsolidationRun]:
+        """The newest readings before an id, of one session or of all."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._runtime.read(lambda tx, _: runs.page(tx, session_id=session_id, before=before, limit=size))
+
+    @_CHANGE
+    def revert(self, run_id: str) -> Reverted:
+        """Take back what one reading did to memories; what somebody changed since is left as it is."""
+
+        def change(tx: Tx, reading: ClockReading) -> Reverted:
+            run = runs.find(tx, run_id)
+            if run is None:
+                raise NotFound(f"there is no run {run_id!r} in this vault")
+            return revert_run(ChangeContext(tx, reading, self._runtime), run)
+
+        return self._runtime.write(change)
+
+    def _unread(self, tx: Tx, reading: ClockReading, everything: bool) -> list[tuple[str, int]]:  # noqa: FBT001
+        rules = self._runtime.settings.consolidation
+        if everything:
+            return runs.unread(tx, until=reading.now, imported=True)
+        if rules.idle_minutes == 0:
+            return []
+        return runs.unread(tx, until=self._idle_since(reading), imported=rules.imported == "on")
+
+    def _note(self, tx: Tx, session: Session, reading: ClockReading) -> str | None:
+        """The job of a session, ready to be tried at once; None when there is nothing unread."""
+        if session.message_count <= runs.read_to(tx, session.id):
+            return None
+        job = enqueue_job(tx, self._runtime, session.id, session.message_count, reading)
+        jobs.rearm(tx, job.id, reading.now)
+        return job.id
+
+    def _end(self, tx: Tx, session: Session, reading: ClockReading) -> None:
+        if session.ended_at is not None:
+            return
+        sessions.describe(tx, replace(session, ended_at=reading.now, updated_at=max(session.updated_at, reading.now)))
+        events.add(tx, EventType.ENDED, "session", session.id, at=reading.now, actor=self._runtime.actor)
+
+    def _idle_since(self, reading: ClockReading) -> datetime:
+        return reading.now - timedelta(minutes=self._runtime.settings.consolidation.idle_minutes)
+
+
+def _job_state(state: str) -> JobState:
+    try:
+        return JobState(state)
+    except ValueError:
+        raise InvalidInput(f"jobs have no state {state!r}; use one of {', '.join(JobState)}") from None

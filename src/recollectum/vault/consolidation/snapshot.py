@@ -1,0 +1,88 @@
+"""Loads what a consolidation starts from: unread messages, known memories and forgotten spans."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.memory import Memory, State
+from recollectum.domain.message import Message
+from recollectum.domain.proposal import Span
+from recollectum.domain.session import Session, SessionKind, copied_to
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.lifecycle import state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories, messages
+from recollectum.storage.tables.learning import forgotten_spans, runs
+from recollectum.storage.tables.trail import quarantines
+from recollectum.vault.messages import get_session
+
+_MAX_MESSAGES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One conversation and what is known, as they were at one moment."""
+
+    session: Session
+    #: It is read from after this position.
+    from_position: int
+    conversation: tuple[Message, ...]
+    known: tuple[Memory, ...]
+    #: Words of memories that were forgotten.
+    barred: tuple[Span, ...]
+    #: The same words where they stand in what was read before.
+    forgotten: tuple[str, ...]
+    #: Whether it is not the owner who speaks, so that all of it waits for review.
+    foreign: bool
+
+    @property
+    def through(self) -> int:
+        """The last position that is read."""
+        return self.conversation[-1].position if self.conversation else self.from_position
+
+
+def take_snapshot(
+    tx: Tx, session_id: str, through: int, owner: Owner | None, reading: ClockReading, *, most_known: int
+) -> Snapshot:
+    """The part of a conversation that no run has read, up to a position."""
+    session = get_session(tx, session_id)
+    # What a fork copied is read where it was said.
+    begin = max(runs.read_to(tx, session_id), copied_to(session))
+    unread = [one for one in messages.after(tx, session_id, begin, _MAX_MESSAGES) if one.position <= through]
+    aside = quarantines.of_session(tx, session_id)
+    spans = forgotten_spans.of_session(tx, session_id)
+    # Nothing is learned from what is set aside.
+    spans += [Span(one.id, 0, len(one.text)) for one in unread if one.id in aside]
+    return Snapshot(
+        session=session,
+        from_position=begin,
+        conversation=tuple(unread),
+        known=tuple(_load_known(tx, reading, most_known)),
+        barred=tuple(spans),
+        forgotten=tuple(_forgotten_texts(tx, spans, {one.id for one in unread})),
+        foreign=is_foreign(session, owner),
+    )
+
+
+def is_foreign(session: Session, owner: Owner | None) -> bool:
+    """Whether somebody else than the owner of the vault may be speaking: an import, a program, a group."""
+    if session.imported or session.key.kind in (SessionKind.HOOK, SessionKind.CRON):
+        return True
+    return session.key.kind is SessionKind.GROUP and (owner is None or owner.kind is not OwnerKind.GROUP)
+
+
+def is_current(memory: Memory, reading: ClockReading) -> bool:
+    """Whether a memory is active and nothing has taken its place."""
+    return not memory.superseded_by and state_at(memory, reading) is State.ACTIVE
+
+
+def _load_known(tx: Tx, reading: ClockReading, most: int) -> list[Memory]:
+    if most == 0:
+        return []
+    return memories.page(tx, before=None, kind=None, keep=lambda one: is_current(one, reading), limit=most)
+
+
+def _forgotten_texts(tx: Tx, spans: Sequence[Span], unread: set[str]) -> list[str]:
+    """What was forgotten of the part that is not read again: said twice and forgotten once is forgotten."""
+    said = ((span, messages.find(tx, span.message_id)) for span in spans if span.message_id not in unread)
+    return [message.text[span.start : span.end] for span, message in said if message]

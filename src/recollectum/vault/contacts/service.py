@@ -1,0 +1,205 @@
+"""Resolves words such as "my girlfriend" to one contact, or returns the question that would make them clear."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.contact import Contact, Outcome, Resolved
+from recollectum.domain.memory import Memory, State
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.lifecycle import state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories
+from recollectum.text.cleaning import clean
+from recollectum.text.contacts.statements import find_mentions
+from recollectum.text.contacts.vocabulary import RELATIONS, broader_relations, fold_name, narrower_relations
+from recollectum.vault.contacts.linkage import ContactStatement, LinkedContact, link_statements
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.runtime import VaultRuntime
+
+#: Whose word is enough to act on.
+TRUSTED_LEVELS = frozenset({Trust.OWNER, Trust.ASSISTANT})
+_WORDS = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*'?")
+_FILLER_WORDS = """
+    call phone ring text message write e-mail email mail contact reach send please to at on via my our the a an number
+    address handle phone mobile cell whatsapp telegram signal tell ask dial what is new work home private current and
+"""
+_FILLERS = frozenset(_FILLER_WORDS.split())
+_LONGEST_RELATION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _ContactQuery:
+    """Whom some words may mean: by a name, by a relation, or by both."""
+
+    whole: str
+    relation: str | None
+    name: str
+
+
+def resolve_contact(text: str, told: Sequence[ContactStatement]) -> Resolved:
+    """The one whom the words mean and how to reach them; else what to ask."""
+    asked = _parse_query(text)
+    trusted = [one for one in told if one.trust in TRUSTED_LEVELS]
+    if not asked.whole:
+        return Resolved(outcome=Outcome.NOTHING, question="These words name nobody; say a name or a relation.")
+    found = _matching(link_statements(trusted), asked, narrower_relations)
+    if len(found) == 1:
+        return _resolution_of(found[0], asked, told)
+    if found:
+        return _distinguish(found)
+    near = _matching(link_statements(trusted), asked, broader_relations)
+    if near:
+        return _question(f"Do you mean {_join_with_or(near)}?", near)
+    hearsay = _matching(link_statements(told), asked, narrower_relations)
+    if hearsay:
+        return _question(f"Only {_sources(hearsay, told)} tells of {_join_with_or(hearsay)}: is it true?", hearsay)
+    return Resolved(outcome=Outcome.NOTHING, question="Nothing is known of such a person; who is it?")
+
+
+def _resolution_of(somebody: LinkedContact, asked: _ContactQuery, told: Sequence[ContactStatement]) -> Resolved:
+    contact = somebody.contact
+    if contact.addresses and not somebody.contradictory:
+        return Resolved(outcome=Outcome.MATCH, contact=contact, candidates=(contact,))
+    if somebody.contradictory:
+        listed = ", ".join(_addresses(contact))
+        return _question(f"Which of these is right for {contact.described}: {listed}?", [somebody])
+    hearsay = [one for one in _matching(link_statements(told), asked, narrower_relations) if one.contact.addresses]
+    if hearsay:
+        return _question(
+            f"Only {_sources(hearsay, told)} has an address: is it that of {_join_with_or(hearsay)}?", hearsay
+        )
+    return _question(f"No number or address of {contact.described} is known; what is it?", [somebody])
+
+
+def _distinguish(found: Sequence[LinkedContact]) -> Resolved:
+    names = {one.contact.name for one in found}
+    called = f" {names.pop()}" if len(names) == 1 and all(names) else ""
+    return _question(f"Which{called}: {_join_with_or(found)}?", found)
+
+
+def _question(text: str, candidates: Sequence[LinkedContact]) -> Resolved:
+    return Resolved(outcome=Outcome.QUESTION, question=text, candidates=tuple(one.contact for one in candidates))
+
+
+def _join_with_or(found: Sequence[LinkedContact]) -> str:
+    return "; or ".join(_describe(one.contact) for one in found)
+
+
+def _describe(contact: Contact) -> str:
+    reached = ", ".join(_addresses(contact))
+    return f"{contact.described} ({reached})" if reached else contact.described
+
+
+def _addresses(contact: Contact) -> list[str]:
+    return [f"{one.address.label} {one.address.written}".strip() for one in contact.addresses]
+
+
+def _sources(found: Sequence[LinkedContact], told: Sequence[ContactStatement]) -> str:
+    """Where it was read, for somebody who has to say whether it is true."""
+    named = {memory_id for one in found for memory_id in one.contact.memory_ids}
+    doubtful = {
+        (one.trust, one.memory_id) for one in told if one.memory_id in named and one.trust not in TRUSTED_LEVELS
+    }
+    return " and ".join(f"{trust} text ({memory_id})" for trust, memory_id in sorted(doubtful))
+
+
+def _matching(
+    people: Sequence[LinkedContact], asked: _ContactQuery, reach: Callable[[str], frozenset[str]]
+) -> list[LinkedContact]:
+    """Everybody whom the words may mean."""
+    return [one for one in people if _by_name(one, asked.whole) or _by_relation(one, asked, reach)]
+
+
+def _by_relation(one: LinkedContact, asked: _ContactQuery, reach: Callable[[str], frozenset[str]]) -> bool:
+    if asked.relation is None or not reach(asked.relation) & set(one.contact.relations):
+        return False
+    return not asked.name or _by_name(one, asked.name)
+
+
+def _by_name(one: LinkedContact, name: str) -> bool:
+    """By a whole name, or by the first or last word of one."""
+    if " " in name:
+        return name in one.names
+    return any(name in (whole, *whole.split()[:1], *whole.split()[-1:]) for whole in one.names)
+
+
+def _parse_query(text: str) -> _ContactQuery:
+    words = [_strip_word(word) for word in _WORDS.findall(fold_name(text))]
+    named = [one for one in words if one.owns or one.word not in _FILLERS]
+    # "Anna's number" is about Anna, but "Anna's mother" is not, nor is it about anybody's mother.
+    if any(one.owns for one in named[:-1]):
+        return _ContactQuery(" ".join(f"{one.word}'s" for one in named), None, "")
+    bare = [one.word for one in named]
+    for size in range(min(_LONGEST_RELATION, len(bare)), 0, -1):
+        relation = RELATIONS.get(" ".join(bare[:size]))
+        if relation:
+            return _ContactQuery(" ".join(bare), relation, " ".join(bare[size:]))
+    return _ContactQuery(" ".join(bare), None, "")
+
+
+class _BareWord(NamedTuple):
+    word: str
+    #: Whether an apostrophe makes it an owner of what follows.
+    owns: bool
+
+
+def _strip_word(word: str) -> _BareWord:
+    return _BareWord(word.removesuffix("'s").removesuffix("'"), word.endswith(("'s", "'")))
+
+
+_READ = operation(Permission.READ, Scope.USER)
+
+
+class Contacts:
+    """The people whom one vault's memories tell of. Nothing else is a source: not what was merely said."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @_READ
+    def resolve(self, text: str) -> Resolved:
+        """Whom a name, nickname or relation means: one clear match with its addresses, a question, or nothing known.
+
+        An address that stems only from a tool, an import or an unknown source is asked about and never a match.
+        """
+        return resolve_contact(clean(text), self._runtime.read(_load_statements))
+
+    @_READ
+    def all(self) -> list[Contact]:
+        """Everybody that the memories tell of, by name, whatever the source; each address says how it is trusted."""
+        return [one.contact for one in link_statements(self._runtime.read(_load_statements))]
+
+
+def _load_statements(tx: Tx, reading: ClockReading) -> list[ContactStatement]:
+    return [
+        told for _, memory in memories.everything(tx) if _is_current(memory, reading) for told in _statements(memory)
+    ]
+
+
+def _is_current(memory: Memory, reading: ClockReading) -> bool:
+    """Whether a memory is active, stands, and is true now."""
+    if memory.superseded_by is not None or state_at(memory, reading) is not State.ACTIVE:
+        return False
+    begun = memory.valid_from is None or memory.valid_from <= reading.now
+    return begun and (memory.valid_to is None or memory.valid_to > reading.now)
+
+
+def _statements(memory: Memory) -> Iterator[ContactStatement]:
+    for mention in find_mentions(memory.content, memory.key):
+        yield ContactStatement(
+            mention=mention,
+            memory_id=memory.id,
+            trust=memory.trust,
+            created_at=memory.created_at,
+            updated_at=memory.updated_at,
+            since=memory.created_at if memory.version == 1 else memory.updated_at,
+        )

@@ -1,0 +1,5 @@
+"""What a model is given before it answers.
+
+build    builds a context within a token budget
+profile  makes and caches the owner's profile
+"""

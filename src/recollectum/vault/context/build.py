@@ -1,0 +1,235 @@
+"""Builds a context for a model: profile, learnings, hits and recent messages, within a token budget."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from recollectum.context.compiler import compile_context
+from recollectum.context.window import FARTHEST, calls_answered
+from recollectum.domain.context import MAX_TOKENS, Budget, Context, LeftOut, PartKind, Parts, RecalledText
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.hit import Hit, SourceKind
+from recollectum.domain.learning import DEFAULT_AGENT
+from recollectum.domain.memory import Kind
+from recollectum.domain.message import Message, Role
+from recollectum.domain.session import Session
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.filters import Filters
+from recollectum.recall.search import search
+from recollectum.recall.vectors.query import VectorQuery
+from recollectum.settings.model import ContextSettings, split_sources
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import messages, summaries
+from recollectum.storage.tables.learning import profiles
+from recollectum.storage.tables.trail import quarantines
+from recollectum.text.cleaning import clean
+from recollectum.text.tokens import counter_for
+from recollectum.vault.context.profile import PreparedProfile, cache_profile, load_profile
+from recollectum.vault.messages import get_session
+from recollectum.vault.notes import global_notes
+from recollectum.vault.refresh import refresh_before_search
+from recollectum.vault.runtime import VaultRuntime
+
+#: More than fit into the share of any usual budget.
+MOST_LEARNINGS = 60
+_LEARNINGS = (Kind.CORRECTION, Kind.PREFERENCE, Kind.PATTERN, Kind.TOOL_USAGE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonKnowledge:
+    """What the agent knows of the person, the most important first."""
+
+    #: None when nothing is known.
+    profile: PreparedProfile | None
+    learnings: tuple[str, ...]
+
+
+def load_person_knowledge(tx: Tx, reading: ClockReading, *, agent: str | None, learner: str | None) -> PersonKnowledge:
+    """The profile for an agent or for all, and what one agent has learned or any has shared."""
+    made = load_profile(tx, reading, agent)
+    told = profiles.important(tx, _LEARNINGS, learner, reading, MOST_LEARNINGS)
+    bullets = profile_lines(made)
+    # A preference may be in the profile already.
+    return PersonKnowledge(profile=made, learnings=tuple(one.content for one in told if one.content not in bullets))
+
+
+def profile_lines(ready: PreparedProfile | None) -> tuple[str, ...]:
+    """The lines of a profile."""
+    return tuple(bullet.text for bullet in ready.profile.bullets) if ready else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentMessages:
+    """The end of a conversation."""
+
+    #: In order.
+    messages: Sequence[Message] = ()
+    #: How many older messages there are.
+    earlier: int = 0
+
+
+def load_recent_messages(tx: Tx, session: Session, most: int) -> RecentMessages:
+    """The last messages, with the calls that their results answer and the question they are about."""
+    if most == 0:
+        return RecentMessages(earlier=session.message_count)
+    # One more than may go in shows whether the oldest turn is whole.
+    said = messages.latest(tx, session.id, before=None, limit=most + 1)
+    if said and _lacks_calls(said):
+        said = messages.latest(tx, session.id, before=None, limit=most + 1 + FARTHEST)
+    if said and all(one.role is not Role.USER for one in said):
+        said = [*_find_question(tx, session.id, said[0].position), *said]
+    aside = quarantines.of_session(tx, session.id)
+    shown = [one for one in said if one.id not in aside] if aside else said
+    return RecentMessages(messages=shown, earlier=max(0, session.message_count - len(said)))
+
+
+def last_question(tx: Tx, session_id: str) -> str:
+    """What the person said last in a session; empty when they said nothing."""
+    start = messages.turn_start(tx, session_id, 1)
+    found = messages.after(tx, session_id, start - 1, 1)
+    return found[0].text if found and found[0].role is Role.USER else ""
+
+
+def _lacks_calls(said: Sequence[Message]) -> bool:
+    """Whether a result's call lies further back."""
+    if said[0].role is Role.TOOL:
+        return True
+    made = {call.id for one in said for call in one.tool_calls}
+    return any(calls_answered(one) - made for one in said if one.role is Role.TOOL)
+
+
+def _find_question(tx: Tx, session_id: str, before: int) -> list[Message]:
+    start = messages.turn_start(tx, session_id, 1)
+    found = messages.after(tx, session_id, start - 1, 1) if start < before else []
+    return found if found and found[0].role is Role.USER else []
+
+
+#: Past this a limit is a mistake.
+MAX_COUNT = 10_000
+#: Of a question; the rest of a long one is a paste, and would find itself.
+_MAX_QUESTION = 2000
+#: What no stored text can know, so that none can close the fence.
+_MARK_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """What a context is asked for; what is None is left to the settings."""
+
+    query: str = ""
+    session_id: str | None = None
+    tokens: int | None = None
+    messages: int | None = None
+    memories: int | None = None
+    #: The name of the model that will read it: how its tokens are counted.
+    model: str | None = None
+    agent: str | None = None
+    mark: str | None = None
+
+    def budget(self, rules: ContextSettings) -> Budget:
+        """The limits in force."""
+        return Budget(
+            tokens=_check_number("tokens", self.tokens, rules.tokens, 1, MAX_TOKENS),
+            messages=_check_number("messages", self.messages, rules.messages, 0, MAX_COUNT),
+            memories=_check_number("memories", self.memories, rules.memories, 0, MAX_COUNT),
+        )
+
+
+def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
+    """The context, never over its budget; the same for the same state of the vault and the same mark."""
+    budget = wanted.budget(runtime.settings.context)
+    refresh_before_search(runtime)
+    asked = clean(wanted.query)[:_MAX_QUESTION] or _load_last_question(runtime, wanted.session_id)
+    # Before the snapshot: no transaction waits for a model.
+    nearest, _ = runtime.meaning.prepare(runtime.database, asked) if asked else (None, None)
+    owner = runtime.gate.owner
+    agent = (owner and owner.agent) or DEFAULT_AGENT
+    loading = _Loading(wanted, asked, budget, split_sources(runtime.settings.recall.sources), nearest, agent)
+    loaded, made = runtime.read(loading.parts)
+    if made:
+        cache_profile(runtime, wanted.agent, made)
+    notes, unread = _notes(runtime)
+    mark = secrets.token_hex(_MARK_BYTES) if wanted.mark is None else wanted.mark
+    made = compile_context(replace(loaded, notes=notes), budget, counter_for(wanted.model), mark=mark)
+    return made if unread is None else _with_left_out(made, unread)
+
+
+def _notes(runtime: VaultRuntime) -> tuple[str, LeftOut | None]:
+    """The global notes; a file that cannot be read costs only itself, and the ledger says so."""
+    try:
+        return global_notes.read_global_notes(runtime).text, None
+    except InvalidInput as error:
+        return "", LeftOut(kind=PartKind.NOTES, count=1, ids=(), why=str(error))
+
+
+def _with_left_out(made: Context, more: LeftOut) -> Context:
+    return replace(made, ledger=replace(made.ledger, left_out=(more, *made.ledger.left_out)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loading:
+    """One snapshot's worth of parts."""
+
+    wanted: ContextRequest
+    asked: str
+    budget: Budget
+    sources: Sequence[SourceKind]
+    nearest: VectorQuery | None
+    #: Whose learnings are told when neither the caller nor a session says it.
+    agent: str
+
+    def parts(self, tx: Tx, reading: ClockReading) -> tuple[Parts, PreparedProfile | None]:
+        """Everything but the notes, which lie in a file; and the profile, which may be new."""
+        named, session_id = self.wanted.agent, self.wanted.session_id
+        session = get_session(tx, session_id) if session_id else None
+        said = load_recent_messages(tx, session, self.budget.messages) if session else RecentMessages()
+        learner = named or (session.key.agent if session else self.agent)
+        known = load_person_knowledge(tx, reading, agent=named, learner=learner)
+        parts = Parts(
+            profile=profile_lines(known.profile),
+            learnings=known.learnings,
+            recalled=self._recalled(tx, reading, len(said.messages)),
+            # A summary may repeat what is set aside.
+            summary=summaries.find(tx, session.id) if session and not quarantines.of_session(tx, session.id) else None,
+            messages=said.messages,
+            earlier=said.earlier,
+        )
+        return parts, known.profile
+
+    def _recalled(self, tx: Tx, reading: ClockReading, said: int) -> list[RecalledText]:
+        if not self.asked or not self.budget.memories:
+            return []
+        some = tuple(self.sources) if len(self.sources) < len(SourceKind) else None
+        # As many more as the window may turn out to hold already.
+        most = self.budget.memories + said
+        hits = search(tx, self.asked, reading, Filters(sources=some), most, self.nearest, None)
+        return [_from_hit(hit) for hit in hits]
+
+
+def _load_last_question(runtime: VaultRuntime, session_id: str | None) -> str:
+    """What the person said last in a session, which is what the next reply is about."""
+    if session_id is None:
+        return ""
+    question = runtime.read(lambda tx, _: last_question(tx, get_session(tx, session_id).id))
+    return question[:_MAX_QUESTION]
+
+
+def _from_hit(hit: Hit) -> RecalledText:
+    source = hit.source
+    if source.memory_id is not None:
+        id, place = source.memory_id, f"memory {source.memory_id}"
+    elif source.message_id is not None:
+        id, place = source.message_id, f"message {source.position} of {source.session_id}"
+    else:
+        id, place = str(source), f"note {source}"
+    return RecalledText(
+        id=id, text=hit.text, source=place, trust=hit.trust, author=hit.author or "unknown", at=hit.created_at
+    )
+
+
+def _check_number(name: str, given: int | None, usual: int, least: int, most: int) -> int:
+    if given is None:
+        return usual
+    if not least <= given <= most:
+        raise InvalidInput(f"{name} {given} is out of range; use {least} to {most}")
+    return given

@@ -1,0 +1,8 @@
+"""Reads files that belong to a person. Nothing here needs an open vault.
+
+text_files        reads and decodes one regular file
+crawl             walks a folder under ignore rules
+crawl_cache       caches crawls, and throttles refreshes
+owner_files       locates and replaces an owner's own files
+transcript_files  finds transcripts and reads their lines; the port of their parser
+"""

@@ -1,0 +1,164 @@
+"""Walks a folder for notes under ignore rules, follows no links, and gives a reason for each file left out."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+
+from recollectum.domain.note import MAX_DEPTH
+from recollectum.text.cleaning import clean
+from recollectum.text.ignore import IgnoreRules
+from recollectum.vault.files.text_files import (
+    SUFFIXES,
+    UnreadableFile,
+    decode,
+    modification_time,
+    read_bytes,
+    too_large_reason,
+)
+
+RULE_FILES = (".gitignore", ".recollectumignore")
+_MAX_RULES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that is a note by its name, and its state when it was seen."""
+
+    path: str
+    modified_at: datetime
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What one walk found."""
+
+    files: tuple[FoundFile, ...] = ()
+    #: Paths that were left out, each with the reason.
+    skipped: tuple[tuple[str, str], ...] = ()
+    #: Folders that could not be listed, and files that could not be read: what is known of them stays.
+    closed: tuple[str, ...] = ()
+    #: Whether it was remembered, so that files may have come since.
+    is_remembered: bool = False
+
+    def may_hold(self, root: Path, path: str) -> bool:
+        """Whether a file that was not found may still be there: nobody could look, or it came since."""
+        if self.is_remembered and os.path.lexists(root / path):
+            return True
+        return any(not one or path == one or path.startswith(f"{one}/") for one in self.closed)
+
+
+@dataclass(slots=True)
+class _Walk:
+    root: Path
+    most: int
+    depth: int
+    deadline: float | None
+    files: list[FoundFile] = field(default_factory=list[FoundFile])
+    skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    closed: list[str] = field(default_factory=list[str])
+
+    def run(self) -> Crawl | None:
+        """Every folder once; None when the time is over."""
+        waiting: list[tuple[str, int, IgnoreRules]] = [("", 0, IgnoreRules())]
+        while waiting:
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                return None
+            folder, depth, above = waiting.pop()
+            try:
+                rules = above.combine(*_load_ignore_rules(self.root, folder))
+                with os.scandir(self.root / folder) as entries:
+                    listed = sorted(entries, key=lambda entry: entry.name)
+            except (OSError, UnreadableFile) as error:
+                self._close(folder, error)
+                continue
+            waiting += [(path, depth + 1, rules) for path in self._take(folder, listed, rules, depth)]
+        return Crawl(tuple(self.files), tuple(sorted(self.skipped)), tuple(self.closed))
+
+    def _take(self, folder: str, listed: list[os.DirEntry[str]], rules: IgnoreRules, depth: int) -> Iterator[str]:
+        """Note the files of a folder; the folders in it that are to be walked."""
+        for entry in listed:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            is_note = entry.name.casefold().endswith(SUFFIXES)
+            try:
+                is_dir = entry.is_dir(follow_symlinks=False)
+                if _is_hidden(entry.name) or rules.matches(path, is_dir=is_dir):
+                    continue
+                if entry.is_symlink():
+                    self._link(path, entry, is_note=is_note)
+                elif is_dir and depth >= self.depth:
+                    self.skipped.append((clean(path), f"lies more than {self.depth} folders deep"))
+                elif is_dir:
+                    yield path
+                elif is_note:
+                    self._file(path, entry)
+            except OSError as error:
+                self._close(path, error)
+
+    def _file(self, path: str, entry: os.DirEntry[str]) -> None:
+        if clean(path) != path:
+            self.skipped.append((clean(path), "has a name that is not UTF-8"))
+        elif not entry.is_file(follow_symlinks=False):
+            self.skipped.append((path, "is not a regular file"))
+        else:
+            state = entry.stat(follow_symlinks=False)
+            if state.st_size > self.most:
+                self.skipped.append((path, too_large_reason(state.st_size, self.most)))
+            else:
+                self.files.append(FoundFile(path, modification_time(state), state.st_size))
+
+    def _link(self, path: str, entry: os.DirEntry[str], *, is_note: bool) -> None:
+        """A link is never followed: what it names in this folder is read in its own place."""
+        try:
+            target = Path(entry.path).resolve(strict=True)
+        except (OSError, RuntimeError):
+            self.skipped.append((clean(path), "is a link that leads nowhere or in a circle"))
+            return
+        if not target.is_relative_to(self.root) and (is_note or target.is_dir()):
+            self.skipped.append((clean(path), "is a link out of the folder"))
+
+    def _close(self, path: str, error: OSError | UnreadableFile) -> None:
+        self.closed.append(path)
+        self.skipped.append((clean(path) or ".", unreadable_reason(error)))
+
+
+def unreadable_reason(error: OSError | UnreadableFile) -> str:
+    """Why nobody could look, without the path that the system puts in."""
+    if isinstance(error, UnreadableFile):
+        return str(error)
+    return f"cannot be read: {(error.strerror or type(error).__name__).lower()}"
+
+
+def crawl(root: Path, *, most: int, depth: int = MAX_DEPTH, deadline: float | None = None) -> Crawl | None:
+    """The notes below a folder, in order; None when the deadline came first."""
+    return _Walk(root, most, depth, deadline).run()
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
+
+
+def _load_ignore_rules(root: Path, folder: str) -> Iterator[IgnoreRules]:
+    for name in RULE_FILES:
+        try:
+            yield IgnoreRules.parse(decode(_read_rule_file(root / folder / name)), folder=folder)
+        except (OSError, UnreadableFile):
+            # Rather nothing of the folder than what somebody wanted left out.
+            raise UnreadableFile(f"is left out, for its {name} cannot be read") from None
+
+
+def _read_rule_file(path: Path) -> bytes:
+    try:
+        return b"" if path.is_dir() else read_bytes(path, _MAX_RULES)[0]
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+
+
+def crawl_key(root: Path, most: int, depth: int) -> bytes:
+    """Equal for two crawls of one folder under the same rules to the same depth."""
+    rules = b"\0".join(blake2b(_read_rule_file(root / name)).digest() for name in RULE_FILES)
+    return blake2b(b"\0".join((os.fsencode(root), str((most, depth)).encode(), rules))).digest()

@@ -1,0 +1,135 @@
+"""Stores a learning as a new memory, or renews, edits or forgets the known one."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.event import EventType
+from recollectum.domain.ids import IdMaker
+from recollectum.domain.learning import Learning
+from recollectum.domain.memory import Kind, Memory, State
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.lifecycle import Retention, active_times, enter, state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.learning import learnings
+from recollectum.vault.intake.draft import check_content, check_shared_trust
+from recollectum.vault.learnings.merge import is_same_learning
+from recollectum.vault.memories import changes
+from recollectum.vault.memories.quarantined_writes import apply_quarantine
+from recollectum.vault.runtime import VaultRuntime
+
+
+def today(reading: ClockReading) -> date:
+    """The day it is, in UTC."""
+    return reading.now.astimezone(UTC).date()
+
+
+def load_learning_memories(tx: Tx, agent: str | None, reading: ClockReading) -> dict[str, Memory]:
+    """The memories that are one agent's learnings now, newest first."""
+    found = learnings.of_agent(tx, agent)
+    return {memory.id: memory for memory in found if state_at(memory, reading) is State.ACTIVE}
+
+
+def to_learning(tx: Tx, memory: Memory) -> Learning:
+    """A memory as a learning, with its day."""
+    written = learnings.find_day(tx, memory.id)
+    holds = written is not None and written[1] == memory.updated_at
+    day = written[0] if written and holds else memory.updated_at.astimezone(UTC).date()
+    return Learning(id=memory.id, text=memory.content, category=memory.kind, day=day, agent=memory.agent)
+
+
+def open_learning_writer(tx: Tx, reading: ClockReading, runtime: VaultRuntime, agent: str | None) -> "LearningWriter":
+    """The keeper of one agent's learnings, for one caller."""
+    return LearningWriter(
+        change=changes.Change(tx, runtime.actor, reading.now),
+        reading=reading,
+        ids=runtime.ids,
+        retention=runtime.retention,
+        trust=Trust.OWNER if runtime.gate.own else Trust.UNKNOWN,
+        owner=runtime.gate.owner,
+        agent=agent,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningWriter:
+    """Keeps the learnings of one agent, or those that all share, in one open transaction."""
+
+    change: changes.Change
+    reading: ClockReading
+    ids: IdMaker
+    retention: Retention
+    #: How far the one who writes is believed.
+    trust: Trust
+    #: Whose vault it is.
+    owner: Owner | None
+    agent: str | None
+
+    def say(self, text: str, category: Kind) -> Learning:
+        """Keep a learning; one that is known already gets the day of today instead."""
+        content = check_content(text)
+        for memory in self._known(category):
+            if is_same_learning(memory.content, content):
+                return self._renew(memory)
+        return self.add(content, category, today(self.reading))
+
+    def add(self, text: str, category: Kind, day: date) -> Learning:
+        """Keep a learning as a new memory."""
+        now = self.reading.now
+        memory = Memory(
+            id=self.ids("mem"),
+            content=check_content(text),
+            kind=category,
+            trust=check_shared_trust(self.owner, self.trust),
+            author=self.change.actor,
+            agent=self.agent,
+            created_at=now,
+            updated_at=now,
+            **active_times(now, self.retention.of(self.agent)),
+        )
+        return self._dated(self._held_back(changes.add(self.change, memory)), day)
+
+    def edit(self, memory: Memory, text: str, category: Kind, day: date) -> Learning:
+        """Say a learning otherwise; what it said before is kept as a version."""
+        after = replace(
+            memory,
+            content=check_content(text),
+            kind=category,
+            author=self.change.actor,
+            trust=check_shared_trust(self.owner, least_trusted(memory.trust, self.trust)),
+            version=memory.version + 1,
+            updated_at=self.reading.now,
+        )
+        edited = changes.update(self.change, memory, after, EventType.EDITED)
+        return self._dated(self._held_back(edited), day)
+
+    def redate(self, memory: Memory, day: date) -> Learning:
+        """Give a learning another day."""
+        return self._dated(memory, day)
+
+    def forget(self, memory: Memory) -> None:
+        """Move a learning to the trash."""
+        changes.move(self.change, memory, State.SOFT_DELETED, self.retention)
+
+    def _known(self, category: Kind) -> Iterator[Memory]:
+        """The learnings of a category that can be renewed; one whose key may be taken stays in the archive."""
+        for stored in self._of_category(learnings.of_agent(self.change.tx, self.agent), category):
+            memory = changes.apply_due_steps(self.change.tx, stored, self.reading, self.retention)
+            if memory.state is State.ACTIVE or (memory.state is State.ARCHIVED and memory.key is None):
+                yield memory
+
+    def _of_category(self, found: Iterable[Memory], category: Kind) -> list[Memory]:
+        return [one for one in found if one.kind is category and one.valid_to is None]
+
+    def _renew(self, memory: Memory) -> Learning:
+        after = enter(replace(memory, updated_at=self.reading.now), State.ACTIVE, self.reading.now, self.retention)
+        return self._dated(changes.update(self.change, memory, after, EventType.DEDUPLICATED), today(self.reading))
+
+    def _held_back(self, memory: Memory) -> Memory:
+        return apply_quarantine(self.change, memory, self.retention, agent=self.agent)
+
+    def _dated(self, memory: Memory, day: date) -> Learning:
+        learnings.save_day(self.change.tx, memory.id, day, memory.updated_at)
+        return Learning(id=memory.id, text=memory.content, category=memory.kind, day=day, agent=memory.agent)

@@ -1,0 +1,109 @@
+"""Adds, lists and removes what agents learned about working with a person."""
+
+from pathlib import Path
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.ids import check_name
+from recollectum.domain.learning import CATEGORIES, DEFAULT_AGENT, Learning, LearningsReport, check_category
+from recollectum.domain.memory import State
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.lifecycle import state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.runtime import VaultRuntime
+
+_READ = operation(Permission.READ, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+
+
+class Learnings:
+    """The learnings of one vault: of one person, each agent's for itself, and those that all agents share."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    # It may answer with what was known already, so leave to write alone is not enough.
+    @_CHANGE
+    def add(self, text: str, category: str, *, agent: str | None = None, shared: bool = False) -> Learning:
+        """Keep a learning for an agent, or for all of them; one that is known already gets the day of today."""
+        # Here and below: most programs have no learnings, and what keeps them takes a while to load.
+        from recollectum.vault.learnings.saving import open_learning_writer  # noqa: PLC0415
+
+        kind, whose = check_category(category), self._whose(agent, shared=shared)
+        return self._runtime.write(
+            lambda tx, reading: open_learning_writer(tx, reading, self._runtime, whose).say(text, kind),
+        )
+
+    @_READ
+    def page(
+        self,
+        *,
+        agent: str | None = None,
+        shared: bool = False,
+        category: str | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Learning]:
+        """The newest learnings of an agent and those that all agents share, before an id; or the shared ones alone."""
+        from recollectum.vault.learnings.saving import load_learning_memories, to_learning  # noqa: PLC0415
+
+        kinds = CATEGORIES if category is None else (check_category(category),)
+        whose, size = self._whose(agent, shared=shared), check_limit(limit, MAX_PAGE)
+
+        def read(tx: Tx, reading: ClockReading) -> list[Learning]:
+            found = {
+                one: memory for who in {whose, None} for one, memory in load_learning_memories(tx, who, reading).items()
+            }
+            wanted = [one for one in found.values() if one.kind in kinds and (before is None or one.id < before)]
+            newest = sorted(wanted, key=lambda one: one.id, reverse=True)[:size]
+            return [to_learning(tx, one) for one in newest]
+
+        return self._runtime.read(read)
+
+    @_CHANGE
+    def remove(self, memory_id: str) -> Learning:
+        """Forget a learning: it goes to the trash, and out of its file with the next sync."""
+        from recollectum.vault.learnings.saving import open_learning_writer, to_learning  # noqa: PLC0415
+
+        def change(tx: Tx, reading: ClockReading) -> Learning:
+            memory = memories.find(tx, memory_id)
+            if memory is None or memory.kind not in CATEGORIES or state_at(memory, reading) is not State.ACTIVE:
+                raise NotFound(
+                    f"there is no learning {memory_id!r} in this vault; `learnings list` shows those there are"
+                )
+            learning = to_learning(tx, memory)
+            open_learning_writer(tx, reading, self._runtime, memory.agent).forget(memory)
+            return learning
+
+        return self._runtime.write(change, frees=True)
+
+    @_READ
+    def file(self, agent: str | None = None, *, shared: bool = False) -> Path:
+        """Where the LEARNINGS.md of an agent is; it is there after its first sync."""
+        from recollectum.vault.learnings.sync import learnings_path  # noqa: PLC0415
+
+        return learnings_path(self._runtime, self._whose(agent, shared=shared))
+
+    @_CHANGE
+    def sync(self, agent: str | None = None, *, shared: bool = False) -> LearningsReport:
+        """Take over what changed in the file and in the vault; what changed in both is kept twice and reported."""
+        from recollectum.vault.learnings.sync import sync_learnings  # noqa: PLC0415
+
+        return sync_learnings(self._runtime, self._whose(agent, shared=shared))
+
+    def _whose(self, agent: str | None, *, shared: bool) -> str | None:
+        """The agent in question; None for what all of them share."""
+        if shared and agent is not None:
+            raise InvalidInput(f"a learning is agent {agent!r}'s or shared by all agents, not both; leave one out")
+        if shared:
+            return None
+        owner = self.gate.owner
+        return check_name(agent or (owner and owner.agent) or DEFAULT_AGENT, "agent")

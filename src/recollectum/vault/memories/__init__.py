@@ -1,0 +1,8 @@
+"""Memories and their history.
+
+service             the public operations on memories
+saving              turns a draft into a memory, a version or a renewal
+changes             writes one change with its version, index entries and event
+history             versions, events, citations and totals
+quarantined_writes  inserts messages and memories under the quarantines in force
+"""

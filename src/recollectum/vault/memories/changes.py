@@ -1,0 +1,124 @@
+"""Writes one change of a memory: its row, its previous version, its index entries and its event."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollectum.domain.event import EventType
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.memory import Memory, State
+from recollectum.domain.message import Json
+from recollectum.policy.clock import ClockReading, certain_reading
+from recollectum.policy.lifecycle import LIVE, Retention, due_at, due_step, enter
+from recollectum.recall.index.chunk_index import index_memory, reindex_memory
+from recollectum.recall.index.passages import memory_hashes
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import citations, memories, versions
+from recollectum.storage.tables.index import chunks, embedding_cache
+from recollectum.storage.tables.learning import forgotten_spans, proposals
+from recollectum.storage.tables.trail import events
+from recollectum.text.terms.similarity import fingerprint
+from recollectum.vault.intake.redaction import queue_secret_deletion
+
+#: Who moves a memory when its deadline does.
+LIFECYCLE = "lifecycle"
+
+_EVENT_OF = {
+    State.ACTIVE: EventType.RESTORED,
+    State.ARCHIVED: EventType.ARCHIVED,
+    State.SOFT_DELETED: EventType.DELETED,
+    State.HARD_DELETE_PENDING: EventType.DELETE_DUE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An open transaction with the one who makes the change and the time of it."""
+
+    tx: Tx
+    actor: str
+    at: datetime
+
+
+def add(change: Change, memory: Memory, mark: str | None = None) -> Memory:
+    """Write a new memory; `mark` is the fingerprint of its content, where that is known already."""
+    number = memories.insert(change.tx, memory, mark or fingerprint(memory.content), due_at(memory))
+    index_memory(change.tx, number, memory)
+    _record_event(change, EventType.CREATED, memory)
+    return memory
+
+
+def update(
+    change: Change, before: Memory, after: Memory, type: EventType, payload: dict[str, Json] | None = None
+) -> Memory:
+    """Write a memory over what it was; a new version keeps the one before it."""
+    if after.version != before.version:
+        versions.keep(change.tx, before, after.updated_at)
+    number = memories.update(change.tx, before, after, fingerprint(after.content), due_at(after))
+    if (before.content, before.key, before.state) != (after.content, after.key, after.state):
+        reindex_memory(change.tx, number, after)
+    _update_forgotten_spans(change.tx, before, after)
+    _record_event(change, type, after, payload)
+    return after
+
+
+def move(change: Change, memory: Memory, to: State, rules: Retention, because: str | None = None) -> Memory:
+    """Take one step of the life cycle."""
+    payload: dict[str, Json] = {"from": memory.state, "because": because} if because else {"from": memory.state}
+    return update(change, memory, enter(memory, to, change.at, rules), _EVENT_OF[to], payload)
+
+
+def supersede(change: Change, old: Memory, by: str, rules: Retention) -> Memory:
+    """Say that a memory no longer holds, and which one does; it is archived and stays in its history."""
+    ended = replace(
+        old,
+        superseded_by=by,
+        valid_to=change.at,
+        version=old.version + 1,
+        updated_at=change.at,
+        author=change.actor,
+    )
+    if old.state is State.ACTIVE:
+        ended = enter(ended, State.ARCHIVED, change.at, rules)
+    return update(change, old, ended, EventType.SUPERSEDED, {"by": by})
+
+
+def apply_due_steps(tx: Tx, memory: Memory, reading: ClockReading, rules: Retention) -> Memory:
+    """Take every step that is due short of destruction, so that a change begins from the truth.
+
+    A time that is in doubt moves nothing: it may be taken back, and the step could not.
+    """
+    believed = certain_reading(reading.policy_now)
+    change = Change(tx, LIFECYCLE, believed.now)
+    while (step := due_step(memory, believed)) and step.to is not State.PURGED:
+        memory = move(change, memory, step.to, rules, step.because)
+    return memory
+
+
+def destroy(change: Change, memory: Memory) -> bool:
+    """Destroy a memory with its versions and its place in the index; its events stay, they hold no content."""
+    number = memories.number_of(change.tx, memory.id)
+    forgotten_spans.add(change.tx, memory.id)
+    if number is None or not memories.delete(change.tx, memory):
+        return False
+    for content in (memory.content, *(version.content for version in versions.of(change.tx, memory.id))):
+        embedding_cache.forget(change.tx, memory_hashes(content))
+        queue_secret_deletion(change.tx, content)
+    versions.purge(change.tx, memory.id)
+    citations.remove(change.tx, memory.id)
+    proposals.remove_about(change.tx, memory.id)
+    chunks.remove(change.tx, SourceKind.MEMORIES, number)
+    events.add(change.tx, EventType.PURGED, "memory", memory.id, at=change.at, actor=change.actor, state=State.PURGED)
+    return True
+
+
+def _update_forgotten_spans(tx: Tx, before: Memory, after: Memory) -> None:
+    """What is forgotten is not learned again from the words it came from, until it is brought back."""
+    if before.state in LIVE and after.state not in LIVE:
+        forgotten_spans.add(tx, after.id)
+    elif before.state not in LIVE and after.state in LIVE:
+        forgotten_spans.remove(tx, after.id)
+
+
+def _record_event(change: Change, type: EventType, memory: Memory, payload: dict[str, Json] | None = None) -> None:
+    told: dict[str, Json] = {"version": memory.version, **(payload or {})}
+    events.add(change.tx, type, "memory", memory.id, at=change.at, actor=change.actor, state=memory.state, payload=told)

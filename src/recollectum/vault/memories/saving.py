@@ -1,0 +1,154 @@
+"""Turns a checked draft into a new memory, a new version under its key, or a renewal of a duplicate."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import Kind, Memory, State
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.duplicates import find_duplicate, is_same_time, later_deadline
+from recollectum.policy.lifecycle import LIVE, active_times, enter
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories, messages, sessions
+from recollectum.text.terms.similarity import fingerprint
+from recollectum.vault.intake.draft import Draft, check_shared_trust
+from recollectum.vault.memories import changes
+from recollectum.vault.memories.quarantined_writes import apply_quarantine
+from recollectum.vault.runtime import VaultRuntime
+
+
+def save_draft(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntime) -> Memory:
+    """Store a checked draft; nothing is doubled and nothing that was said before is lost."""
+    expires_at = _deadline(draft, reading.now)
+    trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft.message_id, runtime))
+    mark = fingerprint(draft.content)
+    change = changes.Change(tx, runtime.actor, reading.now)
+    holder = _find_key_holder(tx, draft, reading, runtime)
+    twin = (
+        holder if holder and _says_the_same(holder, draft, mark) else _find_duplicate(tx, draft, mark, reading, runtime)
+    )
+    if twin and (holder is None or twin.id == holder.id):
+        saved = _renew(change, twin, draft, expires_at, runtime)
+    elif holder:
+        saved = _replace_content(change, holder, draft, expires_at, trust, runtime)
+    else:
+        saved = changes.add(change, _new_memory(draft, expires_at, trust, reading.now, runtime), mark)
+    return apply_quarantine(change, saved, runtime.retention, agent=draft.agent, message_id=draft.message_id)
+
+
+def _deadline(draft: Draft, now: datetime) -> datetime | None:
+    try:
+        return now + draft.ttl if draft.ttl else None
+    except OverflowError:
+        raise InvalidInput(f"ttl {draft.ttl} reaches past the last year there is; leave it out") from None
+
+
+def _find_key_holder(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
+    """The live memory that holds the draft's key."""
+    held = memories.find_by_key(tx, draft.key) if draft.key else None
+    return _if_live(tx, held, reading, runtime)
+
+
+def _find_duplicate(tx: Tx, draft: Draft, mark: str, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
+    """A live memory that says the same thing."""
+    alike = memories.alike(tx, mark, Kind(draft.kind))
+    live = (found for one in alike if (found := _if_live(tx, one, reading, runtime)))
+    candidates = [one for one in live if one.state is State.ACTIVE or not _key_is_taken(tx, one)]
+    return find_duplicate(candidates, key=draft.key, valid_from=draft.valid_from, valid_to=draft.valid_to)
+
+
+def _key_is_taken(tx: Tx, archived: Memory) -> bool:
+    """Whether another memory holds the key that this one would have if it came back."""
+    holder = memories.find_by_key(tx, archived.key) if archived.key else None
+    return holder is not None and holder.id != archived.id
+
+
+def _if_live(tx: Tx, memory: Memory | None, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
+    if memory is None:
+        return None
+    settled = changes.apply_due_steps(tx, memory, reading, runtime.retention)
+    return settled if settled.state in LIVE else None
+
+
+def _says_the_same(memory: Memory, draft: Draft, mark: str) -> bool:
+    same_time = is_same_time(memory, draft.valid_from, draft.valid_to)
+    return same_time and memory.kind == draft.kind and fingerprint(memory.content) == mark
+
+
+def _renew(
+    change: changes.Change, known_one: Memory, draft: Draft, expires_at: datetime | None, runtime: VaultRuntime
+) -> Memory:
+    """Said again: its life begins anew, and its importance is the greater of the two."""
+    renewed = replace(
+        known_one,
+        key=known_one.key or draft.key,
+        importance=max(known_one.importance, draft.importance),
+        expires_at=later_deadline(known_one.expires_at, expires_at),
+        updated_at=change.at,
+    )
+    active = enter(renewed, State.ACTIVE, change.at, runtime.retention)
+    return changes.update(change, known_one, active, EventType.DEDUPLICATED)
+
+
+def _replace_content(
+    change: changes.Change,
+    holder: Memory,
+    draft: Draft,
+    expires_at: datetime | None,
+    trust: Trust,
+    runtime: VaultRuntime,
+) -> Memory:
+    """The key says something else now; what it said before is kept as a version."""
+    edited = replace(
+        holder,
+        content=draft.content,
+        kind=Kind(draft.kind),
+        importance=draft.importance,
+        trust=trust,
+        message_id=draft.message_id,
+        expires_at=expires_at,
+        valid_from=draft.valid_from,
+        valid_to=draft.valid_to,
+        author=runtime.actor,
+        version=holder.version + 1,
+        updated_at=change.at,
+    )
+    active = enter(edited, State.ACTIVE, change.at, runtime.retention)
+    return changes.update(change, holder, active, EventType.EDITED)
+
+
+def _new_memory(
+    draft: Draft, expires_at: datetime | None, trust: Trust, now: datetime, runtime: VaultRuntime
+) -> Memory:
+    return Memory(
+        id=runtime.ids("mem"),
+        content=draft.content,
+        key=draft.key,
+        kind=Kind(draft.kind),
+        importance=draft.importance,
+        trust=trust,
+        author=runtime.actor,
+        agent=draft.agent,
+        message_id=draft.message_id,
+        created_at=now,
+        updated_at=now,
+        valid_from=draft.valid_from,
+        valid_to=draft.valid_to,
+        expires_at=expires_at,
+        **active_times(now, runtime.retention.of(draft.agent)),
+    )
+
+
+def _least_trust(tx: Tx, message_id: str | None, runtime: VaultRuntime) -> Trust:
+    """What is remembered is believed no more than who says it, nor than the message it came from."""
+    said_by = Trust.OWNER if runtime.gate.own else Trust.UNKNOWN
+    if message_id is None:
+        return said_by
+    message = messages.find(tx, message_id)
+    if message is None:
+        raise NotFound(f"there is no message {message_id!r} in this vault to remember from")
+    session = sessions.find(tx, message.session_id)
+    brought_in = Trust.IMPORTED if session and session.imported else Trust.OWNER
+    return least_trusted(said_by, message.trust, brought_in)

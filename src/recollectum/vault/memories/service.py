@@ -1,0 +1,310 @@
+"""Saves, finds, edits, supersedes, moves, restores and forgets memories."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, NotFound, StepRefused
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import Memory, State
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import ClockReading, certain_reading
+from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories, versions
+from recollectum.storage.tables.trail import events
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import (
+    MAX_PAGE,
+    Draft,
+    check_aware,
+    check_content,
+    check_importance,
+    check_limit,
+    check_shared_trust,
+    checked_kind,
+)
+from recollectum.vault.intake.redaction import SecretEscrow
+from recollectum.vault.memories import changes
+from recollectum.vault.memories.history import History
+from recollectum.vault.memories.quarantined_writes import apply_quarantine
+from recollectum.vault.memories.saving import save_draft
+from recollectum.vault.runtime import VaultRuntime
+
+_READ = operation(Permission.READ, Scope.USER)
+_WRITE = operation(Permission.WRITE, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+
+
+class Memories:
+    """The memories of one vault."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @_WRITE
+    def save(
+        self,
+        content: str,
+        *,
+        key: str | None = None,
+        kind: str = "fact",
+        importance: float = 0.5,
+        ttl: timedelta | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        message_id: str | None = None,
+        agent: str | None = None,
+    ) -> Memory:
+        """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed."""
+        draft = Draft(
+            content=content,
+            key=key,
+            kind=kind,
+            importance=importance,
+            ttl=ttl,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            message_id=message_id,
+            agent=agent,
+        )
+        return self._save([draft])[0]
+
+    @_WRITE
+    def save_many(self, drafts: Iterable[Draft]) -> list[Memory]:
+        """Remember many texts in one transaction: all of them, or none."""
+        return self._save(drafts)
+
+    @_READ
+    def get(self, memory_id: str) -> Memory:
+        """The memory with that id, active or archived."""
+        return self._runtime.read(lambda tx, reading: get_live_memory(tx, memory_id, reading))
+
+    @_READ
+    def find(self, key: str) -> Memory | None:
+        """The active memory that holds a key, or None."""
+
+        def load(tx: Tx, reading: ClockReading) -> Memory | None:
+            memory = memories.find_by_key(tx, key)
+            return memory if memory and state_at(memory, reading) is State.ACTIVE else None
+
+        return self._runtime.read(load)
+
+    @_READ
+    def page(
+        self, *, state: str = State.ACTIVE, kind: str | None = None, before: str | None = None, limit: int = 50
+    ) -> list[Memory]:
+        """The newest memories in one state, before an id: active, archived, or soft_deleted (the trash)."""
+        wanted = _parse_listable_state(state)
+        chosen = None if kind is None else checked_kind(kind)
+        size = check_limit(limit, MAX_PAGE)
+
+        def load(tx: Tx, reading: ClockReading) -> list[Memory]:
+            found = memories.page(
+                tx, before=before, kind=chosen, keep=lambda one: state_at(one, reading) is wanted, limit=size
+            )
+            return [replace(memory, state=wanted) for memory in found]
+
+        return self._runtime.read(load)
+
+    @_CHANGE
+    def edit(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        importance: float | None = None,
+        kind: str | None = None,
+        version: int | None = None,
+    ) -> Memory:
+        """Change a memory and keep what it said before. With `version`, only if it is still at that one."""
+
+        def change(tx: Tx, reading: ClockReading, words: str | None) -> Memory:
+            before = self._editable(tx, memory_id, reading)
+            if version is not None and before.version != version:
+                raise Conflict(f"memory {memory_id!r} is at version {before.version}, not {version}; read it again")
+            after = replace(
+                before,
+                content=before.content if words is None else words,
+                importance=before.importance if importance is None else check_importance(importance),
+                kind=before.kind if kind is None else checked_kind(kind),
+                author=self._runtime.actor,
+                trust=check_shared_trust(self.gate.owner, before.trust if self.gate.own else Trust.UNKNOWN),
+                version=before.version + 1,
+                updated_at=reading.now,
+            )
+            done = self._change(tx, reading)
+            edited = changes.update(done, before, after, EventType.EDITED)
+            return apply_quarantine(done, edited, self._runtime.retention)
+
+        with SecretEscrow(self._runtime, set()) as keeping:
+            words = None if content is None else check_content(keeping.text(content))
+            return self._runtime.write(lambda tx, reading: change(tx, reading, words))
+
+    @_CHANGE
+    def supersede(self, memory_id: str, content: str) -> Memory:
+        """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
+
+        def change(tx: Tx, reading: ClockReading, text: str) -> Memory:
+            old = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
+            _check_live(old, old.state)
+            if old.superseded_by:
+                raise Conflict(f"memory {memory_id!r} was superseded already, by {old.superseded_by!r}")
+            new_id = self._runtime.ids("mem")
+            done = self._change(tx, reading)
+            changes.supersede(done, old, new_id, self._runtime.retention)
+            new = Memory(
+                id=new_id,
+                content=text,
+                key=None if self._active_holder(tx, old.key, reading) else old.key,
+                kind=old.kind,
+                importance=old.importance,
+                author=self._runtime.actor,
+                trust=check_shared_trust(self.gate.owner, Trust.OWNER if self.gate.own else Trust.UNKNOWN),
+                agent=old.agent,
+                created_at=reading.now,
+                updated_at=reading.now,
+                valid_from=reading.now,
+                supersedes=old.id,
+            )
+            rules = self._runtime.retention
+            return apply_quarantine(done, changes.add(done, enter(new, State.ACTIVE, reading.now, rules)), rules)
+
+        with SecretEscrow(self._runtime, set()) as keeping:
+            text = check_content(keeping.text(content))
+            return self._runtime.write(lambda tx, reading: change(tx, reading, text))
+
+    @_CHANGE
+    def move(self, memory_id: str, state: str) -> Memory:
+        """Take one allowed step: archive, delete, or bring back."""
+        to = _parse_target_state(state)
+
+        def change(tx: Tx, reading: ClockReading) -> Memory:
+            memory = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
+            if memory.state is to:
+                return memory
+            if to is State.ACTIVE:
+                return self._bring_back(tx, memory, reading)
+            return changes.move(self._change(tx, reading), memory, to, self._runtime.retention)
+
+        return self._runtime.write(change, frees=to is State.SOFT_DELETED)
+
+    @_CHANGE
+    def restore(self, memory_id: str) -> Memory:
+        """Bring a memory back from the archive, or from the trash while its grace window lasts."""
+
+        def change(tx: Tx, reading: ClockReading) -> Memory:
+            memory = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
+            return memory if memory.state is State.ACTIVE else self._bring_back(tx, memory, reading)
+
+        return self._runtime.write(change)
+
+    @_CHANGE
+    def forget(self, memory_id: str) -> Memory:
+        """A person's request: the memory is served no more, and destroyed when its grace window ends."""
+        return self.move(memory_id, State.SOFT_DELETED)
+
+    @_READ
+    def history(self, memory_id: str) -> History:
+        """Everything a memory has said, and everything that happened to it, oldest first."""
+
+        def load(tx: Tx, reading: ClockReading) -> History:
+            memory = get_live_memory(tx, memory_id, reading)
+            return History.of(memory, versions.of(tx, memory_id), events.of(tx, memory_id))
+
+        return self._runtime.read(load)
+
+    @_READ
+    def as_of(self, when: datetime) -> list[Memory]:
+        """The memories that were active at a time, as they read then. What was deleted since stays deleted."""
+
+        check_aware("when", when)
+
+        def load(tx: Tx, reading: ClockReading) -> list[Memory]:
+            states, before = events.states_at(tx, when), versions.standing_at(tx, when)
+            then: list[Memory] = []
+            for memory in memories.created_by(tx, when):
+                past = History.as_it_read(memory, before.get(memory.id), states.get(memory.id))
+                visible = state_at(memory, reading) in LIVE
+                if visible and past.state is State.ACTIVE and state_at(past, certain_reading(when)) is State.ACTIVE:
+                    then.append(past)
+            return then
+
+        return self._runtime.read(load)
+
+    def _save(self, drafts: Iterable[Draft]) -> list[Memory]:
+        with SecretEscrow(self._runtime, set()) as keeping:
+            checked = [replace(draft, content=keeping.text(draft.content)).checked() for draft in drafts]
+            return self._runtime.write(
+                lambda tx, reading: [save_draft(tx, draft, reading, self._runtime) for draft in checked]
+            )
+
+    def _change(self, tx: Tx, reading: ClockReading) -> changes.Change:
+        return changes.Change(tx, self._runtime.actor, reading.now)
+
+    def _editable(self, tx: Tx, memory_id: str, reading: ClockReading) -> Memory:
+        memory = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
+        _check_live(memory, memory.state)
+        if memory.state is State.ARCHIVED:
+            raise StepRefused(f"memory {memory_id!r} is archived and read-only; restore it first")
+        return memory
+
+    def _active_holder(self, tx: Tx, key: str | None, reading: ClockReading) -> Memory | None:
+        found = memories.find_by_key(tx, key) if key else None
+        if found is None:
+            return None
+        settled = changes.apply_due_steps(tx, found, reading, self._runtime.retention)
+        return settled if settled.state is State.ACTIVE else None
+
+    def _bring_back(self, tx: Tx, memory: Memory, reading: ClockReading) -> Memory:
+        check_restorable(memory, reading)
+        if memory.superseded_by:
+            raise StepRefused(f"memory {memory.id!r} was superseded by {memory.superseded_by!r}; edit that one")
+        holder = self._active_holder(tx, memory.key, reading)
+        if holder and holder.id != memory.id:
+            raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
+        # A deadline that has passed would delete it again at once.
+        expired = memory.expires_at is not None and memory.expires_at <= reading.policy_now
+        kept = replace(memory, expires_at=None) if expired else memory
+        restored = enter(kept, State.ACTIVE, reading.now, self._runtime.retention)
+        return changes.update(self._change(tx, reading), memory, restored, EventType.RESTORED, {"from": memory.state})
+
+
+def _get_memory(tx: Tx, memory_id: str) -> Memory:
+    memory = memories.find(tx, memory_id)
+    if memory is None:
+        raise NotFound(f"there is no memory {memory_id!r} in this vault")
+    return memory
+
+
+def get_live_memory(tx: Tx, memory_id: str, reading: ClockReading) -> Memory:
+    """The memory as a reader may see it: deleted and expired ones are not there."""
+    memory = _get_memory(tx, memory_id)
+    state = state_at(memory, reading)
+    _check_live(memory, state)
+    return replace(memory, state=state)
+
+
+def _check_live(memory: Memory, state: State) -> None:
+    if state is State.SOFT_DELETED:
+        raise NotFound(f"memory {memory.id!r} is deleted; it can be restored while its grace window lasts")
+    if state not in LIVE:
+        raise NotFound(f"there is no memory {memory.id!r} in this vault")
+
+
+def _parse_listable_state(state: str) -> State:
+    if state in (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED):
+        return State(state)
+    raise StepRefused(f"memories cannot be listed by state {state!r}; use active, archived or soft_deleted")
+
+
+def _parse_target_state(state: str) -> State:
+    if state in (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED):
+        return State(state)
+    raise StepRefused(f"a memory cannot be moved to {state!r} by hand; use active, archived or soft_deleted")

@@ -1,0 +1,216 @@
+"""Appends messages to sessions, each once and indexed in the same transaction, and removes sessions."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
+from recollectum.domain.session import Session, SessionKey, SessionKind
+from recollectum.domain.transcript import FollowedPath
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.index.passages import message_hashes
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import messages, sessions
+from recollectum.storage.tables.index import chunks, embedding_cache
+from recollectum.storage.tables.trail import events
+from recollectum.text.cleaning import clean, clean_json
+from recollectum.text.tokens import estimate
+from recollectum.vault.intake.redaction import (
+    message_texts,
+    queue_secret_deletion,
+    redact_message,
+    redact_session,
+    redact_tool_call,
+)
+from recollectum.vault.memories.quarantined_writes import insert_message
+from recollectum.vault.runtime import VaultRuntime
+
+MAX_TEXT = 10_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_LIMIT = 1 << 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """A message as it is handed in."""
+
+    role: str
+    content: str | Iterable[Part]
+    native_id: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    thoughts: tuple[Part, ...] = ()
+    tokens: TokenCount | None = None
+    model: str | None = None
+    speaker: str | None = None
+    #: When it was said, if that was not now.
+    at: datetime | None = None
+    extra: Mapping[str, Json] | None = None
+
+
+def to_message(said: NewMessage, session_id: str, message_id: str, now: datetime) -> Message:
+    """A message checked and cleaned, without its place in the session yet."""
+    role = _parse_role(said.role)
+    content = _clean_content(said.content)
+    text = text_of(content)
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(f"message of {len(text)} characters is too long; use at most {MAX_TEXT}")
+    if said.at is not None and said.at.tzinfo is None:
+        raise InvalidInput(f"at {said.at} has no time zone; give an aware datetime")
+    return Message(
+        id=message_id,
+        session_id=session_id,
+        position=0,
+        role=role,
+        content=content,
+        created_at=said.at or now,
+        tool_calls=tuple(_clean_call(call) for call in said.tool_calls),
+        thoughts=_clean_parts(said.thoughts),
+        tokens=said.tokens,
+        token_estimate=estimate(text),
+        model=clean(said.model) if said.model else None,
+        native_id=clean(said.native_id) if said.native_id else None,
+        speaker=clean(said.speaker) if said.speaker else None,
+        trust=trust_of_role(role),
+        extra=_clean_part(said.extra or {}),
+    )
+
+
+def append_message(tx: Tx, message: Message, now: datetime) -> Message:
+    """Add a message at the end of its session, unless its agent's id is there already."""
+    if message.native_id is not None:
+        known = messages.find_native(tx, message.session_id, message.native_id)
+        if known:
+            return known
+    message = redact_message(message)
+    position = sessions.grow(tx, message.session_id, messages=1, tokens=message.token_estimate, at=now)
+    if position is None:
+        raise NotFound(f"there is no session {message.session_id!r} in this vault")
+    placed = replace(message, position=position)
+    insert_message(tx, placed)
+    return placed
+
+
+def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: EventType) -> bool:
+    """Destroy a session, its messages and their place in the index."""
+    for number, message in messages.of_session(tx, session_id):
+        chunks.remove(tx, SourceKind.SESSIONS, number)
+        embedding_cache.forget(tx, message_hashes(message))
+        queue_secret_deletion(tx, *message_texts(message))
+    if not sessions.delete(tx, session_id):
+        return False
+    events.add(tx, type, "session", session_id, at=at, actor=actor)
+    return True
+
+
+def prune_hook_sessions(tx: Tx, reading: ClockReading, runtime: VaultRuntime) -> int:
+    """Destroy hook sessions that are too old or too many; how many went."""
+    if reading.held:
+        return 0
+    rules = runtime.settings.sessions
+    # 0 turns a limit off.
+    age = timedelta(hours=rules.hook_max_age_hours) if rules.hook_max_age_hours else reading.now - _EPOCH
+    stale = sessions.stale_hooks(tx, oldest=reading.now - age, most=rules.hook_max_count or _NO_LIMIT)
+    for session_id in stale:
+        remove_session(tx, session_id, actor=runtime.actor, at=reading.now, type=EventType.PRUNED)
+    return len(stale)
+
+
+def get_session(tx: Tx, session_id: str) -> Session:
+    """The session with that id."""
+    session = sessions.find(tx, session_id)
+    if session is None:
+        raise NotFound(f"there is no session {session_id!r} in this vault")
+    if session.imported and sessions.is_taken_back(tx, session_id):
+        raise NotFound(
+            f"session {session_id!r} was taken back with its import; see: recollectum quarantine list, and release that"
+        )
+    return session
+
+
+def _parse_role(role: str) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        raise InvalidInput(f"role {role!r} is unknown; use one of {', '.join(Role)}") from None
+
+
+def _clean_content(content: str | Iterable[Part]) -> Content:
+    return clean(content) if isinstance(content, str) else _clean_parts(content)
+
+
+def _clean_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(_clean_part(part) for part in parts)
+
+
+def _clean_part(part: Mapping[str, Json]) -> Part:
+    if not part:
+        return part
+    cleaned = clean_json(part)
+    if not isinstance(cleaned, Mapping):
+        raise InvalidInput(f"a part of type {type(part).__name__} is not a JSON object; give a mapping")
+    return cleaned
+
+
+def _clean_call(call: ToolCall) -> ToolCall:
+    return replace(
+        call,
+        id=clean(call.id),
+        name=clean(call.name),
+        args=_clean_part(call.args),
+        result=clean_json(call.result),
+        extra=_clean_part(call.extra),
+    )
+
+
+#: How much of an id's end is made from the name; see `domain.ids.derived_id`.
+_ID_NAME_LENGTH = 16
+
+
+def upsert_session_messages(
+    tx: Tx, session: Session, said: Iterable[Message], root: FollowedPath, *, actor: str, at: datetime
+) -> Counter[str]:
+    """Add the messages that are not here yet; how many were `added`, and how many `known`."""
+    if sessions.find(tx, session.id) is None:
+        placed = replace(
+            session, key=_key_under_root(session.key, root), imported=True, message_count=0, token_estimate=0
+        )
+        sessions.insert(tx, redact_session(placed))
+    counts: Counter[str] = Counter()
+    for message in said:
+        standing = find_same_message(tx, replace(message, session_id=session.id))
+        calls = tuple(map(redact_tool_call, message.tool_calls))
+        if standing is None:
+            append_message(tx, replace(message, session_id=session.id), message.created_at)
+        elif calls and calls != standing.tool_calls:
+            # An agent writes a message again when its tools have answered.
+            messages.set_calls(tx, replace(standing, tool_calls=calls))
+        counts["added" if standing is None else "known"] += 1
+    if counts["added"]:
+        events.add(
+            tx, EventType.IMPORTED, "session", session.id, at=at, actor=actor, payload={"messages": counts["added"]}
+        )
+    return counts
+
+
+def find_same_message(tx: Tx, message: Message) -> Message | None:
+    """By the id its agent gave it, which outlives a rewritten transcript, else by ours."""
+    if message.native_id is not None:
+        found = messages.find_native(tx, message.session_id, message.native_id)
+        if found:
+            return found
+    return messages.find(tx, message.id)
+
+
+def is_same_conversation(session_id: str, other_id: str | None) -> bool:
+    """Whether two ids were made from one name: what follows their time is the same. The time may not be known again."""
+    return other_id is not None and session_id[-_ID_NAME_LENGTH:] == other_id[-_ID_NAME_LENGTH:]
+
+
+def _key_under_root(key: SessionKey, root: FollowedPath) -> SessionKey:
+    if key.kind in (SessionKind.HOOK, SessionKind.CRON):
+        return key
+    return replace(key, agent=root.agent or key.agent, channel=root.channel or key.channel)

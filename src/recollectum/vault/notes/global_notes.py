@@ -1,0 +1,86 @@
+"""Reads and saves the owner's hand-written MEMORY.md, which is part of every context."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, InvalidInput
+from recollectum.text.cleaning import clean
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.runtime import VaultRuntime
+
+if TYPE_CHECKING:
+    from recollectum.vault.files.owner_files import FileSnapshot
+
+GLOBAL_NOTES_FILE = "MEMORY.md"
+#: It is read into every context, so a book is a mistake.
+MAX_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalNotes:
+    """What the file says now."""
+
+    #: Empty when there is no file.
+    text: str
+    path: Path
+    #: Of the bytes in the file: equal for equal texts.
+    hash: str
+
+
+class GlobalNotesFile:
+    """The global notes of one owner. Nothing but an explicit `save` ever writes them."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @operation(Permission.READ, Scope.USER)
+    def read(self) -> GlobalNotes:
+        """What the file says; a file that cannot be read is refused in words."""
+        return read_global_notes(self._runtime)
+
+    @operation(Permission.WRITE, Scope.USER, reads=True)
+    def save(self, text: str, *, hash: str | None = None) -> GlobalNotes:
+        """Write the file; with `hash`, only if it still says what it said then."""
+        # Here and below: what reads and writes files takes a while to load.
+        from recollectum.vault.files import owner_files as files  # noqa: PLC0415
+
+        before = _read(self._runtime)
+        if hash is not None and hash != _hash(before.data):
+            raise Conflict(f"{before.path} changed since it was read; read it again")
+        if len(clean(text).encode()) > MAX_BYTES:
+            raise InvalidInput(f"global notes of {len(text)} characters are too long; use at most {MAX_BYTES:,} bytes")
+        owner = files.owner_folder(self._runtime.owners, self._runtime.gate.owner)
+        try:
+            files.replace(before, clean(text), (owner.parent, owner))
+        except files.FileChangedError:
+            raise Conflict(f"{before.path} changed while it was written; read it again") from None
+        return read_global_notes(self._runtime)
+
+
+def read_global_notes(runtime: VaultRuntime) -> GlobalNotes:
+    """What the file says, for whoever puts a context together."""
+    found = _read(runtime)
+    return GlobalNotes(clean(found.text).removeprefix("\ufeff"), found.path, _hash(found.data))
+
+
+def _read(runtime: VaultRuntime) -> "FileSnapshot":
+    from recollectum.vault.files import owner_files as files  # noqa: PLC0415
+    from recollectum.vault.files.text_files import UnreadableFile  # noqa: PLC0415
+
+    path = files.owner_folder(runtime.owners, runtime.gate.owner) / GLOBAL_NOTES_FILE
+    try:
+        return files.read(path, MAX_BYTES)
+    except UnreadableFile as error:
+        raise InvalidInput(f"{path} {error}") from None
+
+
+def _hash(data: bytes) -> str:
+    return sha256(data).hexdigest()

@@ -1,0 +1,68 @@
+"""Asks the policy rules of a home before each operation, and reloads them when their files change."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recollectum.home.logs import Log
+from recollectum.home.paths import Home
+from recollectum.home.policy_fingerprints import Fingerprints, fingerprint_files
+from recollectum.home.project import Project
+
+if TYPE_CHECKING:
+    from recollectum.policy.rules.enforcement import ActiveRules
+
+_FOLDER = "policies"
+#: The files are looked at no oftener than this, in seconds.
+_RELOAD_SECONDS = 1.0
+
+
+class PolicyGate:
+    """The policies of one open home, asked before every operation."""
+
+    def __init__(
+        self,
+        home: Home,
+        project: Project | None,
+        system: Path,
+        cwd: Path,
+        *,
+        log: Log | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._log = log or Log()
+        self._home, self._project, self._system, self._cwd = home, project, system, cwd
+        folders = (home.folder(_FOLDER), system / _FOLDER)
+        self._folders = (*folders, project.folder(_FOLDER)) if project else folders
+        self._now = now
+        self._looked: float | None = None
+        #: One value, set in one step: another thread sees the old rules or the new ones.
+        self._state: tuple[Fingerprints, ActiveRules | None] = ((), None)
+
+    def check(self, tool: str, names: tuple[str, ...], arguments: Callable[[], dict[str, Any]]) -> None:
+        """Let an operation pass, or refuse it with the rule that decided."""
+        now = self._now()
+        if self._looked is None or now - self._looked >= _RELOAD_SECONDS:
+            self._look(now)
+        found = self._state[1]
+        # What is shipped lets every operation of ours pass, so without another file there is nothing to ask.
+        if found is not None:
+            found.check(tool, names, arguments)
+
+    def _look(self, now: float) -> None:
+        marks = fingerprint_files(self._folders)
+        if marks != self._state[0]:
+            self._state = (marks, self._load() if marks else None)
+        self._looked = now
+
+    def _load(self) -> "ActiveRules":
+        # Only where there are rules: most homes have none, and reading them needs a parser.
+        from recollectum.home.policies import load_policies  # noqa: PLC0415
+        from recollectum.policy.rules.enforcement import ActiveRules  # noqa: PLC0415
+
+        roots = (self._project.root if self._project else self._cwd,)
+        return ActiveRules(load_policies(self._home, self._project, self._system), self._cwd, roots, self._tell)
+
+    def _tell(self, tool: str, rule: str) -> None:
+        self._log.info("policy.refused", {"operation": tool, **({"rule": rule} if rule else {})})

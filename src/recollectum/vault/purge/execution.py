@@ -1,0 +1,273 @@
+"""Runs a purge from its first record to its receipt, in batches that can be resumed after a crash."""
+
+import json
+from dataclasses import replace
+from typing import NamedTuple
+
+from recollectum.domain.event import EventType
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.message import Json
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.index.passages import message_hashes
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories, messages, notes, sessions, transcripts, versions
+from recollectum.storage.tables.erasure import erased, erased_items, erased_rows, receipts
+from recollectum.storage.tables.erasure.erased_items import ActivePurge, PurgeItemKind
+from recollectum.storage.tables.index import chunks, embedding_cache
+from recollectum.storage.tables.trail import events, meta
+from recollectum.vault.erasure import erase_remains, mark_remains_due
+from recollectum.vault.files.owner_files import owner_folder
+from recollectum.vault.intake.redaction import message_texts, queue_secret_deletion
+from recollectum.vault.learnings.sync import sync_learnings
+from recollectum.vault.memories import changes
+from recollectum.vault.messages import remove_session
+from recollectum.vault.notes.sync import remove_notes
+from recollectum.vault.purge.environment import (
+    ErasureSamples,
+    PurgeEnvironment,
+    ledger_digest,
+    owner_digest,
+    vault_digest,
+)
+from recollectum.vault.purge.plan import Selection
+from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
+from recollectum.vault.purge.search import search_files
+from recollectum.vault.purge.signatures import from_stored, sign_receipt, to_stored
+from recollectum.vault.runtime import VaultRuntime
+
+
+class Destroyer(NamedTuple):
+    """One open transaction of a purge, and where pieces of what goes are kept for the search."""
+
+    change: changes.Change
+    needles: ErasureSamples
+
+    @property
+    def tx(self) -> Tx:
+        """The transaction."""
+        return self.change.tx
+
+    def destroy(self, rank: PurgeItemKind, item: str) -> None:
+        """Destroy one item; what is gone already stays gone."""
+        match rank:
+            case PurgeItemKind.MEMORY:
+                self._memory(item)
+            case PurgeItemKind.MESSAGE:
+                self._message(item)
+            case PurgeItemKind.SESSION:
+                self._session(item)
+            case PurgeItemKind.FOLDER:
+                self._folder(item)
+            case PurgeItemKind.ROOT:
+                self._root(item)
+            case PurgeItemKind.CITING:
+                self._uncite(item)
+
+    def _memory(self, memory_id: str) -> None:
+        memory, number = memories.find(self.tx, memory_id), memories.number_of(self.tx, memory_id)
+        if memory is None or number is None:
+            return
+        self.needles.take(memory.content, erased_rows.vector_of(self.tx, SourceKind.MEMORIES, number))
+        for version in versions.of(self.tx, memory_id):
+            self.needles.take(version.content)
+        erased_rows.forget_about(self.tx, memory_id)
+        changes.destroy(self.change, memory)
+
+    def _message(self, message_id: str) -> None:
+        message, number = messages.find(self.tx, message_id), erased_rows.message_number(self.tx, message_id)
+        erased_items.bar(self.tx, message_id)
+        if message is None or number is None:
+            return
+        first, *others = message_texts(message)
+        self.needles.take(first, erased_rows.vector_of(self.tx, SourceKind.SESSIONS, number))
+        for text in others:
+            self.needles.take(text)
+        queue_secret_deletion(self.tx, first, *others)
+        embedding_cache.forget(self.tx, message_hashes(message))
+        chunks.remove(self.tx, SourceKind.SESSIONS, number)
+        erased_rows.clear_title(self.tx, message.session_id)
+        erased_rows.delete_message(self.tx, message_id)
+
+    def _session(self, session_id: str) -> None:
+        session = sessions.find(self.tx, session_id)
+        erased_items.bar(self.tx, session_id)
+        if session is None:
+            return
+        self.needles.take(f"{session.title or ''} {session.summary or ''}")
+        erased_rows.forget_about(self.tx, session_id)
+        actor, at = self.change.actor, self.change.at
+        remove_session(self.tx, session_id, actor=actor, at=at, type=EventType.PURGED)
+
+    def _folder(self, path: str) -> None:
+        found = notes.of_folder(self.tx, path)
+        for note in found:
+            vector = erased_rows.vector_of(self.tx, SourceKind.NOTES, note.number)
+            self.needles.take(notes.text(self.tx, note.number), vector)
+        remove_notes(self.tx, found)
+        notes.remove_folder(self.tx, path)
+
+    def _root(self, path: str) -> None:
+        for root in transcripts.roots(self.tx):
+            if root.path == path:
+                transcripts.remove_root(self.tx, root.number)
+
+    def _uncite(self, memory_id: str) -> None:
+        """What a memory said before may have been the words that went; what it says now stands on others."""
+        memory = memories.find(self.tx, memory_id)
+        if memory is None:
+            return
+        for version in versions.of(self.tx, memory_id):
+            self.needles.take(version.content)
+            queue_secret_deletion(self.tx, version.content)
+        versions.purge(self.tx, memory_id)
+        erased_rows.clear_source_message(self.tx, memory_id)
+        actor, at = self.change.actor, self.change.at
+        payload: dict[str, Json] = {"version": memory.version, "lost_words": True}
+        events.add(
+            self.tx, EventType.EDITED, "memory", memory_id, at=at, actor=actor, state=memory.state, payload=payload
+        )
+
+
+#: Up to which number of the ledger a vault has come.
+LEDGER_POSITION = "erasures"
+_BATCH = 500
+_LOG_HELD = "another reader still holds what was erased in the log; close it, then run: recollectum purge finish"
+_STILL_FOUND = "what was erased is still in the files that are named; look at them, and remove it there"
+_NOT_SEARCHED = "the purge was cut short, and what it erased before that could not be searched for"
+
+
+def begin_purge(tx: Tx, purge: ActivePurge, selection: Selection) -> None:
+    """Note, in the transaction that agreed to it, all that a purge is to destroy."""
+    erased_items.begin(tx, purge, selection.items())
+
+
+def run_purge(runtime: VaultRuntime, ground: PurgeEnvironment, purge: ActivePurge) -> Receipt:
+    """Do what is still to be done of a purge, and write its receipt."""
+    number = _note_in_ledger(runtime, ground, purge)
+    needles = ground.needles.setdefault(purge.id, ErasureSamples())
+    while _destroy_batch(runtime, purge, needles):
+        pass
+    runtime.write(lambda tx, _: _close_purge(tx, number), frees=True)
+    _rewrite_files(runtime)
+    runtime.session_lists.clear()
+    # What came back was erased before: the backups made since then are without it.
+    again = PurgeKind(purge.kind) is PurgeKind.RESTORED
+    gone = ground.destroy_backups((ground.vault_id,), ground.erased_until() if again else None)
+    receipt = _make_receipt(runtime, ground, purge, needles, gone)
+    kept = store_receipt(ground, receipt)
+    # A read from before would not see this, and a purge that waits is asked for again.
+    runtime.database.write(lambda tx: erased_items.set_state(tx, purge.id, kept.state.value), frees=True)
+    if kept.state is PurgeState.DONE:
+        ground.needles.pop(purge.id, None)
+    return kept
+
+
+def store_receipt(ground: PurgeEnvironment, receipt: Receipt) -> Receipt:
+    """Sign a receipt and keep it; one that says more already is not replaced."""
+    vault, seed = vault_digest(ground.salt(), ground.vault_id), ground.seed()
+
+    def change(tx: Tx) -> Receipt:
+        known = receipts.find(tx, receipt.id)
+        before = from_stored(known) if known else None
+        if before and before.state is PurgeState.DONE and before.samples >= receipt.samples:
+            return before
+        # A purge that goes on does not find again what it destroyed before.
+        gone = max(receipt.backups_destroyed, before.backups_destroyed) if before else receipt.backups_destroyed
+        made = sign_receipt(replace(receipt, backups_destroyed=gone), seed)
+        receipts.save(tx, to_stored(made, vault))
+        return made
+
+    return ground.catalog.write(change)
+
+
+def _note_in_ledger(runtime: VaultRuntime, ground: PurgeEnvironment, purge: ActivePurge) -> int:
+    """First of all: whoever puts an older copy back finds what was erased noted here."""
+    salt = ground.salt()
+    vault = vault_digest(salt, ground.vault_id)
+    names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root"}
+    left = runtime.database.read(lambda tx: erased_items.items(tx, purge.id))
+    digests = [ledger_digest(salt, ground.vault_id, names[rank], item) for rank, item in left if rank in names]
+    return ground.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at))
+
+
+def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSamples) -> bool:
+    def change(tx: Tx, reading: ClockReading) -> bool:
+        some = erased_items.next_items(tx, purge.id, _BATCH)
+        destroyer = Destroyer(changes.Change(tx, purge.by, reading.now), needles)
+        for rank, item in some:
+            destroyer.destroy(rank, item)
+            erased_items.item_done(tx, purge.id, rank, item)
+        if some:
+            mark_remains_due(tx)
+        return bool(some)
+
+    return runtime.write(change, frees=True)
+
+
+def _close_purge(tx: Tx, number: int) -> None:
+    erased_rows.drop_derived(tx)
+    meta.save(tx, LEDGER_POSITION, str(number))
+    mark_remains_due(tx)
+
+
+def _rewrite_files(runtime: VaultRuntime) -> None:
+    """Take the lines of memories that are gone out of the files of learnings."""
+    for agent in runtime.database.read(erased_rows.stale_agents):
+        sync_learnings(runtime, agent)
+    runtime.database.write(erased_rows.forget_lines, frees=True)
+
+
+def _make_receipt(
+    runtime: VaultRuntime, ground: PurgeEnvironment, purge: ActivePurge, needles: ErasureSamples, gone: int
+) -> Receipt:
+    owner = runtime.gate.owner
+    blank = Receipt(
+        id=purge.id,
+        kind=PurgeKind(purge.kind),
+        state=PurgeState.PENDING,
+        request=purge.digest,
+        owner=owner_digest(ground.salt(), owner or ""),
+        by=purge.by,
+        began_at=purge.at.isoformat(),
+        at=ground.clock().isoformat(),
+        counts=dict(purge.counts),
+        backups_destroyed=gone,
+        reason=_LOG_HELD,
+    )
+    if not erase_remains(runtime):
+        return blank
+    folder = owner_folder(runtime.owners, owner) if runtime.owners and owner else None
+    found = search_files(
+        ground.home,
+        needles,
+        (ground.vault_id,),
+        folder,
+        lambda place: runtime.database.read(lambda tx: _is_in_kept_text(tx, needles, place)),
+    )
+    return with_search_result(blank, found.samples, (found.files, found.bytes), [name for _, name in found.hits])
+
+
+def with_search_result(blank: Receipt, samples: int, scanned: tuple[int, int], hits: list[str]) -> Receipt:
+    """The receipt with what the search of the files says."""
+    lost = _NOT_SEARCHED if not samples and blank.counts else None
+    return replace(
+        blank,
+        state=PurgeState.FAILED if hits else PurgeState.DONE,
+        samples=samples,
+        files_scanned=scanned[0],
+        bytes_scanned=scanned[1],
+        hits=len(hits),
+        hit_files=tuple(sorted(set(hits))),
+        reason=_STILL_FOUND if hits else lost,
+    )
+
+
+def _is_in_kept_text(tx: Tx, needles: ErasureSamples, place: int) -> bool:
+    """Whether what stays says the same, so that it is in the file by right."""
+    needle = needles.at(place)
+    if isinstance(needle, bytes):
+        return erased_rows.has_vector(tx, needle)
+    spelled = (needle, json.dumps(needle)[1:-1])
+    return any(erased_rows.text_exists(tx, one) for one in spelled) or (
+        needles.is_term(place) and erased_rows.is_identifier(tx, needle)
+    )

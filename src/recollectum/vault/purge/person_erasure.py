@@ -1,0 +1,125 @@
+"""Erases a whole person: destroys the keys of their vaults, then the files, then their catalog rows."""
+
+import shutil
+
+from recollectum.domain.access.owner import Owner
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.catalog import people, vaults
+from recollectum.storage.tables.erasure import erased
+from recollectum.storage.tables.erasure.erased import Departure
+from recollectum.vault.files.owner_files import owner_folder
+from recollectum.vault.purge.backups import CATALOG
+from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment, owner_digest, vault_digest
+from recollectum.vault.purge.execution import store_receipt, with_search_result
+from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
+from recollectum.vault.purge.search import search_files
+
+_STILL_OPEN = (
+    "another process has a vault of theirs open, or reads the catalog; close it, then run: recollectum purge finish"
+)
+_SUFFIXES = ("", "-wal", "-shm", "-journal")
+
+
+def vaults_of(tx: Tx, person: Owner) -> tuple[str, ...]:
+    """The vaults of a person, each as its id and its owner."""
+    return tuple(f"{entry.id} {entry.owner}" for entry in vaults.everything(tx) if entry.owner.person == person)
+
+
+def begin_departure(ground: PurgeEnvironment, departure: Departure) -> None:
+    """Note that a person leaves, and let nobody into their vaults from here on."""
+    salt = ground.salt()
+
+    def change(tx: Tx) -> None:
+        erased.depart(tx, departure)
+        for vault_id in _ids(departure):
+            erased.add(tx, vault_digest(salt, vault_id), [vault_digest(salt, vault_id)], departure.at)
+        erased.strike(tx, _blank_receipt(departure))
+        people.remove(tx, Owner.parse(departure.person))
+
+    ground.catalog.write(change, frees=True)
+
+
+def erase_person(ground: PurgeEnvironment, departure: Departure) -> Receipt:
+    """Destroy what is still there of a person who leaves; the receipt says whether that is all."""
+    ids = _ids(departure)
+    blank = Receipt(
+        id=departure.id,
+        kind=PurgeKind.USER,
+        state=PurgeState.PENDING,
+        request=departure.digest,
+        owner=owner_digest(ground.salt(), departure.person),
+        by=departure.by,
+        began_at=departure.at.isoformat(),
+        at=ground.clock().isoformat(),
+        counts=dict(departure.counts),
+        backups_destroyed=ground.destroy_backups((*ids, CATALOG)),
+        reason=_STILL_OPEN,
+    )
+    if not all([_destroy(ground, vault_id) for vault_id in ids]):
+        return store_receipt(ground, blank)
+    for one in departure.vaults:
+        folder = owner_folder(ground.home.root / "owners", Owner.parse(one.partition(" ")[2]))
+        if folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder)
+    # The receipt first: it says that the catalog's log is still to be emptied, when this is cut short.
+    waits = store_receipt(ground, blank)
+    ground.catalog.write(lambda tx: erased.gone(tx, departure.person), frees=True)
+    return finish_departure(ground, waits, ids)
+
+
+def finish_departure(ground: PurgeEnvironment, waits: Receipt, ids: tuple[str, ...] = ()) -> Receipt:
+    """Empty the catalog's log of a person of whom all else is gone, and search every file."""
+    if not ground.settle_catalog():
+        return waits
+    needles = ground.needles.pop(waits.id, ErasureSamples())
+    # Ends of words are in the catalog's other names; whole pieces of text are not.
+    needles.terms.clear()
+    found = search_files(ground.home, needles, ids, None, lambda _: False)
+    hits = [name for _, name in found.hits]
+    return store_receipt(ground, with_search_result(waits, found.samples, (found.files, found.bytes), hits))
+
+
+def destroy_returned_vaults(ground: PurgeEnvironment) -> int:
+    """Destroy the files of vaults that were erased whole and put back since; how many there were."""
+    known = {entry.id for entry in ground.catalog.read(vaults.everything)}
+    salt, removed = ground.salt(), 0
+    for path in sorted(ground.home.vaults.glob("*.db")):
+        digest = vault_digest(salt, path.stem)
+        if path.stem not in known and ground.catalog.read(lambda tx, d=digest: erased.is_noted(tx, d, d)):
+            _unlink(ground, path.stem)
+            removed += 1
+    return removed
+
+
+def _destroy(ground: PurgeEnvironment, vault_id: str) -> bool:
+    """Destroy the key and the file of one vault; False while another process has it open."""
+    path = ground.home.vault_file(vault_id)
+    if path.exists() and not ground.release(vault_id):
+        return False
+    # Before the key: without its file nobody would look for them again.
+    ground.forget_secrets(vault_id)
+    ground.keys.destroy_key(vault_id)
+    _unlink(ground, vault_id)
+    return True
+
+
+def _unlink(ground: PurgeEnvironment, vault_id: str) -> None:
+    path = ground.home.vault_file(vault_id)
+    for suffix in _SUFFIXES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _ids(departure: Departure) -> tuple[str, ...]:
+    return tuple(one.partition(" ")[0] for one in departure.vaults)
+
+
+def _blank_receipt(departure: Departure) -> Departure:
+    return Departure(
+        person=departure.person,
+        id=departure.id,
+        digest=departure.digest,
+        by=departure.by,
+        at=departure.at,
+        vaults=_ids(departure),
+        counts=departure.counts,
+    )

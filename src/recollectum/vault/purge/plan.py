@@ -1,0 +1,136 @@
+"""Selects the rows that a purge covers, by following the lineage of what is named."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import notes, transcripts
+from recollectum.storage.tables.erasure import erased_lineage as lineage
+from recollectum.storage.tables.erasure.erased_items import PurgeItemKind
+from recollectum.storage.tables.trail import quarantines
+from recollectum.vault.purge.request import IMPORTED, PurgeKind, PurgeRequest
+
+_NONE: frozenset[str] = frozenset()
+_QUARANTINE = "quarantine:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedRows:
+    """What a request names itself."""
+
+    sessions: frozenset[str] = _NONE
+    messages: frozenset[str] = _NONE
+    memories: frozenset[str] = _NONE
+    folders: frozenset[str] = _NONE
+    roots: frozenset[str] = _NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Everything a purge takes, by id, and how many rows that is."""
+
+    sessions: frozenset[str]
+    messages: frozenset[str]
+    memories: frozenset[str]
+    folders: frozenset[str]
+    roots: frozenset[str]
+    #: Memories that go although nobody named them, and those that stay but lose words they came from.
+    derived: int
+    citing: frozenset[str]
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def items(self) -> list[tuple[PurgeItemKind, str]]:
+        """The same as a list, in the order of destruction."""
+        ranked = (
+            (PurgeItemKind.MEMORY, self.memories),
+            (PurgeItemKind.MESSAGE, self.messages),
+            (PurgeItemKind.SESSION, self.sessions),
+            (PurgeItemKind.FOLDER, self.folders),
+            (PurgeItemKind.ROOT, self.roots),
+            (PurgeItemKind.CITING, self.citing),
+        )
+        return [(rank, one) for rank, ids in ranked for one in sorted(ids)]
+
+
+def plan_purge(tx: Tx, request: PurgeRequest, now: datetime) -> Selection:
+    """What a request covers at a time that is not in doubt, with all that came from it."""
+    named = _NAMED_BY_KIND[request.kind](tx, request, now)
+    return select_lineage(tx, named)
+
+
+def select_lineage(tx: Tx, named: NamedRows) -> Selection:
+    """Follow lineage from what is named: copies in forks, conversations that are emptied, and memories."""
+    messages = set(named.messages) | lineage.messages_of(tx, named.sessions)
+    messages |= lineage.copies_of(tx, messages)
+    sessions = set(named.sessions) | lineage.emptied_by(tx, messages)
+    derived = lineage.only_from(tx, messages) - named.memories
+    memories = named.memories | derived
+    everything = {*sessions, *messages, *memories, *named.folders}
+    return Selection(
+        sessions=frozenset(sessions),
+        messages=frozenset(messages),
+        memories=frozenset(memories),
+        folders=named.folders,
+        roots=named.roots,
+        derived=len(derived),
+        citing=frozenset(lineage.partly_from(tx, messages) - memories),
+        counts={table: count for table, count in lineage.counts(tx, everything).items() if count},
+    )
+
+
+def _sessions(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
+    return NamedRows(sessions=_known(tx, "sessions", request))
+
+
+def _memories(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
+    return NamedRows(memories=_known(tx, "memories", request))
+
+
+def _known(tx: Tx, table: str, request: PurgeRequest) -> frozenset[str]:
+    found = lineage.known(tx, table, request.ids)
+    for one in request.ids:
+        if one not in found:
+            raise NotFound(f"there is no {request.kind.value} {one!r} in this vault")
+    return frozenset(found)
+
+
+def _older(tx: Tx, request: PurgeRequest, now: datetime) -> NamedRows:
+    sessions, messages, memories = lineage.older(tx, now - timedelta(days=request.days or 0))
+    return NamedRows(sessions=frozenset(sessions), messages=frozenset(messages), memories=frozenset(memories))
+
+
+def _source(tx: Tx, request: PurgeRequest, _: datetime) -> NamedRows:
+    source = request.source or ""
+    if source == IMPORTED:
+        return NamedRows(sessions=frozenset(lineage.imported(tx)))
+    if source.startswith(_QUARANTINE):
+        return _quarantined(tx, source.removeprefix(_QUARANTINE))
+    folders = frozenset(one.path for one in notes.folders(tx) if one.path == source)
+    roots = [one for one in transcripts.roots(tx) if one.path == source]
+    if not folders and not roots:
+        raise NotFound(f"{source!r} is not followed in this vault; give a followed path, or {IMPORTED!r}")
+    sessions = {session for root in roots for session in lineage.of_root(tx, root.number)}
+    return NamedRows(sessions=frozenset(sessions), folders=folders, roots=frozenset(one.path for one in roots))
+
+
+def _quarantined(tx: Tx, quarantine_id: str) -> NamedRows:
+    if quarantines.find(tx, quarantine_id) is None:
+        raise NotFound(f"there is no quarantine {quarantine_id!r} in this vault")
+    messages = frozenset(quarantines.messages_of(tx, quarantine_id))
+    return NamedRows(messages=messages, memories=frozenset(quarantines.memories_of(tx, quarantine_id)))
+
+
+def _whole(_: Tx, request: PurgeRequest, __: datetime) -> NamedRows:
+    raise InvalidInput(f"a purge of a {request.kind.value} is not a matter of rows")
+
+
+_NAMED_BY_KIND = {
+    PurgeKind.SESSION: _sessions,
+    PurgeKind.MEMORY: _memories,
+    PurgeKind.OLDER_THAN: _older,
+    PurgeKind.SOURCE: _source,
+    PurgeKind.USER: _whole,
+    PurgeKind.RESTORED: _whole,
+}

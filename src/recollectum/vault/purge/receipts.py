@@ -1,0 +1,73 @@
+"""Lists and verifies the purge receipts of a home."""
+
+import json
+from typing import Any, cast
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.storage.port import Database
+from recollectum.storage.tables.erasure import receipts
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.purge.environment import PurgeEnvironment
+from recollectum.vault.purge.request import Receipt
+from recollectum.vault.purge.resume import resume_home_purges
+from recollectum.vault.purge.signatures import from_json, from_stored, is_genuine, public_key
+
+_ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
+
+
+class Receipts:
+    """The receipts of one home."""
+
+    def __init__(self, catalog: Database, gate: Gate, ground: PurgeEnvironment) -> None:
+        self._catalog = catalog
+        self._gate = gate
+        self._ground = ground
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._gate
+
+    @_ADMIN
+    def all(self) -> list[Receipt]:
+        """Every receipt, oldest first."""
+        return [from_stored(one) for one in self._catalog.read(receipts.everything)]
+
+    @_ADMIN
+    def get(self, receipt_id: str) -> Receipt:
+        """The receipt with that id."""
+        kept = self._catalog.read(lambda tx: receipts.find(tx, receipt_id))
+        if kept is None:
+            raise NotFound(f"there is no receipt {receipt_id!r} in this home")
+        return from_stored(kept)
+
+    @_ADMIN
+    def key(self) -> str:
+        """The public key that checks this home's receipts, in hex; give it to whoever is to check them."""
+        return public_key(self._ground.seed())
+
+    @_ADMIN
+    def verify(self, receipt: Receipt) -> bool:
+        """Whether this home signed the receipt and not a field of it was changed since."""
+        return is_genuine(receipt, public_key(self._ground.seed()))
+
+    @_ADMIN
+    def read(self, text: str) -> Receipt:
+        """A receipt from its JSON text, as `recollectum receipts show --json` writes it."""
+        try:
+            given = json.loads(text)
+        except ValueError:
+            raise InvalidInput("that is not JSON; give a receipt as it was exported") from None
+        if not isinstance(given, dict):
+            raise InvalidInput("that is not a receipt; give one as it was exported")
+        whole = cast("dict[str, Any]", given)
+        inner = whole.get("receipt", whole)
+        if not isinstance(inner, dict):
+            raise InvalidInput("that is not a receipt; give one as it was exported")
+        return from_json(cast("dict[str, Any]", inner))
+
+    @_ADMIN
+    def finish(self) -> list[Receipt]:
+        """Go on destroying what is left of people who were purged, where somebody had it open."""
+        return resume_home_purges(self._ground)

@@ -1,0 +1,116 @@
+"""Resumes interrupted purges when a vault or home is opened, and erases again what an older copy brought back."""
+
+from contextlib import suppress
+from datetime import timedelta
+
+from recollectum.domain.errors import HomeError, StorageError
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.erasure import erased, erased_items, erased_lineage, receipts
+from recollectum.storage.tables.erasure.erased_items import ActivePurge
+from recollectum.storage.tables.trail import meta
+from recollectum.vault.purge.environment import PurgeEnvironment, ledger_digest, vault_digest
+from recollectum.vault.purge.execution import LEDGER_POSITION, begin_purge, run_purge
+from recollectum.vault.purge.person_erasure import destroy_returned_vaults, erase_person, finish_departure
+from recollectum.vault.purge.plan import NamedRows, Selection, select_lineage
+from recollectum.vault.purge.request import PurgeKind, PurgeRequest, Receipt
+from recollectum.vault.purge.signatures import from_stored
+from recollectum.vault.runtime import VaultRuntime
+
+#: Who takes away what came back.
+LEDGER = "ledger"
+
+
+def resume_vault_purges(runtime: VaultRuntime, ground: PurgeEnvironment) -> None:
+    """Finish what is open in a vault that was just opened; it is not served before what was erased has gone again."""
+    if not ground.has_ledger():
+        return
+    if _is_behind(runtime, ground):
+        with ground.lock():
+            _erase_returned_rows(runtime, ground)
+    # A disk that takes no writes must not keep anybody from reading: the purge waits.
+    with suppress(StorageError, HomeError):
+        finish_vault_purges(runtime, ground)
+
+
+def finish_vault_purges(runtime: VaultRuntime, ground: PurgeEnvironment) -> list[Receipt]:
+    """Go on with every purge that is not done, unless another process is at it."""
+    if not runtime.database.read(erased_items.unfinished):
+        return []
+    lock = ground.lock()
+    if not lock.wait(timedelta()):
+        return []
+    try:
+        return [run_purge(runtime, ground, one) for one in runtime.database.read(erased_items.unfinished)]
+    finally:
+        lock.release()
+
+
+def resume_home_purges(ground: PurgeEnvironment) -> list[Receipt]:
+    """Finish what is left of people who were on their way out, and destroy vaults of theirs that were put back."""
+    if not ground.has_ledger():
+        return []
+    destroy_returned_vaults(ground)
+    done = [erase_person(ground, one) for one in ground.catalog.read(erased.departures)]
+    known = {one.id for one in done}
+    waiting = [from_stored(one) for one in ground.catalog.read(receipts.pending) if one.id not in known]
+    # Of a person: those of a vault go on when it is opened.
+    return [*done, *(finish_departure(ground, one) for one in waiting if one.kind is PurgeKind.USER)]
+
+
+def _is_behind(runtime: VaultRuntime, ground: PurgeEnvironment) -> bool:
+    vault = vault_digest(ground.salt(), ground.vault_id)
+    last = ground.catalog.read(lambda tx: erased.last(tx, vault))
+    return last > int(runtime.database.read(lambda tx: meta.find(tx, LEDGER_POSITION)) or 0) and not _has_open_purge(
+        runtime
+    )
+
+
+def _has_open_purge(runtime: VaultRuntime) -> bool:
+    """Whether the vault itself knows of the purge, which then only has to go on."""
+    return bool(runtime.database.read(erased_items.unfinished))
+
+
+def _erase_returned_rows(runtime: VaultRuntime, ground: PurgeEnvironment) -> None:
+    salt = ground.salt()
+    vault = vault_digest(salt, ground.vault_id)
+    noted, last = ground.catalog.read(lambda tx: (erased.of(tx, vault), erased.last(tx, vault)))
+
+    def change(tx: Tx, reading: ClockReading) -> ActivePurge | None:
+        back = {
+            what: frozenset(one for one in ids if ledger_digest(salt, ground.vault_id, what, one) in noted)
+            for what, ids in erased_lineage.all_ids(tx).items()
+        }
+        if not any(back.values()):
+            meta.save(tx, LEDGER_POSITION, str(last))
+            return None
+        selection = select_lineage(tx, _named(back))
+        purge = _purge(runtime, selection, reading)
+        begin_purge(tx, purge, selection)
+        return purge
+
+    purge = runtime.write(change, frees=True)
+    if purge:
+        run_purge(runtime, ground, purge)
+
+
+def _named(back: dict[str, frozenset[str]]) -> NamedRows:
+    return NamedRows(
+        sessions=back["session"],
+        messages=back["message"],
+        memories=back["memory"],
+        folders=back["folder"],
+        roots=back["root"],
+    )
+
+
+def _purge(runtime: VaultRuntime, selection: Selection, reading: ClockReading) -> ActivePurge:
+    return ActivePurge(
+        id=runtime.ids("prg"),
+        kind=PurgeKind.RESTORED.value,
+        digest=PurgeRequest(kind=PurgeKind.RESTORED).digest(),
+        by=LEDGER,
+        at=reading.now,
+        state="begun",
+        counts=selection.counts,
+    )

@@ -1,0 +1,81 @@
+"""Searches every file of a home for samples of erased text, in a separate process."""
+
+import json
+import sys
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recollectum.domain.errors import StorageError
+from recollectum.home.paths import Home
+from recollectum.vault.purge import search_program
+from recollectum.vault.purge.environment import ErasureSamples
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureSearchResult:
+    """What a search of every file found."""
+
+    samples: int
+    files: int
+    bytes: int
+    #: Needle and file, without those that what stays explains.
+    hits: tuple[tuple[int, str], ...]
+
+    @property
+    def hit_files(self) -> tuple[str, ...]:
+        """The files in which something was found, from the home."""
+        return tuple(sorted({name for _, name in self.hits}))
+
+
+def search_files(
+    home: Home, needles: ErasureSamples, own: Collection[str], owned: Path | None, explains: Callable[[int], bool]
+) -> ErasureSearchResult:
+    """Look for the needles in every file but those of other owners; `explains` says what stands elsewhere by right.
+
+    `own` are the ids of the vaults in question, `owned` the folder of their owner's files.
+    """
+    question = {
+        "root": str(home.root),
+        "skipped": _names_of_other_owners(home, own, owned),
+        "needles": [one.hex() for one in needles.encoded()],
+    }
+    answer = _run_program(json.dumps(question))
+    explained: dict[int, bool] = {}
+    hits: list[tuple[int, str]] = []
+    for place, name in answer["hits"]:
+        # The end of a word is a word of its own elsewhere: only in a database can it be a term of the index.
+        if needles.is_term(place) and ".db" not in name:
+            continue
+        if place not in explained:
+            explained[place] = explains(place)
+        if not explained[place]:
+            hits.append((place, name))
+    return ErasureSearchResult(samples=len(needles), files=answer["files"], bytes=answer["bytes"], hits=tuple(hits))
+
+
+def _run_program(question: str) -> dict[str, Any]:
+    # Only now: most programs purge nothing.
+    import subprocess  # noqa: PLC0415
+
+    program = [sys.executable, "-I", "-S", str(Path(search_program.__file__))]
+    done = subprocess.run(program, input=question, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise StorageError(f"the search of the files ended with {done.returncode}; finish the purge again later")
+    return json.loads(done.stdout)
+
+
+def _names_of_other_owners(home: Home, own: Collection[str], owned: Path | None) -> list[str]:
+    """The beginnings of the names of files that belong to somebody else: the same words may be theirs too."""
+    skipped: list[str] = []
+    for path in sorted(home.vaults.glob("*.db")):
+        if path.stem not in own:
+            skipped += [f"vaults/{path.name}", f"backups/{path.stem}-"]
+    copies = (path for path in home.backups.glob("*/vaults/*.db") if path.stem not in own)
+    skipped += [path.relative_to(home.root).as_posix() for path in sorted(copies)]
+    owners = home.root / "owners"
+    for folder in sorted(owners.iterdir()) if owners.is_dir() else ():
+        if folder != owned:
+            skipped.append(f"owners/{folder.name}/")
+    return skipped

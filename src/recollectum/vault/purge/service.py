@@ -1,0 +1,173 @@
+"""Previews and runs purges, which erase for good and leave a signed receipt."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, Denied, InvalidInput
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.erasure import erased_lineage, erased_rows, receipts
+from recollectum.storage.tables.erasure.erased import Departure
+from recollectum.storage.tables.erasure.erased_items import ActivePurge
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.purge import person_erasure
+from recollectum.vault.purge.backups import CATALOG
+from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment, vault_digest
+from recollectum.vault.purge.execution import begin_purge, run_purge
+from recollectum.vault.purge.plan import Selection, plan_purge
+from recollectum.vault.purge.request import (
+    TOKEN_LIFETIME,
+    Preview,
+    PurgeClaims,
+    PurgeKind,
+    PurgeRequest,
+    Receipt,
+    from_token,
+    to_token,
+)
+from recollectum.vault.purge.resume import finish_vault_purges
+from recollectum.vault.purge.signatures import from_stored
+from recollectum.vault.runtime import VaultRuntime
+
+_CHANGED = "what would be erased has changed since the preview; make it again, and look at it once more"
+_SAMPLES = 24
+
+
+class Purge:
+    """Erasing from one vault, or all of one person."""
+
+    def __init__(self, runtime: VaultRuntime, ground: PurgeEnvironment | None) -> None:
+        self._runtime = runtime
+        self._home = ground
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @operation(Permission.WRITE, Scope.USER, reads=True)
+    def preview(self, request: PurgeRequest) -> Preview:
+        """What a purge would take, and the token that lets it be done within ten minutes; nothing is changed."""
+        ground = self._ground()
+        if request.kind is PurgeKind.USER:
+            return self._preview_person(ground, request)
+        found = self._runtime.read(lambda tx, reading: plan_purge(tx, request, reading.policy_now))
+        return self._preview(ground, request, found.counts, _state_of(found), found)
+
+    @operation(Permission.WRITE, Scope.USER, reads=True)
+    def run(self, token: str) -> Receipt:
+        """Erase what a preview showed; refused when that has changed since. The receipt says whether it is done."""
+        ground = self._ground()
+        leave = from_token(token, ground.salt(), caller=self._runtime.actor, vault=ground.vault_id, now=ground.clock())
+        with ground.lock():
+            if leave.request.kind is PurgeKind.USER:
+                return self._told(self._run_person(ground, leave))
+            purge = self._runtime.write(lambda tx, reading: self._begin(tx, reading, leave), frees=True)
+            return self._told(run_purge(self._runtime, ground, purge))
+
+    @operation(Permission.WRITE, Scope.USER, reads=True)
+    def finish(self) -> list[Receipt]:
+        """Go on with the purges that wait; the same happens by itself when the vault is opened."""
+        return finish_vault_purges(self._runtime, self._ground())
+
+    @operation(Permission.READ, Scope.USER)
+    def receipts(self) -> list[Receipt]:
+        """The receipts of what was erased here, oldest first."""
+        ground = self._home
+        if ground is None or not ground.has_ledger():
+            return []
+        vault = vault_digest(ground.salt(), ground.vault_id)
+        return [from_stored(one) for one in ground.catalog.read(lambda tx: receipts.everything(tx, vault))]
+
+    def _told(self, receipt: Receipt) -> Receipt:
+        told = {"purge": receipt.id, "kind": receipt.kind.value, "state": receipt.state.value, "hits": receipt.hits}
+        self._runtime.log.info("purge.run", {**told, "files": receipt.files_scanned})
+        return receipt
+
+    def _ground(self) -> PurgeEnvironment:
+        if not self.gate.own:
+            raise Denied(f"{self._runtime.actor} may not purge in {self.gate.owner}: that is for its owner alone")
+        if self._home is None:
+            raise InvalidInput("this vault was opened without a home; open it through one to purge")
+        return self._home
+
+    def _begin(self, tx: Tx, reading: ClockReading, leave: PurgeClaims) -> ActivePurge:
+        found = plan_purge(tx, leave.request, reading.policy_now)
+        if _state_of(found) != leave.state:
+            raise Conflict(_CHANGED)
+        purge = ActivePurge(
+            id=self._runtime.ids("prg"),
+            kind=leave.request.kind.value,
+            digest=leave.request.digest(),
+            by=self._runtime.actor,
+            at=reading.now,
+            state="begun",
+            counts=found.counts,
+        )
+        begin_purge(tx, purge, found)
+        return purge
+
+    def _preview(
+        self,
+        ground: PurgeEnvironment,
+        request: PurgeRequest,
+        counts: Mapping[str, int],
+        state: str,
+        found: Selection | None,
+        more: tuple[str, ...] = (),
+    ) -> Preview:
+        expires_at = ground.clock() + TOKEN_LIFETIME
+        leave = PurgeClaims(request, state, self._runtime.actor, ground.vault_id, expires_at)
+        backups = ground.backups_of((*more, ground.vault_id))
+        return Preview(
+            token=to_token(leave, ground.salt()),
+            request=request,
+            counts=counts,
+            memories_derived=found.derived if found else 0,
+            memories_kept=len(found.citing) if found else 0,
+            backups=tuple(path.relative_to(ground.home.backups).as_posix() for path in backups),
+            expires_at=expires_at,
+        )
+
+    def _preview_person(self, ground: PurgeEnvironment, request: PurgeRequest) -> Preview:
+        counts, state = self._runtime.database.read(lambda tx: (erased_lineage.totals(tx), erased_lineage.state(tx)))
+        held = {table: count for table, count in counts.items() if count}
+        return self._preview(ground, request, held, _digest(list(state)), None, (CATALOG,))
+
+    def _run_person(self, ground: PurgeEnvironment, leave: PurgeClaims) -> Receipt:
+        owner = self.gate.owner
+        if owner is None:
+            raise InvalidInput("nobody owns this; there is no person to purge")
+        needles = ErasureSamples()
+
+        def look(tx: Tx) -> tuple[Mapping[str, int], str]:
+            for text in erased_rows.some_texts(tx, _SAMPLES):
+                needles.take(text)
+            return erased_lineage.totals(tx), _digest(list(erased_lineage.state(tx)))
+
+        counts, state = self._runtime.database.read(look)
+        if state != leave.state:
+            raise Conflict(_CHANGED)
+        departure = Departure(
+            person=str(owner.person),
+            id=self._runtime.ids("prg"),
+            digest=leave.request.digest(),
+            by=self._runtime.actor,
+            at=ground.clock(),
+            vaults=ground.catalog.read(lambda tx: person_erasure.vaults_of(tx, owner.person)),
+            counts={table: count for table, count in counts.items() if count},
+        )
+        ground.needles[departure.id] = needles
+        person_erasure.begin_departure(ground, departure)
+        return person_erasure.erase_person(ground, departure)
+
+
+def _state_of(found: Selection) -> str:
+    """Of everything that would go: one more message, or one less, makes another."""
+    return _digest([[int(rank), item] for rank, item in found.items()], dict(found.counts))
+
+
+def _digest(*values: object) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

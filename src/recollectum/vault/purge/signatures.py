@@ -1,0 +1,77 @@
+"""Signs purge receipts with Ed25519, and verifies their signatures."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.storage.tables.erasure.receipts import StoredReceipt
+from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
+
+
+def public_key(seed: bytes) -> str:
+    """The key that checks what the seed signs."""
+    # Loading it takes longer than most commands, and most sign nothing.
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+
+    return Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw().hex()
+
+
+def sign_receipt(receipt: Receipt, seed: bytes) -> Receipt:
+    """The same receipt, signed in all its fields."""
+    # As above.
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+
+    whole = replace(receipt, public_key=public_key(seed), signature="")
+    return replace(whole, signature=Ed25519PrivateKey.from_private_bytes(seed).sign(_signed_body(whole)).hex())
+
+
+def is_genuine(receipt: Receipt, key: str) -> bool:
+    """Whether not a field of a receipt was changed since the holder of `key` signed it."""
+    # As above.
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(
+            bytes.fromhex(receipt.signature), _signed_body(replace(receipt, signature=""))
+        )
+    except (InvalidSignature, ValueError):
+        return False
+    return receipt.public_key == key
+
+
+def to_stored(receipt: Receipt, vault: bytes) -> StoredReceipt:
+    """A signed receipt as the catalog keeps it."""
+    return StoredReceipt(
+        id=receipt.id,
+        vault=vault,
+        state=receipt.state.value,
+        body=_signed_body(replace(receipt, signature="")).decode(),
+        signature=bytes.fromhex(receipt.signature),
+    )
+
+
+def from_stored(kept: StoredReceipt) -> Receipt:
+    """The receipt that the catalog keeps."""
+    return from_json({**json.loads(kept.body), "signature": kept.signature.hex()})
+
+
+def from_json(given: Mapping[str, Any]) -> Receipt:
+    """A receipt from its JSON form; what is missing or more than it was is refused."""
+    names = {one.name for one in fields(Receipt)}
+    if set(given) != names:
+        raise InvalidInput(f"that is not a receipt: its fields are not {', '.join(sorted(names))}")
+    try:
+        whole: dict[str, Any] = {**given, "kind": PurgeKind(given["kind"]), "state": PurgeState(given["state"])}
+        whole["hit_files"] = tuple(given["hit_files"])
+        return Receipt(**whole)
+    except (TypeError, ValueError):
+        raise InvalidInput("that is not a receipt: a field has another type than it should") from None
+
+
+def _signed_body(receipt: Receipt) -> bytes:
+    values = {**asdict(receipt), "counts": dict(receipt.counts)}
+    del values["signature"]
+    return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,66 @@
+"""Syncs changed notes, transcripts and learnings before a search and when a session begins, within a time limit."""
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import StorageError
+from recollectum.storage.tables.content import notes, transcripts
+from recollectum.vault.runtime import VaultRuntime
+
+if TYPE_CHECKING:
+    from recollectum.domain.note import SyncReport
+    from recollectum.domain.transcript import TranscriptReport
+
+#: What a search may wait for changed files of either kind; then it answers from what is there.
+PATIENCE_SECONDS = 0.2
+
+
+def refresh_before_search(runtime: VaultRuntime) -> None:
+    """Bring in what changed, as far as the settings want that before a search."""
+    if runtime.settings.notes.on_search == "on":
+        refresh_notes(runtime)
+    if runtime.settings.transcripts.on_search == "on":
+        refresh_transcripts(runtime)
+
+
+def refresh_at_session_start(runtime: VaultRuntime) -> None:
+    """Bring in what changed, as far as the settings want that when a session begins."""
+    if runtime.settings.notes.on_session_start == "on":
+        refresh_notes(runtime)
+    if runtime.settings.transcripts.on_session_start == "on":
+        refresh_transcripts(runtime)
+    if runtime.settings.learnings.on_session_start == "on":
+        # Only now: most programs never begin a session, and what reads the files takes a while to load.
+        from recollectum.vault.learnings.sync import refresh_learnings  # noqa: PLC0415
+
+        refresh_learnings(runtime)
+
+
+def refresh_notes(runtime: VaultRuntime) -> "SyncReport | None":
+    """Bring in changed notes, briefly and not too often; None when it is too soon or there is nothing to look at."""
+    if not runtime.looks.is_due(runtime.settings.notes.debounce_seconds):
+        return None
+    if not runtime.read(lambda tx, _: notes.folders(tx)):
+        return None
+    # Only now: most programs have no notes, and what reads them takes a while to load.
+    from recollectum.vault.notes.sync import sync_notes  # noqa: PLC0415
+
+    # A disk that takes no writes must not make the answer fail.
+    with suppress(StorageError):
+        return sync_notes(runtime, deadline=time.monotonic() + PATIENCE_SECONDS, cache=runtime.looks.crawls)
+    return None
+
+
+def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
+    """Read on in grown transcripts, under the same rules."""
+    if not runtime.looks.is_due(runtime.settings.transcripts.debounce_seconds, "transcripts"):
+        return None
+    if not runtime.read(lambda tx, _: transcripts.roots(tx)):
+        return None
+    # Only now, for the same reason.
+    from recollectum.vault.transcripts.sync import sync_transcripts  # noqa: PLC0415
+
+    with suppress(StorageError):
+        return sync_transcripts(runtime, deadline=time.monotonic() + PATIENCE_SECONDS)
+    return None

@@ -1,0 +1,6 @@
+"""How memories leave recall, by age, by deletion or by source.
+
+lifecycle   takes the steps that time has made due
+trash       lists and restores deleted memories, and sweeps
+quarantine  takes one source out of recall, and releases it
+"""

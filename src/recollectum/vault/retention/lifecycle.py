@@ -1,0 +1,153 @@
+"""Previews and takes the life-cycle steps of memories that time has made due."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import Memory, State
+from recollectum.policy.clock import ClockReading, certain_reading
+from recollectum.policy.lifecycle import LifecycleStep, due_at, due_step, enter
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.trail import events
+from recollectum.vault.erasure import erase_remains, mark_remains_due
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.memories import changes
+from recollectum.vault.runtime import VaultRuntime
+
+#: Rows moved in one transaction: short enough for others to write in between.
+_BATCH = 500
+_MAX_STEPS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DueMove:
+    """One step of one memory, and the deadline behind it."""
+
+    memory_id: str
+    before: State
+    after: State
+    #: The name of the deadline that passed, and when the step is taken.
+    because: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleReport:
+    """What a sweep did."""
+
+    at: datetime
+    archived: int = 0
+    deleted: int = 0
+    #: Marked for destruction on the way to it.
+    marked: int = 0
+    purged: int = 0
+    #: Not None when the clock is in doubt and nothing was moved: the time that is believed.
+    held_since: datetime | None = None
+    #: False while another reader keeps destroyed content in the log; a later sweep finishes it.
+    erased: bool = True
+
+    def any(self) -> bool:
+        """Whether anything moved."""
+        return bool(self.archived or self.deleted or self.marked or self.purged)
+
+    def with_more(self, other: "LifecycleReport") -> "LifecycleReport":
+        """Both reports as one."""
+        return replace(
+            self,
+            archived=self.archived + other.archived,
+            deleted=self.deleted + other.deleted,
+            marked=self.marked + other.marked,
+            purged=self.purged + other.purged,
+        )
+
+
+class Lifecycle:
+    """The ageing of one vault's memories."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @operation(Permission.READ, Scope.USER)
+    def preview(self, at: datetime | None = None) -> list[DueMove]:
+        """The steps that sweeps would take from now until a time, in order, and why."""
+        if at is not None and at.tzinfo is None:
+            raise InvalidInput(f"at {at} has no time zone; give an aware datetime")
+
+        def load(tx: Tx, reading: ClockReading) -> list[DueMove]:
+            if at is None and reading.held:
+                return []
+            until = certain_reading(at) if at else reading
+            due = memories.due(tx, until.now, _MAX_STEPS)
+            return [move for memory in due for move in self._steps(memory, until, reading.now)]
+
+        moves = self._runtime.read(load)
+        return sorted(moves, key=lambda move: (move.at, move.memory_id))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def run(self) -> LifecycleReport:
+        """Take every step that is due. Running it again changes nothing; a doubtful clock moves nothing."""
+        report = self._runtime.write(self._sweep, frees=True)
+        moved = report
+        while moved.any():
+            moved = self._runtime.write(self._sweep, frees=True)
+            report = report.with_more(moved)
+        return replace(report, erased=erase_remains(self._runtime))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def accept_clock(self) -> datetime:
+        """Say that the clock is right although it leapt; the time that was believed until now."""
+
+        def change(tx: Tx, reading: ClockReading) -> datetime:
+            before = self._runtime.clock.accept(tx)
+            events.add(tx, EventType.CLOCK_ACCEPTED, "vault", "clock", at=reading.now, actor=self._runtime.actor)
+            return before
+
+        return self._runtime.write(change)
+
+    def _steps(self, memory: Memory, until: ClockReading, now: datetime) -> list[DueMove]:
+        """The steps of one memory, each entered when its deadline passes or now, whichever is later."""
+        moves: list[DueMove] = []
+        while (due := due_at(memory)) is not None and due <= until.now:
+            entered = max(now, due)
+            # At that time, not at the end: of several deadlines the earliest comes first.
+            step = due_step(memory, ClockReading(entered, min(entered, until.policy_now)))
+            if step is None:
+                break
+            moves.append(DueMove(memory.id, memory.state, step.to, step.because, entered))
+            if step.to is State.PURGED:
+                break
+            memory = enter(memory, step.to, entered, self._runtime.retention)
+        return moves
+
+    def _sweep(self, tx: Tx, reading: ClockReading) -> LifecycleReport:
+        if reading.held:
+            return LifecycleReport(reading.now, held_since=reading.policy_now)
+        moved = {State.ARCHIVED: 0, State.SOFT_DELETED: 0, State.HARD_DELETE_PENDING: 0, State.PURGED: 0}
+        for memory in memories.due(tx, reading.now, _BATCH):
+            step = due_step(memory, reading)
+            if step:
+                self._take(tx, memory, step, reading)
+                moved[step.to] += 1
+        return LifecycleReport(
+            reading.now,
+            archived=moved[State.ARCHIVED],
+            deleted=moved[State.SOFT_DELETED],
+            marked=moved[State.HARD_DELETE_PENDING],
+            purged=moved[State.PURGED],
+        )
+
+    def _take(self, tx: Tx, memory: Memory, step: LifecycleStep, reading: ClockReading) -> None:
+        change = changes.Change(tx, changes.LIFECYCLE, reading.now)
+        if step.to is State.PURGED:
+            changes.destroy(change, memory)
+            mark_remains_due(tx)
+        else:
+            changes.move(change, memory, step.to, self._runtime.retention, step.because)

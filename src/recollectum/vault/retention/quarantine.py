@@ -1,0 +1,186 @@
+"""Takes everything of one source out of recall and contexts, and releases it again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
+from recollectum.domain.hit import SourceKind
+from recollectum.domain.memory import State
+from recollectum.domain.session import SessionKey
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.index.chunk_index import index_message
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import imports, memories, messages
+from recollectum.storage.tables.erasure import erased_lineage as lineage
+from recollectum.storage.tables.index import chunks
+from recollectum.storage.tables.trail import quarantines
+from recollectum.storage.tables.trail.quarantines import Quarantine
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.memories import changes
+from recollectum.vault.memories.quarantined_writes import QUARANTINE_REASON
+from recollectum.vault.retention.trash import UnrestoredMemory, restore_memory
+from recollectum.vault.runtime import VaultRuntime
+
+SOURCE_KINDS = "session:ID, agent:NAME, tool:NAME, import:ID, author:NAME or imported"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """The rows of one source, by id."""
+
+    messages: frozenset[str]
+    memories: frozenset[str]
+
+
+def find_source_rows(tx: Tx, source: str) -> SourceRows:
+    """Everything of a source, with the copies that forks made and the memories that cite any of it."""
+    kind, _, name = source.partition(":")
+    if kind not in _FINDERS or bool(name) is (kind == "imported"):
+        raise InvalidInput(f"{source!r} is no source; give {SOURCE_KINDS}")
+    messages, memories = _FINDERS[kind](tx, name)
+    messages |= lineage.copies_of(tx, messages)
+    memories |= lineage.partly_from(tx, messages)
+    return SourceRows(frozenset(messages), frozenset(quarantines.standing(tx, memories)))
+
+
+def _of_session(tx: Tx, name: str) -> tuple[set[str], set[str]]:
+    if not lineage.known(tx, "sessions", [name]):
+        raise NotFound(f"there is no session {name!r} in this vault")
+    return lineage.messages_of(tx, [name]), set()
+
+
+def _of_agent(tx: Tx, name: str) -> tuple[set[str], set[str]]:
+    held = [id_ for id_, key in quarantines.keys(tx) if SessionKey.parse(key).agent == name]
+    return lineage.messages_of(tx, held), quarantines.by_agent(tx, name)
+
+
+def _of_tool(tx: Tx, name: str) -> tuple[set[str], set[str]]:
+    return quarantines.by_tool(tx, name), set()
+
+
+def _of_import(tx: Tx, name: str) -> tuple[set[str], set[str]]:
+    found = imports.messages_of(tx, name)
+    if found is None:
+        raise NotFound(f"there is no import {name!r} in this vault; see: recollectum sessions imports")
+    return found, set()
+
+
+def _of_author(tx: Tx, name: str) -> tuple[set[str], set[str]]:
+    return set(), quarantines.by_author(tx, name)
+
+
+def _of_imported(tx: Tx, _: str) -> tuple[set[str], set[str]]:
+    return lineage.messages_of(tx, lineage.imported(tx)), set()
+
+
+_FINDERS: dict[str, Callable[[Tx, str], tuple[set[str], set[str]]]] = {
+    "session": _of_session,
+    "agent": _of_agent,
+    "tool": _of_tool,
+    "import": _of_import,
+    "author": _of_author,
+    "imported": _of_imported,
+}
+_READ = operation(Permission.READ, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What came back, and the memories that could not."""
+
+    quarantine: Quarantine
+    messages: int
+    memories: int
+    left: tuple[UnrestoredMemory, ...] = ()
+
+
+class Quarantines:
+    """What is set aside in one vault."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @_READ
+    def preview(self, source: str) -> SourceRows:
+        """What came from a source: the ids of the messages, and of the memories that were made of them."""
+        return self._runtime.read(lambda tx, _: find_source_rows(tx, source))
+
+    @_CHANGE
+    def put(self, source: str) -> Quarantine:
+        """Set everything of a source aside, what is here and what it writes from now on, until `release`.
+
+        No recall, no context and no review shows it.
+        """
+        return self._runtime.write(
+            lambda tx, reading: quarantine_source(tx, reading, self._runtime, source, went=State.ARCHIVED)
+        )
+
+    @_READ
+    def all(self, *, limit: int = 100) -> list[Quarantine]:
+        """The newest quarantines, also those that are over."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._runtime.read(lambda tx, _: quarantines.page(tx, size))
+
+    @_CHANGE
+    def release(self, quarantine_id: str) -> Released:
+        """Let back what a quarantine set aside; a memory that somebody changed or deleted since stays as it is."""
+        done = self._runtime.write(lambda tx, reading: _release(tx, reading, self._runtime, quarantine_id))
+        self._runtime.session_lists.clear()
+        return done
+
+
+def quarantine_source(tx: Tx, reading: ClockReading, runtime: VaultRuntime, source: str, *, went: State) -> Quarantine:
+    """Take the messages of a source out of the index, and its memories to the archive or into the trash."""
+    found = find_source_rows(tx, source)
+    change = changes.Change(tx, runtime.actor, reading.now)
+    moved: list[str] = []
+    for memory_id in sorted(found.memories):
+        stored = memories.find(tx, memory_id)
+        settled = changes.apply_due_steps(tx, stored, reading, runtime.retention) if stored else None
+        if settled and went is not settled.state and settled.state in (State.ACTIVE, State.ARCHIVED):
+            changes.move(change, settled, went, runtime.retention, QUARANTINE_REASON)
+            moved.append(memory_id)
+    aside = quarantines.numbers(tx)
+    fresh = [one for one in (messages.find(tx, item) for item in sorted(found.messages)) if one]
+    for message in fresh:
+        number = messages.number_of(tx, message.id)
+        if number is not None and number not in aside:
+            chunks.remove(tx, SourceKind.SESSIONS, number)
+    made = Quarantine(id=runtime.ids("qua"), source=source, went=went, by=runtime.actor, at=reading.now)
+    quarantines.add(tx, made, (one.id for one in fresh), moved)
+    return quarantines.find(tx, made.id) or made
+
+
+def _release(tx: Tx, reading: ClockReading, runtime: VaultRuntime, quarantine_id: str) -> Released:
+    held = quarantines.find(tx, quarantine_id)
+    if held is None:
+        raise NotFound(f"there is no quarantine {quarantine_id!r} in this vault")
+    if held.released_at is not None:
+        raise StepRefused(f"quarantine {quarantine_id!r} was released already")
+    freed = quarantines.messages_of(tx, quarantine_id)
+    quarantines.release(tx, quarantine_id, reading.now)
+    for message_id in freed:
+        number, message = messages.number_of(tx, message_id), messages.find(tx, message_id)
+        if number is not None and message is not None:
+            index_message(tx, number, message)
+    back = 0
+    left: list[UnrestoredMemory] = []
+    for memory_id in quarantines.memories_of(tx, quarantine_id):
+        memory = memories.find(tx, memory_id)
+        if memory is None or memory.state is not held.went:
+            left.append(UnrestoredMemory(memory_id, "it was changed since"))
+            continue
+        try:
+            restore_memory(tx, memory_id, reading, runtime)
+            back += 1
+        except (Conflict, StepRefused) as error:
+            left.append(UnrestoredMemory(memory_id, str(error)))
+    return Released(replace(held, released_at=reading.now), len(freed), back, tuple(left))

@@ -1,0 +1,179 @@
+"""Lists and restores deleted memories, and runs the sweeps that empty the trash."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import Memory, State
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.lifecycle import check_restorable, due_at, enter, state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.trail import meta, sweeps, undo
+from recollectum.storage.tables.trail.sweeps import Sweep, SweepState
+from recollectum.storage.tables.trail.undo import Range
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_aware, check_limit
+from recollectum.vault.memories import changes
+from recollectum.vault.messages import get_session
+from recollectum.vault.retention.lifecycle import Lifecycle
+from recollectum.vault.runtime import VaultRuntime
+
+_READ = operation(Permission.READ, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+#: Set when a person agreed that sweeps destroy what is past its grace window.
+_AGREED = "retention_agreed"
+
+
+@dataclass(frozen=True, slots=True)
+class UnrestoredMemory:
+    """A memory that stayed in the trash, and why."""
+
+    memory_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came back from the trash."""
+
+    memories: tuple[Memory, ...]
+    left: tuple[UnrestoredMemory, ...] = ()
+
+
+class Trash:
+    """What is deleted in one vault, until its grace window ends."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @_READ
+    def find(
+        self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
+    ) -> list[Memory]:
+        """What is in the trash, newest first: all, what was deleted between two times, or what came from a session."""
+        wanted = _deleted_between(since, until)
+        return self._runtime.read(lambda tx, reading: _select_deleted(tx, reading, wanted, session_id))
+
+    @_CHANGE
+    def restore(
+        self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
+    ) -> Restored:
+        """Bring back all that `find` finds, in one transaction that one undo takes back; some of it must be named."""
+        if since is until is session_id is None:
+            raise InvalidInput(
+                "say what to restore: a time of deletion, or a session; one memory is restored by its id"
+            )
+        wanted = _deleted_between(since, until)
+
+        def change(tx: Tx, reading: ClockReading) -> Restored:
+            begun = undo.last_event(tx)
+            back: list[Memory] = []
+            left: list[UnrestoredMemory] = []
+            for memory in _select_deleted(tx, reading, wanted, session_id):
+                try:
+                    back.append(restore_memory(tx, memory.id, reading, self._runtime))
+                except (Conflict, StepRefused) as error:
+                    left.append(UnrestoredMemory(memory.id, str(error)))
+            if back:
+                undo.add_step(tx, Range(begun + 1, undo.last_event(tx)))
+            return Restored(tuple(back), tuple(left))
+
+        return self._runtime.write(change)
+
+    @_CHANGE
+    def sweep(self, *, agreed: bool = False) -> Sweep:
+        """Take the steps that are due and report them; before this vault's first destruction a person must agree."""
+        lifecycle = Lifecycle(self._runtime)
+        lost = sum(move.after is State.PURGED for move in lifecycle.preview())
+        if lost and not agreed and not self._runtime.read(lambda tx, _: _has_agreed(tx)):
+            return self._report(lambda at: Sweep(at=at, state=SweepState.NEEDS_CONFIRMATION, waiting=lost))
+        if agreed:
+            self._runtime.write(lambda tx, _: meta.save(tx, _AGREED, "1"))
+        done = lifecycle.run()
+        return self._report(
+            lambda at: Sweep(
+                at=at,
+                state=SweepState.DONE if done.held_since is None else SweepState.HELD,
+                archived=done.archived,
+                deleted=done.deleted,
+                marked=done.marked,
+                purged=done.purged,
+                erased=done.erased,
+            )
+        )
+
+    @_READ
+    def reports(self, *, before: int | None = None, limit: int = 50) -> list[Sweep]:
+        """The newest reports of sweeps before a number: counts, no content."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._runtime.read(lambda tx, _: sweeps.page(tx, before=before, limit=size))
+
+    def _report(self, make: Callable[[datetime], Sweep]) -> Sweep:
+        def change(tx: Tx, reading: ClockReading) -> Sweep:
+            made = make(reading.now)
+            return replace(made, number=sweeps.add(tx, made))
+
+        done = self._runtime.write(change, frees=True)
+        counts = ("archived", "deleted", "marked", "purged", "waiting", "erased")
+        told = {name: getattr(done, name) for name in counts}
+        self._runtime.log.info("retention.sweep", {"state": done.state.value, **told})
+        return done
+
+
+def restore_memory(tx: Tx, memory_id: str, reading: ClockReading, runtime: VaultRuntime) -> Memory:
+    """Make a memory active again, or say why it cannot be."""
+    found = memories.find(tx, memory_id)
+    if found is None:
+        raise StepRefused(f"memory {memory_id!r} is destroyed")
+    rules = runtime.retention
+    memory = changes.apply_due_steps(tx, found, reading, rules)
+    check_restorable(memory, reading)
+    if memory.superseded_by:
+        raise StepRefused(f"memory {memory.id!r} was superseded by {memory.superseded_by!r}; edit that one")
+    holder = memories.find_by_key(tx, memory.key) if memory.key else None
+    if holder and changes.apply_due_steps(tx, holder, reading, rules).state is State.ACTIVE:
+        raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
+    # A deadline that has passed would delete it again at once.
+    expired = memory.expires_at is not None and memory.expires_at <= reading.now
+    back = enter(replace(memory, expires_at=None) if expired else memory, State.ACTIVE, reading.now, rules)
+    change = changes.Change(tx, runtime.actor, reading.now)
+    return changes.update(change, memory, back, EventType.RESTORED, {"from": memory.state})
+
+
+def _has_agreed(tx: Tx) -> bool:
+    # Whoever destroyed by hand was asked then.
+    return meta.find(tx, _AGREED) == "1" or undo.ever_destroyed(tx, changes.LIFECYCLE)
+
+
+def _deleted_between(since: datetime | None, until: datetime | None) -> Callable[[Memory], bool]:
+    check_aware("since", since)
+    check_aware("until", until)
+
+    def keep(memory: Memory) -> bool:
+        # What time deleted and no sweep has moved was deleted when its deadline passed.
+        at = memory.deleted_at or due_at(memory)
+        return at is not None and (since is None or at >= since) and (until is None or at < until)
+
+    return keep
+
+
+def _select_deleted(
+    tx: Tx, reading: ClockReading, wanted: Callable[[Memory], bool], session_id: str | None
+) -> list[Memory]:
+    from_session = None if session_id is None else undo.from_session(tx, get_session(tx, session_id).id)
+
+    def keep(memory: Memory) -> bool:
+        if state_at(memory, reading) is not State.SOFT_DELETED or not wanted(memory):
+            return False
+        return from_session is None or memory.id in from_session
+
+    return [replace(one, state=State.SOFT_DELETED) for _, one in reversed(list(memories.everything(tx))) if keep(one)]

@@ -1,0 +1,96 @@
+"""Loads proposals as a reader may see them: marked when stale, withheld when their source is gone."""
+
+from dataclasses import replace
+
+from recollectum.domain.errors import NotFound
+from recollectum.domain.memory import Memory, State
+from recollectum.domain.proposal import Act, Decision, Proposal
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.lifecycle import LIVE, state_at
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.learning import proposals
+from recollectum.storage.tables.trail import quarantines
+
+_STEP = 200
+_MAX_KNOWN = 100_000
+
+
+def load_current_memories(tx: Tx, reading: ClockReading) -> list[Memory]:
+    """Every memory that is active and has nothing in its place."""
+    return memories.page(tx, before=None, kind=None, keep=lambda one: _is_current(one, reading), limit=_MAX_KNOWN)
+
+
+def get_proposal(tx: Tx, proposal_id: str) -> Proposal:
+    """The proposal with that id, as its row says."""
+    proposal = proposals.find(tx, proposal_id)
+    if proposal is None:
+        raise NotFound(f"there is no proposal {proposal_id!r} in this vault")
+    return proposal
+
+
+def to_readable(tx: Tx, proposal: Proposal, reading: ClockReading) -> Proposal:
+    """The proposal as it stands at this moment."""
+    about = (*proposal.finding.targets, *([proposal.memory_id] if proposal.memory_id else ()))
+    if proposal.finding.act is not Act.FORGET and not all(_is_live(tx, one, reading) for one in about):
+        # It repeats what somebody forgot.
+        proposal = replace(proposal, finding=replace(proposal.finding, content="", reason=""))
+    if is_held(tx, proposal):
+        proposal = replace(proposal, finding=replace(proposal.finding, content="", reason=""))
+    if proposal.decision is Decision.WAITING and is_stale(tx, proposal, reading):
+        return replace(proposal, decision=Decision.STALE)
+    return proposal
+
+
+def is_held(tx: Tx, proposal: Proposal) -> bool:
+    """Whether it waits, and something it came from is in quarantine; what was decided before stands."""
+    came_from = {span.message_id for span in proposal.finding.spans}
+    return proposal.decision is Decision.WAITING and bool(quarantines.aside(tx, came_from))
+
+
+def is_stale(tx: Tx, proposal: Proposal, reading: ClockReading) -> bool:
+    """Whether a target is not what it was when the proposal was made."""
+    then = proposals.versions(tx, proposal.id)
+    return any(not _is_unchanged(memories.find(tx, target), version, reading) for target, version in then.items())
+
+
+def load_page(tx: Tx, reading: ClockReading, wanted: Decision, *, before: str | None, limit: int) -> list[Proposal]:
+    """The newest proposals before an id that a reader sees with one decision."""
+    kept: list[Proposal] = []
+    while len(kept) < limit:
+        found = proposals.page(tx, before=before, limit=_STEP)
+        seen = (to_readable(tx, one, reading) for one in found if not is_held(tx, one))
+        kept.extend(one for one in seen if one.decision is wanted)
+        if len(found) < _STEP:
+            break
+        before = found[-1].id
+    return kept[:limit]
+
+
+def unified_diff_of(tx: Tx, proposal: Proposal) -> list[str]:
+    """What a proposal would change, line by line."""
+    # Only now: it is of use to nobody but a person who decides.
+    from difflib import unified_diff  # noqa: PLC0415
+
+    known = [found.content for target in proposal.finding.targets if (found := memories.find(tx, target))]
+    # One that repeats nothing may be shown nothing beside it either.
+    old = [line for text in known for line in text.splitlines()] if _shows_text(proposal) else []
+    new = proposal.finding.content.splitlines() if proposal.finding.act is not Act.FORGET else []
+    return list(unified_diff(old, new, "known", "proposed", lineterm=""))
+
+
+def _shows_text(proposal: Proposal) -> bool:
+    return bool(proposal.finding.content) or proposal.finding.act is Act.FORGET
+
+
+def _is_live(tx: Tx, memory_id: str, reading: ClockReading) -> bool:
+    memory = memories.find(tx, memory_id)
+    return memory is not None and state_at(memory, reading) in LIVE
+
+
+def _is_current(memory: Memory, reading: ClockReading) -> bool:
+    return not memory.superseded_by and state_at(memory, reading) is State.ACTIVE
+
+
+def _is_unchanged(memory: Memory | None, version: int, reading: ClockReading) -> bool:
+    return memory is not None and memory.version == version and _is_current(memory, reading)

@@ -1,0 +1,206 @@
+"""Puts proposals into the review inbox, and lists, approves and rejects them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
+from recollectum.domain.memory import Memory
+from recollectum.domain.proposal import Act, Decision, Finding, Proposal
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.learning import proposals
+from recollectum.storage.tables.learning.proposals import NewProposal
+from recollectum.text.cleaning import clean
+from recollectum.text.terms.similarity import fingerprint
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_content, check_limit
+from recollectum.vault.review.reading import (
+    get_proposal,
+    is_held,
+    is_stale,
+    load_current_memories,
+    load_page,
+    to_readable,
+    unified_diff_of,
+)
+from recollectum.vault.review.writing import ChangeContext, find_changeable, write_finding
+from recollectum.vault.runtime import VaultRuntime
+
+_DIGEST_BYTES = 16
+_MAX_REASON = 500
+
+
+def finding_digest(finding: Finding) -> str:
+    """Equal for two findings that would do the same: the same act, to the same memories, in the same words."""
+    parts = (finding.act.value, fingerprint(finding.content), *sorted(finding.targets))
+    return blake2b("\x1f".join(parts).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def enqueue(
+    desk: ChangeContext,
+    finding: Finding,
+    targets: list[Memory],
+    *,
+    run_id: str | None = None,
+    session_id: str | None = None,
+) -> str | None:
+    """Lay a finding into the inbox; its id, or None when it waits there already or was said no to."""
+    shown = replace(
+        finding,
+        content=finding.content if finding.act is Act.FORGET else check_content(finding.content),
+        reason=clean(finding.reason)[:_MAX_REASON],
+        targets=tuple(one.id for one in targets),
+    )
+    laid = NewProposal(
+        id=desk.runtime.ids("prp"),
+        run_id=run_id,
+        session_id=session_id,
+        finding=shown,
+        fingerprint=finding_digest(shown),
+        versions={one.id: one.version for one in targets},
+        at=desk.reading.now,
+    )
+    return laid.id if proposals.add(desk.tx, laid) else None
+
+
+def approve_proposal(desk: ChangeContext, proposal: Proposal, content: str | None) -> Proposal:
+    """Write what is proposed; one that waits no more is left as it is, and a stale one is marked."""
+    if proposal.decision is not Decision.WAITING:
+        return to_readable(desk.tx, proposal, desk.reading)
+    if is_held(desk.tx, proposal):
+        raise StepRefused(
+            f"proposal {proposal.id!r} came from what is in quarantine; release that first, or reject the proposal"
+        )
+    targets = _load_targets(desk, proposal)
+    if targets is None:
+        return _store_decision(desk, proposal, Decision.STALE)
+    # Approved is not the same as certain: it is the person's word now, not the message's.
+    finding = replace(proposal.finding, content=content or proposal.finding.content, certain=False)
+    written = write_finding(desk, finding, targets, run_id=proposal.run_id)
+    return _store_decision(desk, proposal, Decision.APPROVED, written.memory.id)
+
+
+def reject_proposal(desk: ChangeContext, proposal: Proposal) -> Proposal:
+    """Say no for good; one that waits no more is left as it is."""
+    if proposal.decision is not Decision.WAITING:
+        return to_readable(desk.tx, proposal, desk.reading)
+    return _store_decision(desk, proposal, Decision.REJECTED)
+
+
+def _load_targets(desk: ChangeContext, proposal: Proposal) -> list[Memory] | None:
+    """The memories it changes, or None when one of them is not what it was."""
+    found = [find_changeable(desk, target) for target in proposal.finding.targets]
+    if is_stale(desk.tx, proposal, desk.reading):
+        return None
+    return [memory for memory in found if memory]
+
+
+def _store_decision(
+    desk: ChangeContext, proposal: Proposal, decision: Decision, memory_id: str | None = None
+) -> Proposal:
+    now, by = desk.reading.now, desk.runtime.actor
+    proposals.decide(desk.tx, proposal.id, decision, at=now, by=by, memory_id=memory_id)
+    return to_readable(desk.tx, get_proposal(desk.tx, proposal.id), desk.reading)
+
+
+_READ = operation(Permission.READ, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+
+
+class Review:
+    """The review inbox of one vault."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @_READ
+    def page(self, *, decision: str = Decision.WAITING, before: str | None = None, limit: int = 50) -> list[Proposal]:
+        """The newest proposals before an id: waiting, approved, rejected, or stale."""
+        wanted, size = _parse_decision(decision), check_limit(limit, MAX_PAGE)
+        return self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=before, limit=size))
+
+    @_READ
+    def get(self, proposal_id: str) -> Proposal:
+        """The proposal with that id; when what it is about has changed or gone, it is stale."""
+        return self._runtime.read(lambda tx, reading: to_readable(tx, get_proposal(tx, proposal_id), reading))
+
+    @_READ
+    def diff(self, proposal_id: str) -> list[str]:
+        """What a proposal would change, as the lines of a unified diff."""
+        return self._runtime.read(
+            lambda tx, reading: unified_diff_of(tx, to_readable(tx, get_proposal(tx, proposal_id), reading))
+        )
+
+    @_CHANGE
+    def approve(self, proposal_id: str, content: str | None = None) -> Proposal:
+        """Write what is proposed, in these words or in other ones; approved twice, it is written once."""
+        words = None if content is None else check_content(content)
+
+        def change(tx: Tx, reading: ClockReading) -> Proposal:
+            return approve_proposal(ChangeContext(tx, reading, self._runtime), get_proposal(tx, proposal_id), words)
+
+        decided = self._runtime.write(change)
+        if decided.decision is not Decision.APPROVED:
+            raise Conflict(_not_pending(decided))
+        return decided
+
+    @_CHANGE
+    def reject(self, proposal_id: str) -> Proposal:
+        """Say no to a proposal; the same is never proposed again."""
+
+        def change(tx: Tx, reading: ClockReading) -> Proposal:
+            return reject_proposal(ChangeContext(tx, reading, self._runtime), get_proposal(tx, proposal_id))
+
+        decided = self._runtime.write(change)
+        if decided.decision is Decision.APPROVED:
+            raise Conflict(_not_pending(decided))
+        return decided
+
+    @_READ
+    def analyse(self) -> list[Finding]:
+        """What a look at all memories would propose: to merge what says the same, to replace what cannot both hold."""
+        # Only now: it is of use to nobody but a person who tidies up.
+        from recollectum.distil.merge_proposals import analyse  # noqa: PLC0415
+
+        return list(analyse(self._runtime.read(load_current_memories)))
+
+    @_CHANGE
+    def grow(self) -> list[Proposal]:
+        """Lay what such a look proposes into the inbox; what is there, or was refused, is left."""
+        return self.propose(self.analyse())
+
+    @_CHANGE
+    def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
+        """Lay findings of one's own into the inbox; those that wait there, were refused, or have no target are left."""
+
+        def change(tx: Tx, reading: ClockReading) -> list[Proposal]:
+            desk = ChangeContext(tx, reading, self._runtime)
+            laid = [_enqueue_finding(desk, finding) for finding in findings]
+            return [to_readable(tx, get_proposal(tx, found), reading) for found in laid if found]
+
+        return self._runtime.write(change)
+
+
+def _enqueue_finding(desk: ChangeContext, finding: Finding) -> str | None:
+    targets = [found for target in finding.targets if (found := find_changeable(desk, target))]
+    return enqueue(desk, finding, targets) if len(targets) == len(finding.targets) else None
+
+
+def _parse_decision(decision: str) -> Decision:
+    try:
+        return Decision(decision)
+    except ValueError:
+        raise InvalidInput(f"decision {decision!r} is unknown; use one of {', '.join(Decision)}") from None
+
+
+def _not_pending(proposal: Proposal) -> str:
+    if proposal.decision is Decision.STALE:
+        return f"proposal {proposal.id!r} is stale: what it is about has changed or gone since; nothing was written"
+    return f"proposal {proposal.id!r} was {proposal.decision} already, and stays so"

@@ -1,0 +1,163 @@
+"""Writes a finding to the memories it adds, updates, supersedes, merges or forgets."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from recollectum.domain.event import EventType
+from recollectum.domain.memory import Memory, State
+from recollectum.domain.proposal import Act, Finding
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.policy.clock import ClockReading
+from recollectum.policy.lifecycle import enter
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import citations, memories
+from recollectum.storage.tables.learning.runs import Effect
+from recollectum.text.terms.similarity import fingerprint
+from recollectum.vault.intake.draft import Draft, check_content, check_importance, check_shared_trust
+from recollectum.vault.memories import changes
+from recollectum.vault.memories.quarantined_writes import apply_quarantine
+from recollectum.vault.memories.saving import save_draft
+from recollectum.vault.runtime import VaultRuntime
+
+
+class ChangeContext(NamedTuple):
+    """One open transaction and who writes in it."""
+
+    tx: Tx
+    reading: ClockReading
+    runtime: VaultRuntime
+
+    @property
+    def change(self) -> changes.Change:
+        """The same, as the changes of a memory want it."""
+        return changes.Change(self.tx, self.runtime.actor, self.reading.now)
+
+
+class WrittenFinding(NamedTuple):
+    """The memory that came of a finding, and what was done to it; None when it was known and is renewed."""
+
+    memory: Memory
+    effect: Effect | None
+
+
+def find_changeable(desk: ChangeContext, memory_id: str) -> Memory | None:
+    """The memory as a change may begin from it; None when it is no longer there to be changed."""
+    found = memories.find(desk.tx, memory_id)
+    if found is None:
+        return None
+    settled = changes.apply_due_steps(desk.tx, found, desk.reading, desk.runtime.retention)
+    return settled if settled.state is State.ACTIVE and not settled.superseded_by else None
+
+
+def write_finding(
+    desk: ChangeContext, finding: Finding, targets: list[Memory], *, agent: str | None = None, run_id: str | None = None
+) -> WrittenFinding:
+    """Write a finding over the memories that it changes, with the words that it came from."""
+    checked = replace(
+        finding,
+        content=finding.content if finding.act is Act.FORGET else check_content(finding.content),
+        importance=check_importance(finding.importance),
+    )
+    match checked.act:
+        case Act.ADD:
+            written = _add(desk, checked, agent)
+        case Act.UPDATE:
+            written = _update(desk, checked, targets[0])
+        case Act.SUPERSEDE:
+            written = _supersede(desk, checked, targets[0], agent)
+        case Act.MERGE:
+            written = _merge(desk, checked, targets)
+        case Act.FORGET:
+            return _forget(desk, targets[0])
+    citations.add(desk.tx, written.memory.id, checked.spans, run_id)
+    return written
+
+
+def _add(desk: ChangeContext, finding: Finding, agent: str | None) -> WrittenFinding:
+    draft = Draft(
+        content=finding.content,
+        key=finding.key,
+        kind=finding.kind,
+        importance=finding.importance,
+        # What a person approved is their word; what nobody was asked about is its message's.
+        message_id=finding.spans[0].message_id if finding.certain and finding.spans else None,
+        agent=agent,
+    ).checked()
+    before = {one.id for one in memories.alike(desk.tx, fingerprint(draft.content), finding.kind)}
+    memory = save_draft(desk.tx, draft, desk.reading, desk.runtime)
+    if memory.id in before:
+        return WrittenFinding(memory, None)
+    act = Act.ADD if memory.version == 1 else Act.UPDATE
+    return WrittenFinding(memory, Effect(act=act, memory_id=memory.id, version=memory.version))
+
+
+def _update(
+    desk: ChangeContext, finding: Finding, before: Memory, key: str | None = None, trust: Trust | None = None
+) -> WrittenFinding:
+    after = replace(
+        before,
+        key=key or before.key,
+        content=finding.content,
+        kind=finding.kind,
+        importance=max(before.importance, finding.importance),
+        author=desk.runtime.actor,
+        trust=check_shared_trust(
+            desk.runtime.gate.owner, trust or before.trust if desk.runtime.gate.own else Trust.UNKNOWN
+        ),
+        version=before.version + 1,
+        updated_at=desk.reading.now,
+    )
+    changes.update(desk.change, before, after, EventType.EDITED)
+    return WrittenFinding(after, Effect(act=Act.UPDATE, memory_id=after.id, version=after.version))
+
+
+def _supersede(desk: ChangeContext, finding: Finding, old: Memory, agent: str | None) -> WrittenFinding:
+    now, rules = desk.reading.now, desk.runtime.retention
+    if twin := _find_duplicate(desk, finding, old):
+        # What takes its place is known already, and is not to be known twice.
+        changes.supersede(desk.change, old, twin.id, rules)
+        return WrittenFinding(twin, Effect(act=Act.MERGE, memory_id=twin.id, version=twin.version, target_id=old.id))
+    new_id = desk.runtime.ids("mem")
+    changes.supersede(desk.change, old, new_id, rules)
+    new = Memory(
+        id=new_id,
+        content=finding.content,
+        key=old.key,
+        kind=finding.kind,
+        importance=max(old.importance, finding.importance),
+        author=desk.runtime.actor,
+        trust=check_shared_trust(desk.runtime.gate.owner, Trust.OWNER if desk.runtime.gate.own else Trust.UNKNOWN),
+        agent=agent or old.agent,
+        message_id=finding.spans[0].message_id if finding.spans else None,
+        created_at=now,
+        updated_at=now,
+        valid_from=now,
+        supersedes=old.id,
+    )
+    added = changes.add(desk.change, enter(new, State.ACTIVE, now, rules))
+    memory = apply_quarantine(desk.change, added, rules, agent=agent, message_id=new.message_id)
+    effect = Effect(act=Act.SUPERSEDE, memory_id=memory.id, version=memory.version, target_id=old.id)
+    return WrittenFinding(memory, effect)
+
+
+def _find_duplicate(desk: ChangeContext, finding: Finding, old: Memory) -> Memory | None:
+    """Another memory that says what would take the place of the old one."""
+    alike = memories.alike(desk.tx, fingerprint(finding.content), finding.kind)
+    found = (find_changeable(desk, one.id) for one in alike if one.id != old.id)
+    return next((one for one in found if one), None)
+
+
+def _merge(desk: ChangeContext, finding: Finding, targets: list[Memory]) -> WrittenFinding:
+    first, *others = targets
+    for other in others:
+        changes.supersede(desk.change, other, first.id, desk.runtime.retention)
+        citations.add(desk.tx, first.id, citations.of(desk.tx, other.id), None)
+    # Only now: while the others were active, one of them held its key.
+    key = first.key or next((other.key for other in others if other.key), None)
+    # One text of several is believed no more than the least of them.
+    return _update(desk, finding, first, key, least_trusted(*(one.trust for one in targets)))
+
+
+def _forget(desk: ChangeContext, memory: Memory) -> WrittenFinding:
+    gone = changes.move(desk.change, memory, State.SOFT_DELETED, desk.runtime.retention)
+    return WrittenFinding(gone, Effect(act=Act.FORGET, memory_id=gone.id, version=gone.version))

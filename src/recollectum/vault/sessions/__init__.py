@@ -1,0 +1,7 @@
+"""Conversations.
+
+service      opens, lists, imports and deletes sessions
+chat         adds messages to one session and reads them
+checkpoints  named places in conversations, and forks from them
+summaries    incremental summaries of long conversations
+"""

@@ -1,0 +1,189 @@
+"""Adds messages to one open session and reads them back."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
+from recollectum.domain.session import Session, SessionKey, SessionKind
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import messages, sessions
+from recollectum.storage.tables.trail import events
+from recollectum.text.cleaning import clean
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit, check_shared_trust
+from recollectum.vault.intake.redaction import SecretEscrow, redact_text, redact_tool_call
+from recollectum.vault.messages import NewMessage, append_message, get_session, prune_hook_sessions, to_message
+from recollectum.vault.runtime import VaultRuntime
+
+_READ = operation(Permission.READ, Scope.SESSION)
+_WRITE = operation(Permission.WRITE, Scope.SESSION)
+_CHANGE = operation(Permission.WRITE, Scope.SESSION, reads=True)
+
+
+class Chat:
+    """One session, open for reading and adding."""
+
+    def __init__(self, runtime: VaultRuntime, session: Session) -> None:
+        self._runtime = runtime.for_session(session.id)
+        self.id = session.id
+        self.key: SessionKey = session.key
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes: for this session only."""
+        return self._runtime.gate
+
+    @_WRITE
+    def add(
+        self,
+        role: str,
+        content: str | Iterable[Part],
+        *,
+        native_id: str | None = None,
+        tool_calls: Iterable[ToolCall] = (),
+        thoughts: Iterable[Part] = (),
+        tokens: TokenCount | None = None,
+        model: str | None = None,
+        speaker: str | None = None,
+        at: datetime | None = None,
+        extra: Mapping[str, Json] | None = None,
+    ) -> Message:
+        """Record one message. The same native id again changes nothing and returns the first."""
+        said = NewMessage(
+            role=role,
+            content=content,
+            native_id=native_id,
+            tool_calls=tuple(tool_calls),
+            thoughts=tuple(thoughts),
+            tokens=tokens,
+            model=model,
+            speaker=speaker,
+            at=at,
+            extra=extra,
+        )
+        return self.add_many([said])[0]
+
+    @_WRITE
+    def add_many(self, said: Iterable[NewMessage]) -> list[Message]:
+        """Record several messages in one transaction: all of them, or none."""
+
+        def change(tx: Tx, reading: ClockReading, handed_in: list[NewMessage]) -> list[Message]:
+            ids = self._runtime.ids
+            made = [to_message(one, self.id, ids("msg"), reading.now) for one in handed_in]
+            if not self.gate.own:
+                # Whoever may write here on a grant does not speak with the owner's voice.
+                made = [replace(one, trust=least_trusted(one.trust, Trust.UNKNOWN)) for one in made]
+            added = [append_message(tx, one, reading.now) for one in _check_trust(self.gate.owner, made)]
+            if self.key.kind is SessionKind.HOOK:
+                # After the write, which has made this session the youngest of its kind.
+                prune_hook_sessions(tx, reading, self._runtime)
+            return added
+
+        with SecretEscrow(self._runtime, set()) as keeping:
+            handed_in = [_escrow_secrets(keeping, one) for one in said]
+            return self._runtime.write(lambda tx, reading: change(tx, reading, handed_in))
+
+    @_READ
+    def info(self) -> Session:
+        """The session as it stands now."""
+        return self._runtime.read(lambda tx, _: get_session(tx, self.id))
+
+    @_READ
+    def messages(self, *, before: int | None = None, limit: int = 50) -> list[Message]:
+        """The last messages before a position, in order."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._runtime.read(lambda tx, _: messages.latest(tx, self.id, before=before, limit=size))
+
+    @_READ
+    def after(self, position: int = 0, *, limit: int = 500) -> list[Message]:
+        """The messages that follow a position, in order: how to read a session from its beginning."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._runtime.read(lambda tx, _: messages.after(tx, self.id, position, size))
+
+    @_READ
+    def window(self, turns: int = 30) -> list[Message]:
+        """The last turns whole: from a user's message to the end, tool calls with their results."""
+        size = check_limit(turns, MAX_PAGE, "turns")
+
+        def load(tx: Tx, _: ClockReading) -> list[Message]:
+            start = messages.turn_start(tx, self.id, size)
+            return messages.after(tx, self.id, start - 1, 100_000)
+
+        return self._runtime.read(load)
+
+    @_CHANGE
+    def record_call(self, message_id: str, call: ToolCall) -> Message:
+        """Set what is known of a tool call: a new one, or how one that was pending ended."""
+
+        def change(tx: Tx, reading: ClockReading, call: ToolCall) -> Message:
+            message = messages.find(tx, message_id)
+            if message is None or message.session_id != self.id:
+                raise NotFound(f"there is no message {message_id!r} in session {self.id!r}")
+            cleaned = to_message(NewMessage(role="tool", content="", tool_calls=(call,)), self.id, "", reading.now)
+            others = [known for known in message.tool_calls if known.id != call.id]
+            at = next((i for i, known in enumerate(message.tool_calls) if known.id == call.id), len(others))
+            others[at:at] = map(redact_tool_call, cleaned.tool_calls)
+            changed = replace(message, tool_calls=tuple(others))
+            messages.set_calls(tx, changed)
+            return changed
+
+        with SecretEscrow(self._runtime, set()) as keeping:
+            kept = keeping.call(call)
+            return self._runtime.write(lambda tx, reading: change(tx, reading, kept))
+
+    @_CHANGE
+    def describe(self, *, title: str | None = None, summary: str | None = None) -> Session:
+        """Set the session's title or summary."""
+
+        def change(tx: Tx, reading: ClockReading) -> Session:
+            session = get_session(tx, self.id)
+            described = replace(
+                session,
+                title=session.title if title is None else redact_text(clean(title)),
+                summary=session.summary if summary is None else redact_text(clean(summary)),
+                updated_at=max(session.updated_at, reading.now),
+            )
+            sessions.describe(tx, described)
+            return described
+
+        return self._runtime.write(change)
+
+    @_CHANGE
+    def end(self) -> Session:
+        """Close the session; the next open under its key begins a new one. Nothing is deleted."""
+
+        def change(tx: Tx, reading: ClockReading) -> Session:
+            session = get_session(tx, self.id)
+            if session.ended_at is not None:
+                return session
+            ended = replace(session, ended_at=reading.now, updated_at=max(session.updated_at, reading.now))
+            sessions.describe(tx, ended)
+            events.add(tx, EventType.ENDED, "session", self.id, at=reading.now, actor=self._runtime.actor)
+            return ended
+
+        return self._runtime.write(change)
+
+
+def _escrow_secrets(keeping: SecretEscrow, said: NewMessage) -> NewMessage:
+    if not keeping.keeps:
+        return said
+    return replace(
+        said,
+        content=keeping.text(said.content) if isinstance(said.content, str) else keeping.parts(said.content),
+        tool_calls=tuple(map(keeping.call, said.tool_calls)),
+        thoughts=keeping.parts(said.thoughts),
+    )
+
+
+def _check_trust(owner: Owner | None, made: list[Message]) -> list[Message]:
+    """The messages, unless one of them would bring a stranger's words to everybody."""
+    for message in made:
+        check_shared_trust(owner, message.trust)
+    return made

@@ -1,0 +1,152 @@
+"""Saves named places in conversations, and forks conversations from them."""
+
+from dataclasses import replace
+from itertools import takewhile
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.ids import check_name
+from recollectum.domain.message import Json, Message
+from recollectum.domain.session import FORK, ORIGIN, Checkpoint, Session
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import checkpoints, messages, sessions, summaries
+from recollectum.storage.tables.trail import events
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.messages import append_message, get_session
+from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.sessions.chat import Chat
+
+#: Messages read at a time while a conversation is copied.
+_PAGE = 1000
+
+
+class Checkpoints:
+    """The checkpoints of one vault's conversations."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @operation(Permission.WRITE, Scope.SESSION)
+    def save(self, session_id: str, name: str) -> Checkpoint:
+        """Name the place where a session stands now; a name that is taken moves here."""
+        called = check_name(name, "checkpoint")
+
+        def change(tx: Tx, reading: ClockReading) -> Checkpoint:
+            session = get_session(tx, session_id)
+            made = Checkpoint(name=called, session_id=session_id, position=session.message_count, saved_at=reading.now)
+            checkpoints.save(tx, made)
+            return made
+
+        return self._runtime.write(change)
+
+    @operation(Permission.READ, Scope.USER)
+    def all(self, session_id: str | None = None) -> list[Checkpoint]:
+        """Every checkpoint, or those of one session, the newest first."""
+
+        def load(tx: Tx, _: ClockReading) -> list[Checkpoint]:
+            return checkpoints.everything(tx, None if session_id is None else get_session(tx, session_id).id)
+
+        return self._runtime.read(load)
+
+    @operation(Permission.WRITE, Scope.USER, reads=True)
+    def resume(self, name: str) -> Chat:
+        """Go on from a checkpoint: a fork of its session up to there, open under the same key."""
+
+        def change(tx: Tx, reading: ClockReading) -> Session:
+            found = checkpoints.find(tx, name)
+            if found is None:
+                raise NotFound(f"there is no checkpoint {name!r} in this vault")
+            return self._fork(tx, reading, found.session_id, found.position)
+
+        return self._opened(self._runtime.write(change))
+
+    @operation(Permission.WRITE, Scope.USER, reads=True)
+    def fork(self, session_id: str, position: int) -> Chat:
+        """Go on from any message: a copy of the session up to there, open under the same key.
+
+        Not a word of the original changes. If it, or another session, was open under the key, that one is closed.
+        """
+        return self._opened(self._runtime.write(lambda tx, reading: self._fork(tx, reading, session_id, position)))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def delete(self, name: str) -> None:
+        """Forget a checkpoint; the conversation and its forks stay."""
+
+        def change(tx: Tx, _: ClockReading) -> None:
+            if not checkpoints.delete(tx, name):
+                raise NotFound(f"there is no checkpoint {name!r} in this vault")
+
+        self._runtime.write(change)
+
+    def _opened(self, session: Session) -> Chat:
+        return Chat(self._runtime, session)
+
+    def _fork(self, tx: Tx, reading: ClockReading, session_id: str, position: int) -> Session:
+        original = get_session(tx, session_id)
+        if not 0 <= position <= original.message_count:
+            raise InvalidInput(
+                f"position {position} is not in session {session_id!r}; use 0 to {original.message_count}"
+            )
+        said = _messages_up_to(tx, session_id, position)
+        self._end_open(tx, reading, original)
+        made = Session(
+            id=self._runtime.ids("ses"),
+            key=original.key,
+            created_at=reading.now,
+            updated_at=reading.now,
+            title=original.title,
+            project=original.project,
+            extra={FORK: {"session_id": session_id, "position": position, "messages": len(said)}},
+        )
+        sessions.insert(tx, made)
+        placed = [append_message(tx, self._copy(one, original, made), reading.now) for one in said]
+        _copy_summary(tx, reading, session_id, made.id, said, placed)
+        payload: dict[str, Json] = {"forked_from": session_id, "position": position}
+        actor = self._runtime.actor
+        events.add(tx, EventType.OPENED, "session", made.id, at=reading.now, actor=actor, payload=payload)
+        return get_session(tx, made.id)
+
+    def _copy(self, one: Message, original: Session, made: Session) -> Message:
+        # In a session of the owner's own an imported text must not gain their voice.
+        trust = least_trusted(one.trust, Trust.IMPORTED) if original.imported else one.trust
+        # A copy of a copy leads to the first: that is the one memories cite.
+        extra = {ORIGIN: one.id, **one.extra}
+        return replace(one, id=self._runtime.ids("msg"), session_id=made.id, trust=trust, extra=extra)
+
+    def _end_open(self, tx: Tx, reading: ClockReading, original: Session) -> None:
+        found = sessions.find_open(tx, original.key)
+        if found is None:
+            return
+        ended = replace(found, ended_at=reading.now, updated_at=max(found.updated_at, reading.now))
+        sessions.describe(tx, ended)
+        events.add(tx, EventType.ENDED, "session", found.id, at=reading.now, actor=self._runtime.actor)
+
+
+def _messages_up_to(tx: Tx, session_id: str, position: int) -> list[Message]:
+    said: list[Message] = []
+    after = 0
+    while page := messages.after(tx, session_id, after, _PAGE):
+        said += takewhile(lambda one: one.position <= position, page)
+        after = page[-1].position
+        if after >= position:
+            break
+    return said
+
+
+def _copy_summary(
+    tx: Tx, reading: ClockReading, original_id: str, fork_id: str, said: list[Message], placed: list[Message]
+) -> None:
+    """Take over the original's summary where it covers nothing that comes after the fork."""
+    summary = summaries.find(tx, original_id)
+    places = {before.position: after.position for before, after in zip(said, placed, strict=True)}
+    if summary and summary.up_to in places:
+        reach = replace(summary, up_to=places[summary.up_to])
+        summaries.save(tx, fork_id, reach, reading.now, before=0)

@@ -1,0 +1,213 @@
+"""Opens, lists, imports and deletes the conversations of a vault."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.message import Message
+from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import imports, sessions
+from recollectum.storage.tables.content.imports import Import
+from recollectum.storage.tables.trail import events
+from recollectum.vault.erasure import erase_remains, mark_remains_due
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit, check_shared_trust
+from recollectum.vault.intake.redaction import SecretEscrow, redact_message, redact_session
+from recollectum.vault.memories.quarantined_writes import insert_message
+from recollectum.vault.messages import (
+    append_message,
+    find_same_message,
+    get_session,
+    prune_hook_sessions,
+    remove_session,
+)
+from recollectum.vault.refresh import refresh_at_session_start
+from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.sessions.chat import Chat
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptResult:
+    """What bringing in a conversation changed."""
+
+    session: Session
+    added: int
+    #: Messages that were here already.
+    known: int
+    #: The import by which it can be taken back; None when nothing was new.
+    import_id: str | None = None
+
+
+class Sessions:
+    """The conversations of one vault."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @operation(Permission.WRITE, Scope.USER)
+    def open(
+        self,
+        *,
+        channel: str = MAIN,
+        agent: str = MAIN,
+        group: str | None = None,
+        topic: str | None = None,
+        hook: str | None = None,
+    ) -> Chat:
+        """Resume the session of this place, or begin it."""
+        return self.open_key(self._key(channel, agent, group, topic, hook))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def open_key(self, key: SessionKey | str) -> Chat:
+        """Resume the session under a key, or begin it."""
+        place = SessionKey.parse(key) if isinstance(key, str) else key
+
+        def change(tx: Tx, reading: ClockReading) -> Session:
+            if place.kind is SessionKind.HOOK:
+                prune_hook_sessions(tx, reading, self._runtime)
+            return sessions.find_open(tx, place) or self._begin(tx, place, reading)
+
+        known = self._runtime.read(lambda tx, _: sessions.find_open(tx, place))
+        if known is None:
+            refresh_at_session_start(self._runtime)
+        opened = known or self._runtime.write(change)
+        if place.kind is SessionKind.HOOK:
+            # Some may have been pruned.
+            self._runtime.session_lists.clear()
+        return Chat(self._runtime, opened)
+
+    @operation(Permission.READ, Scope.SESSION)
+    def get(self, session_id: str) -> Chat:
+        """The session with that id."""
+        return Chat(self._runtime, self._runtime.read(lambda tx, _: get_session(tx, session_id)))
+
+    @operation(Permission.READ, Scope.USER)
+    def page(self, *, before: str | None = None, key_prefix: str | None = None, limit: int = 50) -> list[Session]:
+        """The newest sessions before an id, all or those whose key begins with a text."""
+        size = check_limit(limit, MAX_PAGE)
+        seconds = self._runtime.settings.sessions.cache_seconds
+
+        def load(tx: Tx, _: ClockReading) -> list[Session]:
+            asked = (before, key_prefix, size)
+            return self._runtime.session_lists.find(
+                asked,
+                tx.state if seconds else None,
+                seconds,
+                lambda: sessions.page(tx, before=before, prefix=key_prefix, limit=size),
+            )
+
+        return self._runtime.read(load)
+
+    @operation(Permission.WRITE, Scope.SESSION)
+    def delete(self, session_id: str) -> bool:
+        """Destroy a session and its messages; True when no byte of it is left in the vault's files."""
+
+        def change(tx: Tx, reading: ClockReading) -> None:
+            if not remove_session(tx, session_id, actor=self._runtime.actor, at=reading.now, type=EventType.DELETED):
+                raise NotFound(f"there is no session {session_id!r} in this vault")
+            mark_remains_due(tx)
+
+        self._runtime.write(change, frees=True)
+        self._runtime.session_lists.clear()
+        return erase_remains(self._runtime)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def adopt(
+        self,
+        session: Session,
+        transcript: Iterable[Message],
+        *,
+        foreign: bool = False,
+        import_id: str | None = None,
+    ) -> AdoptResult:
+        """Bring in a conversation with its own ids and times, whole or not at all; what is here is not doubled.
+
+        What is `foreign` is not the person's own conversation: none of it is believed. Several that are brought in
+        together share an `import_id`, and can be taken back together.
+        """
+        named = import_id or self._runtime.ids("imp")
+        # What is brought in is nobody's word until a person says it again.
+        check_shared_trust(self.gate.owner, Trust.IMPORTED)
+
+        def change(tx: Tx, reading: ClockReading, said: list[Message]) -> AdoptResult:
+            before = imports.last_number(tx)
+            adopted = place(tx, reading, said)
+            if not adopted.added:
+                return adopted
+            imports.add(tx, named, session.id, before, self._runtime.actor, reading.now)
+            return replace(adopted, import_id=named)
+
+        def place(tx: Tx, reading: ClockReading, said: list[Message]) -> AdoptResult:
+            known = sessions.find(tx, session.id)
+            if known is None:
+                whole = self._insert(tx, session, said, reading)
+                return AdoptResult(whole, len(said), 0)
+            new = [message for message in said if find_same_message(tx, message) is None]
+            placed = [append_message(tx, replace(message, session_id=session.id), reading.now) for message in new]
+            added = sum(1 for before, after in zip(new, placed, strict=True) if before.id == after.id)
+            if added:
+                self._tell_imported(tx, session.id, added, reading)
+            # Not `existing`: where an import was taken back, what came with it is hidden and still known.
+            return AdoptResult(sessions.find(tx, session.id) or known, added, len(said) - added)
+
+        with SecretEscrow(self._runtime, set()) as keeping:
+            handed_in = [keeping.message(one) for one in transcript]
+            said = [replace(one, trust=Trust.UNKNOWN) if foreign else one for one in handed_in]
+            return self._runtime.write(lambda tx, reading: change(tx, reading, said))
+
+    @operation(Permission.READ, Scope.USER)
+    def imports(self, *, limit: int = 50) -> list[Import]:
+        """The newest imports of which something is left, each by the id that takes it back."""
+        size = check_limit(limit, MAX_PAGE)
+        return self._runtime.read(lambda tx, _: imports.page(tx, size))
+
+    def _insert(self, tx: Tx, session: Session, said: list[Message], reading: ClockReading) -> Session:
+        """The session exactly as it came but for its secrets: its ids, its times, its order."""
+        whole = replace(
+            redact_session(session),
+            imported=True,
+            message_count=max((message.position for message in said), default=0),
+            token_estimate=sum(message.token_estimate for message in said),
+        )
+        sessions.insert(tx, whole)
+        for message in said:
+            if message.session_id != session.id or message.position < 1:
+                raise InvalidInput(f"message {message.id!r} does not belong to session {session.id!r}")
+            insert_message(tx, redact_message(message))
+        self._tell_imported(tx, session.id, len(said), reading)
+        return whole
+
+    def _tell_imported(self, tx: Tx, session_id: str, messages_in: int, reading: ClockReading) -> None:
+        events.add(
+            tx,
+            EventType.IMPORTED,
+            "session",
+            session_id,
+            at=reading.now,
+            actor=self._runtime.actor,
+            payload={"messages": messages_in},
+        )
+
+    def _begin(self, tx: Tx, key: SessionKey, reading: ClockReading) -> Session:
+        session = Session(id=self._runtime.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now)
+        sessions.insert(tx, session)
+        events.add(tx, EventType.OPENED, "session", session.id, at=reading.now, actor=self._runtime.actor)
+        return session
+
+    def _key(self, channel: str, agent: str, group: str | None, topic: str | None, hook: str | None) -> SessionKey:
+        if hook is not None:
+            return SessionKey(SessionKind.HOOK, name=hook)
+        if group is not None:
+            return SessionKey(SessionKind.GROUP, agent=agent, channel=channel, name=group, topic=topic)
+        shared = self._runtime.settings.sessions.direct == "main"
+        return SessionKey(agent=agent, channel=MAIN if shared else channel, topic=topic)

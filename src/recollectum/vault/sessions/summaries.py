@@ -1,0 +1,104 @@
+"""Summarises the older part of long conversations incrementally."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollectum.context.window import TRIGGER, VERBATIM, to_summarise
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.context import SHARES, PartKind
+from recollectum.domain.message import Message
+from recollectum.domain.session import Session, Summary
+from recollectum.models.language.port import LanguageModel
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import messages, summaries
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.messages import get_session
+from recollectum.vault.runtime import VaultRuntime
+
+#: Messages folded in at a time: a model reads no more at once, and each step is kept.
+STEP = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NextFold:
+    """What the next step folds in."""
+
+    previous: Summary | None
+    messages: Sequence[Message]
+
+
+class Summaries:
+    """The summaries of one vault's conversations."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @operation(Permission.READ, Scope.SESSION)
+    def find(self, session_id: str) -> Summary | None:
+        """The summary of a session, as far as one was made; None when all of it can be replayed."""
+
+        def load(tx: Tx, _: ClockReading) -> Summary | None:
+            return summaries.find(tx, get_session(tx, session_id).id)
+
+        return self._runtime.read(load)
+
+    @operation(Permission.WRITE, Scope.SESSION, reads=True)
+    def update(self, session_id: str, *, model: LanguageModel | None = None) -> Summary | None:
+        """Fold in what is due: nothing before about 8,000 tokens, and never the last ten messages.
+
+        Only what no summary covers yet is read. The model is the home's unless one is given; where there is none it is
+        made by rules, and says so. When two do this at once, one of them stores its summary and both return that one.
+        """
+        stop = self._runtime.read(lambda tx, _: _fold_position(tx, session_id))
+        while stop and (due := self._runtime.read(lambda tx, _: _next_messages(tx, session_id, stop))):
+            if not self._fold(session_id, due, model or self._runtime.language_model()):
+                break
+        return self.find(session_id)
+
+    def _fold(self, session_id: str, due: _NextFold, model: LanguageModel | None) -> bool:
+        """Make one step and keep it, unless somebody was quicker."""
+        # Only now: whoever makes no summary does not wait for what makes them.
+        from recollectum.distil.summary import summarise  # noqa: PLC0415
+
+        tokens = self._runtime.settings.context.tokens * SHARES[PartKind.SUMMARY] // 100
+        before = due.previous.up_to if due.previous else 0
+        # No transaction is open while a model thinks.
+        made = summarise(due.previous.text if due.previous else None, due.messages, model, tokens)
+
+        def change(tx: Tx, reading: ClockReading) -> bool:
+            # A message that was taken out in the meantime must not come back in a summary.
+            there, _ = summaries.said_between(tx, session_id, before, made.up_to)
+            return there == len(due.messages) and summaries.save(tx, session_id, made, reading.now, before=before)
+
+        return self._runtime.write(change)
+
+
+def _fold_position(tx: Tx, session_id: str) -> int:
+    """The position up to which a session is to be folded in now; 0 when nothing is due."""
+    session: Session = get_session(tx, session_id)
+    previous = summaries.find(tx, session_id)
+    covered = previous.up_to if previous else 0
+    _, tokens = summaries.said_between(tx, session_id, covered, session.message_count)
+    if tokens <= TRIGGER:
+        return 0
+    # The end of the conversation says where the tool calls lie that must stay together.
+    said = messages.latest(tx, session_id, before=None, limit=STEP)
+    fold = to_summarise(said, covered_to=covered, verbatim=VERBATIM)
+    return fold[-1].position if fold else 0
+
+
+def _next_messages(tx: Tx, session_id: str, stop: int) -> _NextFold | None:
+    """The next messages to fold in, up to `stop`."""
+    previous = summaries.find(tx, session_id)
+    covered = previous.up_to if previous else 0
+    said = [one for one in messages.after(tx, session_id, covered, STEP) if one.position <= stop]
+    if len(said) == STEP and said[-1].position < stop:
+        # A call whose results may follow waits for the next step.
+        said = list(to_summarise(said, covered_to=covered, verbatim=0)) or said
+    return _NextFold(previous=previous, messages=said) if said else None

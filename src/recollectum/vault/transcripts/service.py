@@ -1,0 +1,146 @@
+"""Follows and unfollows transcript files of other programs, and starts their sync and watch."""
+
+import os
+import threading
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, InvalidInput, NotFound
+from recollectum.domain.event import EventType
+from recollectum.domain.session import SessionKey
+from recollectum.domain.transcript import FollowedPath, TranscriptReport
+from recollectum.domain.trust import Trust
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import transcripts
+from recollectum.storage.tables.trail import events
+from recollectum.text.cleaning import clean
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import check_shared_trust
+from recollectum.vault.runtime import VaultRuntime
+
+_LONGEST_SHOWN = 200
+
+
+class Transcripts:
+    """The transcripts that one vault follows."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    # The files are read with the rights of this process, so a key that may write to a vault is not enough.
+    @operation(Permission.ADMIN, Scope.USER)
+    def follow(
+        self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
+    ) -> FollowedPath:
+        """Follow a file, or a folder with files that end in .jsonl; they come with the next sync.
+
+        Their sessions are kept under the agent and channel that the files say, or under the ones given here.
+        """
+        check_shared_trust(self.gate.owner, Trust.IMPORTED)
+        path = _check_exists(place)
+        if agent is not None or channel is not None:
+            # Refuses a name that no key can have.
+            SessionKey(agent=agent or "main", channel=channel or "main")
+
+        def change(tx: Tx, reading: ClockReading) -> FollowedPath:
+            for other in transcripts.roots(tx):
+                if path != Path(other.path) and _is_nested(path, Path(other.path)):
+                    raise Conflict(f"{str(path)!r} and {other.path!r}, which is followed already, lie in each other")
+            added = transcripts.add_root(tx, str(path), agent=agent, channel=channel, at=reading.now)
+            followed = next(one for one in transcripts.roots(tx) if one.path == str(path))
+            if added:
+                self._tell(tx, EventType.CREATED, followed, reading)
+            elif (followed.agent, followed.channel) != (agent, channel):
+                raise Conflict(f"{str(path)!r} is followed already for another agent or channel; unfollow it first")
+            return followed
+
+        return self._runtime.write(change)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def unfollow(self, place: str | os.PathLike[str]) -> int:
+        """Follow a place no more; how many files it had. The conversations stay in the vault, and the files on disk."""
+        path = _resolve_path(place)
+
+        def change(tx: Tx, reading: ClockReading) -> int:
+            # A place that was moved away is known by the path it had.
+            wanted = {str(path), os.fspath(place)}
+            found = next((one for one in transcripts.roots(tx) if one.path in wanted), None)
+            if found is None:
+                raise NotFound(f"{_display_path(path)} is not followed; `transcripts list` shows what is")
+            transcripts.remove_root(tx, found.number)
+            self._tell(tx, EventType.DELETED, found, reading)
+            return found.files
+
+        return self._runtime.write(change, frees=True)
+
+    @operation(Permission.READ, Scope.USER)
+    def followed(self) -> list[FollowedPath]:
+        """The places that are followed, by path."""
+        return self._runtime.read(lambda tx, _: transcripts.roots(tx))
+
+    @operation(Permission.WRITE, Scope.USER)
+    def sync(self, progress: Callable[[int], None] | None = None) -> TranscriptReport:
+        """Read on in every file that has grown; `progress` is told how many files were seen to."""
+        # Here and below: most programs follow nothing, and what reads takes a while to load.
+        from recollectum.vault.transcripts.sync import sync_transcripts  # noqa: PLC0415
+
+        return sync_transcripts(self._runtime, progress)
+
+    @operation(Permission.WRITE, Scope.USER)
+    def watch(self, stop: threading.Event, progress: Callable[[TranscriptReport], None] | None = None) -> None:
+        """Read on whenever enough has gathered, and a moment after the last change, until `stop` is set."""
+        from recollectum.vault.files.transcript_files import find_transcripts  # noqa: PLC0415
+        from recollectum.vault.transcripts.sync import sync_transcripts  # noqa: PLC0415
+        from recollectum.vault.transcripts.watch import TranscriptWatch  # noqa: PLC0415
+
+        def paths() -> list[Path]:
+            followed = self._runtime.read(lambda tx, _: transcripts.roots(tx))
+            return list(chain.from_iterable(find_transcripts(Path(one.path)) or () for one in followed))
+
+        rules = self._runtime.settings.transcripts
+        watch = TranscriptWatch(paths, lambda only: sync_transcripts(self._runtime, only=only), rules)
+        watch.run(stop, progress or (lambda _: None))
+
+    def _tell(self, tx: Tx, type: EventType, place: FollowedPath, reading: ClockReading) -> None:
+        # Never the path, which may say more than the vault's owner wants kept.
+        subject = f"place_{place.number}"
+        events.add(tx, type, "transcripts", subject, at=reading.now, actor=self._runtime.actor)
+
+
+def _resolve_path(place: str | os.PathLike[str]) -> Path:
+    text = os.fspath(place)
+    if not text or clean(text) != text:
+        raise InvalidInput(f"place {_display_path(text)} has no name that can be kept; give a path in UTF-8")
+    try:
+        return Path(text).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise InvalidInput(f"place {_display_path(text)} cannot be found; give the path of a file or folder") from None
+
+
+def _check_exists(place: str | os.PathLike[str]) -> Path:
+    path = _resolve_path(place)
+    try:
+        there = path.is_dir() or path.is_file()
+    except OSError:
+        # A name that is too long for the system, or one nobody may look at.
+        there = False
+    if not there or clean(str(path)) != str(path):
+        raise InvalidInput(f"{_display_path(place)} is neither a file nor a folder; give the path of one")
+    return path
+
+
+def _display_path(place: str | os.PathLike[str]) -> str:
+    text = clean(os.fspath(place))
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
+
+
+def _is_nested(path: Path, other: Path) -> bool:
+    return path.is_relative_to(other) or other.is_relative_to(path)

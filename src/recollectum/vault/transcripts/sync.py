@@ -1,0 +1,222 @@
+"""Imports the new lines of followed transcripts, together with the position reached, in one transaction."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from recollectum.domain.errors import Conflict, InvalidInput
+from recollectum.domain.transcript import FollowedPath, TranscriptFile, TranscriptReport
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import sessions, transcripts
+from recollectum.text.cleaning import clean
+from recollectum.vault.files.crawl import unreadable_reason
+from recollectum.vault.files.text_files import UnreadableFile
+from recollectum.vault.files.transcript_files import (
+    MAX_LINE,
+    LineBatch,
+    ParsedLines,
+    TranscriptReader,
+    find_transcripts,
+    is_continued,
+    open_regular_file,
+    position_digests,
+    read_all_lines,
+    read_next_lines,
+    with_file_state,
+)
+from recollectum.vault.intake.redaction import SecretEscrow
+from recollectum.vault.messages import is_same_conversation, upsert_session_messages
+from recollectum.vault.runtime import VaultRuntime
+
+_TOO_LONG = f"it is longer than {MAX_LINE} bytes"
+_FORGOTTEN = "belongs to a session that was deleted, and is not read again"
+
+
+@dataclass(slots=True)
+class _SyncRun:
+    """One look at the files: its limits, and what came of it so far."""
+
+    reader: TranscriptReader
+    deadline: float | None
+    counts: Counter[str] = field(default_factory=Counter[str])
+    damage: list[tuple[str, int, str]] = field(default_factory=list[tuple[str, int, str]])
+    skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    def is_over(self) -> bool:
+        """Whether there is no time left."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def report(self, *, complete: bool) -> TranscriptReport:
+        """What came of it."""
+        return TranscriptReport(
+            files=self.counts["files"],
+            added=self.counts["added"],
+            known=self.counts["known"],
+            reread=self.counts["reread"],
+            unchanged=self.counts["unchanged"],
+            damage=tuple(self.damage),
+            skipped=tuple(sorted(self.skipped)),
+            complete=complete,
+        )
+
+
+def sync_transcripts(
+    runtime: VaultRuntime,
+    progress: Callable[[int], None] | None = None,
+    *,
+    deadline: float | None = None,
+    only: Collection[str] | None = None,
+) -> TranscriptReport:
+    """Read on in every file, or in those with the given paths; what was read stays, wherever it is stopped."""
+    look = _SyncRun(runtime.transcript_reader(), deadline)
+    for root in runtime.read(lambda tx, _: transcripts.roots(tx)):
+        paths = find_transcripts(Path(root.path), deadline)
+        known = runtime.read(lambda tx, _, r=root: transcripts.of_root(tx, r.number))
+        for path in paths or ():
+            if only is not None and str(path) not in only:
+                continue
+            if not _sync_file(runtime, look, root, path, known.get(str(path))):
+                return look.report(complete=False)
+            if progress:
+                progress(1)
+        if paths is None:
+            return look.report(complete=False)
+    return look.report(complete=True)
+
+
+def _sync_file(
+    runtime: VaultRuntime, look: _SyncRun, root: FollowedPath, path: Path, known: TranscriptFile | None
+) -> bool:
+    """Read on in one file; False when the time is over."""
+    if look.is_over():
+        return False
+    try:
+        if known and with_file_state(known, path.lstat()) == known:
+            look.counts["unchanged"] += 1
+            return True
+        with open_regular_file(path) as file:
+            return _read_new_lines(runtime, look, root, file, known or TranscriptFile(path=str(path), root=root.number))
+    except OSError as error:
+        look.skipped.append((clean(str(path)), unreadable_reason(error)))
+    except (UnreadableFile, InvalidInput, Conflict) as error:
+        look.skipped.append((clean(str(path)), str(error)))
+    return True
+
+
+def _read_new_lines(
+    runtime: VaultRuntime, look: _SyncRun, root: FollowedPath, file: BinaryIO, known: TranscriptFile
+) -> bool:
+    state = os.fstat(file.fileno())
+    now = with_file_state(known, state)
+    if known.read_to and not is_continued(file, known, state.st_size):
+        # Cut, rotated or replaced. The session is kept in mind: when it was deleted, it must not come back this way.
+        now = replace(now, read_to=0, lines=0, head="", tail="", form=None)
+        look.counts["reread"] += 1
+    before = known if known.identity else None
+    added = look.counts["added"]
+    while (step := _next_batch(look, file, now, state.st_size)) is not None:
+        form, lot = step
+        stored = _store(runtime, look, root, (before, replace(now, form=form)), lot, position_digests(file, lot.end))
+        if stored is None:
+            return True
+        before, now = stored, with_file_state(stored, state)
+        if look.is_over():
+            return False
+    if before != now:
+        # Nothing new that is whole: the next look need not open the file.
+        runtime.write(lambda tx, reading: _store_position(tx, root, before, now, reading))
+    look.counts["files"] += look.counts["added"] > added
+    return True
+
+
+def _next_batch(look: _SyncRun, file: BinaryIO, now: TranscriptFile, size: int) -> tuple[str, LineBatch] | None:
+    """The lines to read next and their form; None when there are none yet."""
+    lot = read_next_lines(file, now.read_to)
+    if lot is None:
+        return None
+    form = now.form or look.reader.recognise([line for line in lot.lines if line])
+    if form is None:
+        look.skipped.append((now.path, "is no transcript of a form that can be followed"))
+        return None
+    return form, (read_all_lines(file, size) or lot) if look.reader.is_whole(form) else lot
+
+
+def _store(
+    runtime: VaultRuntime,
+    look: _SyncRun,
+    root: FollowedPath,
+    files: tuple[TranscriptFile | None, TranscriptFile],
+    lot: LineBatch,
+    ends: tuple[str, str],
+) -> TranscriptFile | None:
+    """Store what some lines hold, with how far they go; None when it is not ours to store any more."""
+    before, now = files
+    form = now.form or ""
+    whole = look.reader.is_whole(form)
+    known = runtime.read(lambda tx, _: sessions.find(tx, now.session_id) if now.session_id else None)
+    forgotten = before is not None and before.session_id is not None and known is None
+    first = 0 if whole else now.lines
+    lines = [line or b"" for line in lot.lines]
+    gathered = look.reader.read(form, lines, known)
+    after = replace(
+        now,
+        # Until all of it is read, the file must not look like one that needs no further look.
+        mtime=now.mtime if lot.end == now.size else 0,
+        read_to=lot.end,
+        lines=first + len(lines),
+        head=ends[0],
+        tail=ends[1],
+        session_id=gathered.session.id if gathered.session else now.session_id,
+    )
+    if forgotten and (gathered.session is None or is_same_conversation(gathered.session.id, now.session_id)):
+        after = replace(after, session_id=now.session_id)
+        look.skipped.append((now.path, _FORGOTTEN))
+        gathered = ParsedLines(session=None)
+
+    def write(tx: Tx, reading: ClockReading) -> Counter[str] | None:
+        if known and sessions.find(tx, known.id) is None:
+            # Deleted this moment; the next look will see it.
+            return None
+        return _write(runtime, tx, root, (before, after), gathered, reading)
+
+    with SecretEscrow(runtime, set()) as keeping:
+        gathered = replace(gathered, messages=tuple(map(keeping.message, gathered.messages)))
+        counts = runtime.write(write)
+    if counts is None:
+        return None
+    look.counts += counts
+    long = ((number, _TOO_LONG) for number, line in enumerate(lot.lines, start=1) if line is None)
+    # What was read again was reported when it was read first.
+    look.damage += [(now.path, first + at, why) for at, why in (*gathered.damage, *long) if first + at > now.lines]
+    return after
+
+
+def _write(
+    runtime: VaultRuntime,
+    tx: Tx,
+    root: FollowedPath,
+    files: tuple[TranscriptFile | None, TranscriptFile],
+    gathered: ParsedLines,
+    reading: ClockReading,
+) -> Counter[str] | None:
+    """Messages and place together, so that whatever happens next, neither is ahead of the other."""
+    if not _store_position(tx, root, files[0], files[1], reading):
+        return None
+    if gathered.session is None:
+        return Counter()
+    return upsert_session_messages(tx, gathered.session, gathered.messages, root, actor=runtime.actor, at=reading.now)
+
+
+def _store_position(
+    tx: Tx, root: FollowedPath, before: TranscriptFile | None, after: TranscriptFile, reading: ClockReading
+) -> bool:
+    """Store the place, unless another process has been here since, or has let the place go."""
+    if transcripts.find(tx, after.path) != before or root.number not in {one.number for one in transcripts.roots(tx)}:
+        return False
+    transcripts.save(tx, after, reading.now)
+    return True

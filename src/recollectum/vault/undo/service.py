@@ -1,0 +1,198 @@
+"""Undoes the last changes of memories in one transaction that can itself be undone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.errors import Conflict, NotFound, StepRefused
+from recollectum.domain.event import Event, EventType
+from recollectum.domain.memory import Memory, State
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.learning import runs
+from recollectum.storage.tables.trail import quarantines, undo
+from recollectum.storage.tables.trail.quarantines import Quarantine
+from recollectum.storage.tables.trail.undo import Range
+from recollectum.vault.consolidation.revert import revert_run
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.draft import check_aware, check_limit
+from recollectum.vault.retention.quarantine import quarantine_source
+from recollectum.vault.review.writing import ChangeContext
+from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.undo.diff import Diff, compare_memories
+from recollectum.vault.undo.steps import (
+    UNDOABLE,
+    UndoStep,
+    UndoTargetGone,
+    check_event,
+    find_step,
+    latest_steps,
+    undo_event,
+)
+
+_READ = operation(Permission.READ, Scope.USER)
+_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A step, or a part of one, that could not be undone, and why."""
+
+    event: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What an undo did."""
+
+    steps: tuple[UndoStep, ...]
+    refused: tuple[Refusal, ...] = ()
+    #: Its own last event: undoing that brings everything back. None when nothing had to be written.
+    event: int | None = None
+
+
+class Undo:
+    """The way back in one vault."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @_READ
+    def steps(self, count: int = 10) -> list[UndoStep]:
+        """The last things that were done to memories, newest first."""
+        size = check_limit(count, _MOST, "count")
+        return self._runtime.read(lambda tx, _: list(islice(latest_steps(tx), size)))
+
+    @_CHANGE
+    def event(self, number: int) -> Undone:
+        """Undo the change that an event tells of, with what belongs to it; refused whole when it cannot be."""
+
+        def change(tx: Tx, reading: ClockReading) -> Undone:
+            found = undo.event(tx, number)
+            if found is None:
+                raise NotFound(f"there is no event {number} in this vault; see: recollectum events")
+            return self._undo(ChangeContext(tx, reading, self._runtime), [find_step(tx, found)])
+
+        return self._runtime.write(change)
+
+    @_CHANGE
+    def last(self, count: int = 1) -> Undone:
+        """Undo the last steps, newest first; an undo is a step too, so a second one brings back what the first took."""
+        size = check_limit(count, _MOST, "count")
+
+        def change(tx: Tx, reading: ClockReading) -> Undone:
+            found = list(islice(latest_steps(tx), size))
+            if not found:
+                raise NotFound("nothing was done in this vault that could be undone")
+            return self._undo(ChangeContext(tx, reading, self._runtime), found)
+
+        return self._runtime.write(change)
+
+    @_CHANGE
+    def run(self, run_id: str) -> Undone:
+        """Undo a whole consolidation run; what somebody changed since is left as it is."""
+
+        def change(tx: Tx, reading: ClockReading) -> Undone:
+            run = runs.find(tx, run_id)
+            if run is None:
+                raise NotFound(f"there is no run {run_id!r} in this vault")
+            if run.reverted_at:
+                raise StepRefused(f"run {run_id!r} was taken back already; undo that undo to let it hold again")
+            step = UndoStep(event=0, at=run.at, type=EventType.CREATED, actor=run.by, subjects=(), run_ids=(run_id,))
+            return self._undo(ChangeContext(tx, reading, self._runtime), [step])
+
+        return self._runtime.write(change)
+
+    @_CHANGE
+    def brought(self, import_id: str) -> Quarantine:
+        """Take back everything an import brought: its messages are set aside, its memories go into the trash.
+
+        Its sessions are listed no more. `quarantine.release` brings all of it back.
+        """
+        source = f"import:{import_id}"
+
+        def change(tx: Tx, reading: ClockReading) -> Quarantine:
+            for one in quarantines.standing_ones(tx):
+                if (one.source, one.went) == (source, State.SOFT_DELETED):
+                    raise StepRefused(f"import {import_id!r} was taken back already; release {one.id} to bring it back")
+            return quarantine_source(tx, reading, self._runtime, source, went=State.SOFT_DELETED)
+
+        done = self._runtime.write(change)
+        self._runtime.session_lists.clear()
+        return done
+
+    @_READ
+    def diff(self, since: datetime) -> Diff:
+        """What was learned, changed and forgotten since a time. What was deleted is named, and not shown."""
+        check_aware("since", since)
+        return self._runtime.read(lambda tx, reading: compare_memories(tx, since, reading))
+
+    def _undo(self, desk: ChangeContext, wanted: Sequence[UndoStep]) -> Undone:
+        begun = undo.last_event(desk.tx)
+        done: list[UndoStep] = []
+        refused: list[Refusal] = []
+        reason: Exception | None = None
+        for step in wanted:
+            try:
+                refused += _undo_step(desk, step)
+                done.append(step)
+            except (Conflict, StepRefused) as error:
+                reason = reason or error
+                refused.append(Refusal(step.event, str(error)))
+        if not done and reason:
+            raise reason
+        ended = undo.last_event(desk.tx)
+        if ended > begun:
+            undo.add_step(desk.tx, Range(begun + 1, ended, tuple(one for step in done for one in step.run_ids)))
+        return Undone(steps=tuple(done), refused=tuple(refused), event=ended if ended > begun else None)
+
+
+def _undo_step(desk: ChangeContext, step: UndoStep) -> list[Refusal]:
+    """Undo one step whole; only what is destroyed is left out of it, and told."""
+    run = runs.find(desk.tx, step.run_ids[0]) if step.run_ids else None
+    if run and not undo.step_around(desk.tx, step.event):
+        left = revert_run(desk, run)
+        return [Refusal(step.event, f"{left.kept} memories were changed since and stay")] if left.kept else []
+    _check_kind(step)
+    planned: list[tuple[Event, Memory]] = []
+    gone: list[Refusal] = []
+    stands: dict[str, Memory] = {}
+    for event in step.events:
+        try:
+            stands[event.subject_id] = check_event(desk, event, stands, step.subjects)
+            planned.append((event, stands[event.subject_id]))
+        except UndoTargetGone as error:
+            gone.append(Refusal(event.number, str(error)))
+    if not planned:
+        raise StepRefused(gone[0].why)
+    for event, image in planned:
+        undo_event(desk, event, image)
+    _toggle_runs(desk, step)
+    return gone
+
+
+def _toggle_runs(desk: ChangeContext, step: UndoStep) -> None:
+    """A run that was taken back holds again, and one that held again does not."""
+    for run_id in step.run_ids:
+        if not runs.mark_reverted(desk.tx, run_id, desk.reading.now):
+            undo.let_run_hold(desk.tx, run_id)
+
+
+def _check_kind(step: UndoStep) -> None:
+    subject = step.subjects[0]
+    if step.events[0].subject == "session":
+        cure = "recollectum sessions delete takes it out" if step.type is EventType.IMPORTED else "a backup may hold it"
+        raise StepRefused(f"event {step.event}, session {subject!r} {step.type}, cannot be undone; {cure}")
+    if step.type is EventType.PURGED:
+        raise StepRefused(f"memory {subject!r} was destroyed for good, and nothing brings it back")
+    if step.events[0].subject != "memory" or step.type not in UNDOABLE:
+        raise StepRefused(f"event {step.event} ({step.type}) cannot be undone; only changes of memories can")

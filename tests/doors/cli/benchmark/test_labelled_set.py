@@ -1,0 +1,31 @@
+"""Times in the forms that labelled sets have."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recollectum.doors.cli.benchmark.labelled_set import parse_set_time
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2021-10-02", datetime(2021, 10, 2, tzinfo=UTC)),
+        ("2021-10-02T10:30:00+02:00", datetime(2021, 10, 2, 8, 30, tzinfo=UTC)),
+        ("1:56 pm on 8 May, 2023", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("2023/05/20 (Sat) 02:21", datetime(2023, 5, 20, 2, 21, tzinfo=UTC)),
+        ("soon", None),
+        (7, None),
+        (None, None),
+    ],
+)
+def test_a_time_is_read_or_left_out(value: object, expected: datetime | None) -> None:
+    found = parse_set_time(value)
+    assert found == expected
+    assert found is None or found.utcoffset() is not None
+
+
+def test_a_zone_that_is_named_is_kept() -> None:
+    found = parse_set_time("2021-10-02T10:30:00+02:00")
+    assert found is not None
+    assert found.utcoffset() == timedelta(hours=2)

@@ -1,0 +1,137 @@
+"""The embedder of vectors made before the settings changed: another model at the same address, and nowhere else."""
+
+import json
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import cast
+
+import pytest
+
+from recollectum.domain.hit import SearchMode
+from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
+from recollectum.models.embedding.port import Embedder
+from recollectum.models.registry import embedding
+from recollectum.recall.vectors.vector_search import Embedders
+from recollectum.settings.model import EmbeddingSettings
+from recollectum.testing import ScriptedEmbedder
+from recollectum.vault.vault import Vault
+from tests.matrix.homes import Turning, open_home
+from tests.models.serving import Asked, Reply, Server, in_order, serving
+from tests.recall.homes import OWNER, SYNONYMS
+
+_ADDRESS = "https://models.example/v1"
+_LENGTHS = {"small": 64, "large": 96}
+
+
+def _answer(asked: Asked) -> Reply:
+    """What a server with two models says."""
+    model = str(asked.body["model"])
+    texts = cast("list[str]", asked.body["input"])
+    made = ScriptedEmbedder(model, _LENGTHS[model], synonyms=SYNONYMS).embed(texts, Purpose.PASSAGE)
+    rows = [{"index": at, "embedding": [float(one) for one in row]} for at, row in enumerate(made)]
+    return Reply({"data": rows})
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
+    """Where every embedder of the test finds its provider."""
+    with serving(_answer) as found:
+
+        def give(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
+            return embedding.open_embedder(settings, environ, connect=found.connect)
+
+        monkeypatch.setattr("recollectum.recall.vectors.vector_search.open_embedder", give)
+        yield found
+
+
+@contextmanager
+def _opened(place: Path, model: str, **more: str) -> Generator[Vault]:
+    settings = {"embedding.provider": "openai", "embedding.model": model, "embedding.base_url": _ADDRESS, **more}
+    with open_home(place, Turning(), settings=settings) as r:
+        yield r.vault(OWNER)
+
+
+def _models(server: Server) -> list[str]:
+    return [str(asked.body["model"]) for asked in server.asked]
+
+
+@pytest.mark.feature("A17")
+@pytest.mark.feature("G17")
+def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(place: Path, server: Server) -> None:
+    with _opened(place, "small") as vault:
+        for text in ("my car is red", *(f"tea of sort {number}" for number in range(40))):
+            vault.memories.save(text)
+        vault.index.update()
+    assert set(_models(server)) == {"small"}
+    over = Event()
+
+    def hold(asked: Asked) -> Reply:
+        if asked.body["model"] == "large":
+            over.wait(5)
+        return _answer(asked)
+
+    server.script = hold
+    with _opened(place, "large") as vault:
+        vault.memories.save("the doctor called")
+        found = vault.recall("automobile")
+        assert (found[0].text, found.rung, found.degraded) == ("my car is red", SearchMode.HYBRID, None)
+        found = vault.recall("physician")
+        assert (found[0].text, found.rung, found.degraded) == ("the doctor called", SearchMode.HYBRID, None)
+        over.set()
+        for _ in range(3000):
+            if "previous" in [one.state for one in vault.index.status().generations]:
+                break
+            Event().wait(0.01)
+        server.asked.clear()
+        found = vault.recall("a feline")
+        assert (found.rung, found.degraded, _models(server)) == (SearchMode.HYBRID, None, ["large"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"embedding.base_url": "https://elsewhere.example/v1"},
+        {"embedding.provider": "ollama", "embedding.base_url": _ADDRESS},
+    ],
+)
+def test_texts_go_to_the_address_of_the_settings_only(place: Path, server: Server, more: dict[str, str]) -> None:
+    with _opened(place, "small") as vault:
+        vault.memories.save("my car is red")
+        vault.index.update()
+    server.asked.clear()
+    server.script = in_order(Reply(status=400, body={}))
+    with _opened(place, "large", **more) as vault:
+        found = vault.recall("car")
+        assert (found[0].text, found.rung) == ("my car is red", SearchMode.TEXT)
+    assert "small" not in _models(server)
+
+
+def test_an_identity_is_read_back_from_its_text_and_nothing_else_is() -> None:
+    identity = EmbedderIdentity(
+        provider="openai", model='é\n"x', digest="", dimensions=3, form="plain", provider_key="k"
+    )
+    text = identity.text_key()
+    assert EmbedderIdentity.from_text_key(text) == identity
+    parts = json.loads(text)
+    wrong = ["", "nobody's", "{}", "[]", "[1,2,3,4,5,6]", json.dumps([*parts, "more"]), json.dumps(parts), "null"]
+    assert [EmbedderIdentity.from_text_key(one) for one in wrong] == [None] * len(wrong)
+
+
+def test_what_cannot_be_had_is_not_tried_again_and_what_was_opened_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[ScriptedEmbedder] = []
+
+    def give(settings: EmbeddingSettings, _: Mapping[str, str]) -> Embedder:
+        opened.append(ScriptedEmbedder(settings.provider))
+        return opened[-1]
+
+    monkeypatch.setattr("recollectum.recall.vectors.vector_search.open_embedder", give)
+    embedders = Embedders(EmbeddingSettings(provider="ollama"), {})
+    local = ScriptedEmbedder("local").identity.text_key()
+    other = ScriptedEmbedder("other").identity.text_key()
+    assert embedders.of(local) is embedders.of(local)
+    assert (embedders.of(other), embedders.of(other), embedders.of("nobody's")) == (None, None, None)
+    assert len(opened) == 3
+    embedders.close()
+    assert all(one.closed for one in opened)

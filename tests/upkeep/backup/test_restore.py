@@ -1,0 +1,187 @@
+"""A restore brings a vault back whole, over a living one only when told to; refused, it changes nothing."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Conflict, Damaged, KeyProblem, NotFound, RecollectumError, SchemaNewer
+from recollectum.home.paths import Home
+from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.manifest_file import NAME
+from recollectum.upkeep.backup.restore import restore_home, restore_vaults
+from recollectum.vault.purge.request import PurgeRequest
+from tests.matrix.homes import Turning, open_home, quick_folder
+from tests.upkeep.homes import ANN, BEN, filled, opening, said
+
+LATER = "said after the backup"
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield folder
+
+
+def test_a_living_vault_is_replaced_only_when_told_to_and_is_kept(place: Path) -> None:
+    with filled(place) as home:
+        before, ben = said(home.vault(ANN)), said(home.vault(BEN))
+        made = back_up(home.grounds())
+        held = home.vault(ANN)
+        held.memories.save(LATER)
+        with pytest.raises(Conflict, match="--replace"):
+            restore_vaults(home.grounds(), made.path, opening(place))
+        done = restore_vaults(home.grounds(), made.path, opening(place), owners=[Owner.parse(ANN)], replace=True)
+        # Also for a program that has had it open all the while.
+        assert said(held) == before
+        assert said(home.vault(BEN)) == ben
+        assert held.index.verify().sound
+        (kept,) = done.kept
+        restore_vaults(home.grounds(), kept, opening(place), replace=True)
+        assert LATER in said(held)[0]
+
+
+def test_a_vault_of_another_home_comes_under_this_homes_key(place: Path) -> None:
+    with filled(place / "one") as home:
+        before = said(home.vault(ANN))
+        made = back_up(home.grounds())
+    with open_home(place / "two", Turning(), encryption="auto") as home:
+        done = restore_vaults(home.grounds(), made.path, opening(place / "one"), owners=[Owner.parse(ANN)])
+        assert [str(owner) for owner in done.owners] == [ANN]
+        assert done.kept == ()
+    (place / "one").rename(place / "gone")
+    with open_home(place / "two", Turning(), encryption="auto") as home:
+        assert [str(owner) for owner in home.owners()] == [ANN]
+        assert said(home.vault(ANN)) == before
+
+
+@pytest.mark.parametrize("how", ["missing", "damaged", "rubbish"])
+def test_a_vault_that_is_lost_or_damaged_comes_back_and_the_damaged_file_is_kept(place: Path, how: str) -> None:
+    with filled(place, owners=(ANN,)) as home:
+        before = said(home.vault(ANN))
+        made = back_up(home.grounds())
+        path = home.file_of(ANN)
+    assert path
+    spoiled = b""
+    if how == "missing":
+        path.unlink()
+    else:
+        raw = bytearray(path.read_bytes())
+        at = 0 if how == "rubbish" else len(raw) // 2
+        raw[at : at + 64] = bytes(64)
+        spoiled = bytes(raw)
+        path.write_bytes(spoiled)
+    with open_home(place, Turning(), encryption="auto") as home:
+        done = restore_vaults(home.grounds(), made.path, opening(place), replace=how != "missing")
+        assert said(home.vault(ANN)) == before
+    assert [(kept / path.name).read_bytes() for kept in done.kept] == ([spoiled] if spoiled else [])
+
+
+def _change_manifest(backup: Path, change: str, value: object) -> None:
+    document = json.loads((backup / NAME).read_text())
+    document["parts"][1][change] = value
+    (backup / NAME).write_text(json.dumps(document))
+
+
+def _spoil(backup: Path, what: str) -> type[RecollectumError]:
+    vault = next((backup / "vaults").iterdir())
+    match what:
+        case "byte":
+            raw = bytearray(vault.read_bytes())
+            raw[5000] ^= 1
+            vault.write_bytes(raw)
+        case "file":
+            vault.unlink()
+        case "manifest":
+            (backup / NAME).write_text("{")
+        case "climbing":
+            _change_manifest(backup, "file", "../../catalog.db")
+        case "rows":
+            _change_manifest(backup, "rows", {"memories": 3})
+        case "newer":
+            _change_manifest(backup, "schema", 9999)
+            return SchemaNewer
+        case "nothing":
+            (backup / NAME).unlink()
+            return NotFound
+        case _:
+            raise AssertionError(what)
+    return Damaged
+
+
+@pytest.mark.parametrize("what", ["byte", "file", "manifest", "climbing", "rows", "newer", "nothing"])
+def test_a_backup_that_is_not_whole_is_refused_in_a_sentence_and_changes_nothing(place: Path, what: str) -> None:
+    with filled(place, owners=(ANN,)) as home:
+        made = back_up(home.grounds(), to=place / "stick")
+        error = _spoil(made.path, what)
+        home.vault(ANN).memories.save(LATER)
+        before = said(home.vault(ANN))
+        with pytest.raises(error) as caught:
+            restore_vaults(home.grounds(), made.path, opening(place), replace=True)
+        assert ";" in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert said(home.vault(ANN)) == before
+        _leaves_nothing(home)
+    with pytest.raises(error):
+        restore_home(Home(place / "new"), made.path, opening(place))
+    assert not (place / "new" / "catalog.db").exists()
+    assert not list((place / "new").rglob("*.db"))
+
+
+def test_without_its_key_it_is_refused(place: Path) -> None:
+    with filled(place, owners=(ANN,)) as home:
+        made = back_up(home.grounds(), to=place / "stick")
+    with open_home(place / "other", Turning(), encryption="auto") as home:
+        (place / "config").rename(place / "gone")
+        with pytest.raises(KeyProblem):
+            restore_vaults(home.grounds(), made.path, opening(place))
+        _leaves_nothing(home)
+
+
+def _leaves_nothing(home: Recollectum) -> None:
+    assert not list(home.home.backups.iterdir())
+
+
+def test_a_home_that_is_there_and_vaults_that_lost_theirs_are_not_replaced(place: Path) -> None:
+    with filled(place, owners=(ANN,)) as home:
+        made = back_up(home.grounds(), to=place / "stick")
+        home.vault(ANN).memories.save(LATER)
+        path = home.file_of(ANN)
+    assert path
+    with pytest.raises(Conflict, match="--into"):
+        restore_home(Home(place / "home"), made.path, opening(place))
+    (place / "home" / "catalog.db").unlink()
+    newer = path.read_bytes()
+    with pytest.raises(Conflict, match="--replace"):
+        restore_home(Home(place / "home"), made.path, opening(place))
+    assert path.read_bytes() == newer
+    done = restore_home(Home(place / "home"), made.path, opening(place), replace=True)
+    assert newer in [(kept / path.name).read_bytes() for kept in done.kept if (kept / path.name).exists()]
+    with open_home(place, Turning(), encryption="auto") as home:
+        assert LATER not in said(home.vault(ANN))[0]
+
+
+def test_what_was_erased_since_a_backup_does_not_come_back_with_it(place: Path) -> None:
+    with filled(place, owners=(ANN,)) as home:
+        session = home.vault(ANN).sessions.page()[0].id
+        # Elsewhere: copies in the home are destroyed with what was erased.
+        made = back_up(home.grounds(), to=place / "stick")
+        vault = home.vault(ANN)
+        vault.purge.run(vault.purge.preview(PurgeRequest.sessions(session)).token)
+    with open_home(place, Turning(), encryption="auto") as home:
+        restore_vaults(home.grounds(), made.path, opening(place), replace=True)
+    with open_home(place, Turning(), encryption="auto") as home:
+        assert home.vault(ANN).sessions.page() == []
+        assert home.vault(ANN).memories.find("tea")
+
+
+def test_a_word_that_was_changed_in_a_backup_without_encryption_is_noticed(place: Path) -> None:
+    with filled(place, encryption="off", owners=(ANN,)) as home:
+        made = back_up(home.grounds(), to=place / "stick")
+        vault = next((made.path / "vaults").iterdir())
+        vault.write_bytes(vault.read_bytes().replace(b"message 7 in the", b"message 8 in the"))
+        with pytest.raises(Damaged, match="not what was backed up"):
+            restore_vaults(home.grounds(), made.path, opening(place), replace=True)

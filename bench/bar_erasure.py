@@ -63,7 +63,9 @@ def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
         for first in range(0, 50_000 if long else 500, 500):
             vault.memories.save_many([Draft(content=f"number {first + n} stays, {_KEPT}") for n in range(500)])
         texts = [f"the word is {word}, {n}" for n in range(250 if long else 25) for word in _SECRETS]
-        gone = [one.id for one in vault.memories.save_many([Draft(content=text) for text in texts])]
+        gone = [
+            one.id for one in [one.memory for one in vault.memories.save_many([Draft(content=text) for text in texts])]
+        ]
         session = _talk(vault, "home", _SECRETS)
         vault.index.update()
         (path,) = vault_files(home.home.root)

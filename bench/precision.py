@@ -73,7 +73,10 @@ def _save(vault: Vault, beliefs: Sequence[Mapping[str, Any]], person: str) -> di
     """The beliefs of one person as memories, by what the set calls them; a superseded one is followed by its heir."""
     own = [one for one in beliefs if one["user_id"] == person]
     drafts = [Draft(content=_said(one), agent=_scope(one["scope"]), kind="preference") for one in own]
-    kept = {one["_id"]: memory.id for one, memory in zip(own, vault.memories.save_many(drafts), strict=True)}
+    kept = {
+        one["_id"]: memory.id
+        for one, memory in zip(own, [one.memory for one in vault.memories.save_many(drafts)], strict=True)
+    }
     for one in own:
         if one["superseded_by"] or one["resolved_at"]:
             vault.memories.move(kept[one["_id"]], "archived")

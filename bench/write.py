@@ -122,7 +122,7 @@ def _at_size(vault: Vault, home: Path, size: int, chance: random.Random) -> Resu
     try:
         save = _pairs(
             raw,
-            lambda: vault.memories.save(_text(chance)),
+            lambda: vault.memories.save(_text(chance)).memory,
             _rows_of_memory,
         )
         say = _pairs(

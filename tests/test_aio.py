@@ -153,7 +153,7 @@ def test_the_awaited_face_gives_the_same_results(tmp_path: Path) -> None:
     async def converse() -> list[str]:
         async with aio.AsyncRecollectum(tmp_path, settings={"encryption": "off"}) as r:
             alice = await r.vault("user:alice")
-            memory = await alice.memories.save("Grace is my girlfriend", key="girlfriend")
+            memory = (await alice.memories.save("Grace is my girlfriend", key="girlfriend")).memory
             chat = await alice.sessions.open(channel="telegram", agent="main")
             await asyncio.gather(*(chat.add("user", f"I am vegetarian, message {n}") for n in range(20)))
             hits = await alice.recall("vegetarian", limit=30)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from recollectum.domain.event import Event
     from recollectum.domain.hit import Hit, Source
-    from recollectum.domain.memory import Kind, Memory, State
+    from recollectum.domain.memory import Kind, Memory, SaveOutcome, SaveResult, State
     from recollectum.domain.message import Message, Role, TokenCount, ToolCall
     from recollectum.domain.session import Session, SessionKey
     from recollectum.domain.trust import Trust
@@ -47,6 +47,8 @@ __all__ = [
     "Recollectum",
     "RecollectumError",
     "Role",
+    "SaveOutcome",
+    "SaveResult",
     "Session",
     "SessionKey",
     "Source",
@@ -79,6 +81,8 @@ _HOME_OF = {
     "Recollectum": "recollectum.engine",
     "RecollectumError": "recollectum.domain.errors",
     "Role": "recollectum.domain.message",
+    "SaveOutcome": "recollectum.domain.memory",
+    "SaveResult": "recollectum.domain.memory",
     "Session": "recollectum.domain.session",
     "SessionKey": "recollectum.domain.session",
     "Source": "recollectum.domain.hit",

@@ -140,7 +140,7 @@ class Lives(Standing):
         now = self.clock.now
         memory = self._agrees(
             lambda: self.model.save(content, key, expires, now) or "new",
-            lambda: self.vault.memories.save(content, key=key, ttl=ttl),
+            lambda: self.vault.memories.save(content, key=key, ttl=ttl).memory,
         )
         if memory and memory.id not in self.ids:
             self.model.add(memory.id, Record(content, key, expires=expires), now)

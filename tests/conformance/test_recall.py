@@ -41,7 +41,7 @@ def vault(request: pytest.FixtureRequest) -> Iterator[Vault]:
 )
 def test_a_text_is_found_by_what_a_person_would_ask(vault: Vault, text: str, query: str) -> None:
     vault.memories.save("something else entirely")
-    memory = vault.memories.save(text)
+    memory = vault.memories.save(text).memory
     assert [hit.source.memory_id for hit in vault.recall(query)] == [memory.id]
 
 
@@ -59,7 +59,7 @@ def test_every_hit_cites_its_place(vault: Vault) -> None:
     chat = vault.sessions.open(channel="telegram")
     chat.add("user", "nothing of note")
     message = chat.add("user", "I am vegetarian", speaker="Alice")
-    memory = vault.memories.save("Alice is vegetarian", message_id=message.id)
+    memory = vault.memories.save("Alice is vegetarian", message_id=message.id).memory
     hits = {hit.source.kind: hit for hit in vault.recall("vegetarian")}
     said, known = hits[SourceKind.SESSIONS], hits[SourceKind.MEMORIES]
     assert (said.source.session_id, said.source.message_id, said.source.position) == (chat.id, message.id, 2)
@@ -78,7 +78,7 @@ def test_what_a_better_hit_says_already_is_not_said_again(vault: Vault) -> None:
     for speaker in ("ann", "ann", "ben"):
         chat.add("user", "Tea, please!", speaker=speaker)
     assert sorted(hit.author for hit in vault.recall("tea")) == ["ann", "ben"]
-    memory = vault.memories.save("tea please", importance=1)
+    memory = vault.memories.save("tea please", importance=1).memory
     assert [hit.source.memory_id for hit in vault.recall("tea", limit=1)] == [memory.id]
 
 
@@ -86,7 +86,7 @@ def test_what_may_not_be_served_takes_nobodys_place() -> None:
     clock = Turning()
     with quick_folder() as place, open_home(place, clock) as home:
         vault = home.vault("user:alice")
-        kept = vault.memories.save("a very long sentence in which tea is one word among a good many others")
+        kept = vault.memories.save("a very long sentence in which tea is one word among a good many others").memory
         vault.memories.save_many(Draft(content=f"tea {number}", ttl=timedelta(hours=1)) for number in range(500))
         clock.turn(timedelta(hours=2))
         assert [hit.source.memory_id for hit in vault.recall("tea")] == [kept.id]
@@ -141,9 +141,9 @@ def test_the_filters_choose_where_to_look(vault: Vault) -> None:
 @pytest.mark.feature("G11")
 def test_better_answers_come_first_and_ties_go_to_the_newer(vault: Vault) -> None:
     vault.memories.save("the garden has roses, and a shed, and a path that leads to the road")
-    best = vault.memories.save("roses in the garden")
-    old = vault.memories.save("tulips stand in pot 1")
-    new = vault.memories.save("tulips stand in pot 2")
+    best = vault.memories.save("roses in the garden").memory
+    old = vault.memories.save("tulips stand in pot 1").memory
+    new = vault.memories.save("tulips stand in pot 2").memory
     hits = vault.recall("garden roses")
     assert hits[0].source.memory_id == best.id
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -152,7 +152,7 @@ def test_better_answers_come_first_and_ties_go_to_the_newer(vault: Vault) -> Non
 
 @pytest.mark.feature("G11")
 def test_the_words_of_a_key_find_its_memory(vault: Vault) -> None:
-    memory = vault.memories.save("Grace", key="best_friend")
+    memory = vault.memories.save("Grace", key="best_friend").memory
     assert [hit.source.memory_id for hit in vault.recall("who is my best friend?")] == [memory.id]
 
 

@@ -42,7 +42,7 @@ def _search(vault: Vault, name: str, seconds: float) -> dict[str, list[str]]:
     while time.monotonic() < until:
         word = f"{name}x{len(told['saved']) + len(told['failed'])}"
         try:
-            memory = vault.memories.save(f"the word {word} was written")
+            memory = vault.memories.save(f"the word {word} was written").memory
             told["saved"].append(word)
             if memory.id not in [hit.source.memory_id for hit in vault.recall(word)]:
                 told["missed"].append(word)

@@ -68,7 +68,7 @@ def test_threads_that_share_a_vault_all_get_their_own_answer(tmp_path: Path) -> 
         def work(number: int) -> None:
             for turn in range(20):
                 text = f"thread {number} was here for the turn {turn}"
-                memory = vault.memories.save(text)
+                memory = vault.memories.save(text).memory
                 assert memory.content == text
                 saved.append(memory.id)
 

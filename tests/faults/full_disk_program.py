@@ -42,7 +42,7 @@ def main(task: str) -> None:
     late, _, task = task.rpartition(" ")
     r = Recollectum(folder / "home", clock=clock)
     vault = r.vault("user:ann")
-    ids = [memory.id for memory in vault.memories.save_many(_drafts(0))]
+    ids = [memory.id for memory in [one.memory for one in vault.memories.save_many(_drafts(0))]]
     chat = vault.sessions.open(channel="test", agent="main")
     for number in range(200):
         chat.add("user", f"message {number} about {CANARY}")

@@ -116,7 +116,7 @@ def _busy(place: Path) -> Path:
         for number in range(150):
             chat = vault.sessions.open(channel=f"channel{number}", agent="main")
             chat.add("user", f"the {number}th conversation, which is a longer one so that pages fill up sooner")
-            first = vault.memories.save(f"fact {number} as it was at first, with some words to make it longer")
+            first = vault.memories.save(f"fact {number} as it was at first, with some words to make it longer").memory
             vault.memories.edit(first.id, content=f"fact {number} as it was later, with some words to make it longer")
             vault.memories.supersede(first.id, f"fact {number} as it is now, with some words to make it longer")
         path = home.file_of(ANN)

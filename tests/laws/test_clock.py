@@ -104,7 +104,7 @@ def _bystanders(vault: Vault) -> list[tuple[str, str]]:
 
 
 def _change(vault: Vault) -> None:
-    memory = vault.memories.save("newcomer", ttl=HOUR)
+    memory = vault.memories.save("newcomer", ttl=HOUR).memory
     vault.memories.edit(memory.id, "newcomer two")
     vault.memories.forget(vault.memories.supersede(memory.id, "newcomer three").id)
 

@@ -137,7 +137,10 @@ _TIMES = ("valid_to", "archive_at", "retention_expires_at", "expires_at", "hard_
 
 def _put(vault: Vault, drawn: list[Memory]) -> list[Memory]:
     """Rows as they were drawn, in the index whatever their state: recall must not rely on its having been kept up."""
-    saved = vault.memories.save_many([Draft(content=f"zebra {number}") for number, _ in enumerate(drawn)])
+    saved = [
+        one.memory
+        for one in vault.memories.save_many([Draft(content=f"zebra {number}") for number, _ in enumerate(drawn)])
+    ]
     kept = [replace(memory, id=row.id) for memory, row in zip(drawn, saved, strict=True)]
 
     def change(tx: Tx) -> None:
@@ -180,7 +183,7 @@ LIVES = st.lists(
 def _live(home: Recollectum, lives: list[tuple[str, int | None]]) -> Vault:
     vault = home.vault(OWNER)
     for number, (end, ttl) in enumerate(lives):
-        memory = vault.memories.save(f"thing {number}", ttl=ttl * DAY if ttl else None)
+        memory = vault.memories.save(f"thing {number}", ttl=ttl * DAY if ttl else None).memory
         if end == "archive":
             vault.memories.move(memory.id, "archived")
         elif end == "forget":
@@ -245,7 +248,7 @@ def test_a_memory_is_restored_inside_its_grace_window_and_refused_after_it(templ
     clock = Turning()
     with quick_folder() as folder, open_home(copy_home(template, folder / "it"), clock) as home:
         vault = home.vault(OWNER)
-        memory = vault.memories.save("thing")
+        memory = vault.memories.save("thing").memory
         vault.memories.forget(memory.id)
         clock.turn(timedelta(hours=hours))
         if hours < 7 * 24:

@@ -130,7 +130,7 @@ def test_two_owners_never_share_a_vault_and_no_file_is_made_elsewhere(
             continue
         name = str(vault.owner)
         # What the vault says of itself is what its first owner wrote there.
-        mark = vault.memories.find("mark") or vault.memories.save(name, key="mark")
+        mark = vault.memories.find("mark") or vault.memories.save(name, key="mark").memory
         assert mark.content == name
     made = _files(place) - before
     assert {path.parent for path in made} <= {place / "home" / "vaults"}

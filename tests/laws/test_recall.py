@@ -80,7 +80,7 @@ def test_any_text_is_a_legal_query(vault: Vault, query: str) -> None:
 @pytest.mark.feature("A12")
 def test_a_saved_text_is_found_by_each_of_its_words(vault: Vault, text: str, which: int) -> None:
     try:
-        memory = vault.memories.save(text)
+        memory = vault.memories.save(text).memory
     except InvalidInput:
         assert not clean(text).strip()
         return

@@ -57,7 +57,7 @@ def test_derived_trust_is_the_least_of_its_lineage(*, told: list[tuple[str, bool
         for number, (role, brought, strange) in enumerate(told):
             message = _says(own, number, role, brought=brought)
             writer = eve if strange else own
-            memory = writer.memories.save(f"remembered {number}", message_id=message)
+            memory = writer.memories.save(f"remembered {number}", message_id=message).memory
             lineage = least_trusted(
                 TRUST[role],
                 Trust.IMPORTED if brought and role != "system" else Trust.OWNER,

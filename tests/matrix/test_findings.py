@@ -40,7 +40,7 @@ def vault(home: Recollectum) -> Vault:
 def test_a_late_sweep_does_not_bring_back_what_readers_saw_deleted(
     home: Recollectum, vault: Vault, clock: Turning
 ) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     walk(home, clock, START + 155 * DAY, ALICE)
     with pytest.raises(NotFound):
         vault.memories.get(memory.id)
@@ -74,7 +74,7 @@ def test_a_clock_that_goes_back_over_a_restart_resurrects_nothing(
     clock = Turning()
     with open_home(place, clock) as home:
         vault = home.vault(ALICE)
-        memory = vault.memories.save("one", ttl=ttl)
+        memory = vault.memories.save("one", ttl=ttl).memory
         if seen is _lost:
             vault.memories.forget(memory.id)
         walk(home, clock, START + days * DAY, ALICE)
@@ -108,7 +108,7 @@ def test_an_accepted_time_is_not_taken_back_by_another_process(place: Path, cloc
 
 
 def test_a_leap_of_the_clock_takes_no_deadline_away(vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("one", ttl=30 * DAY)
+    memory = vault.memories.save("one", ttl=30 * DAY).memory
     clock.turn(DECADE)
     vault.memories.restore(memory.id)
     clock.turn(-DECADE)
@@ -162,7 +162,7 @@ def test_revoking_and_withdrawing_work_at_once(home: Recollectum, end: str) -> N
 
 @pytest.mark.parametrize("operation", ["edit", "forget", "describe", "record_call"])
 def test_a_key_that_may_only_write_reads_nothing(home: Recollectum, vault: Vault, operation: str) -> None:
-    memory = vault.memories.save("canary")
+    memory = vault.memories.save("canary").memory
     chat = vault.sessions.open()
     chat.describe(summary="canary")
     message = chat.add("user", "canary")
@@ -197,9 +197,9 @@ def test_greek_letters_are_not_taken_for_latin_ones(home: Recollectum, latin: st
 
 @pytest.mark.parametrize("how", ["save", "supersede"])
 def test_a_key_is_never_held_twice(vault: Vault, how: str) -> None:
-    first = vault.memories.save("one", key="k")
+    first = vault.memories.save("one", key="k").memory
     vault.memories.forget(first.id)
-    second = vault.memories.save("two", key="k")
+    second = vault.memories.save("two", key="k").memory
     vault.memories.move(second.id, "archived")
     vault.memories.restore(first.id)
     if how == "save":
@@ -212,13 +212,13 @@ def test_a_key_is_never_held_twice(vault: Vault, how: str) -> None:
 @pytest.mark.parametrize("key", [None, "k"])
 def test_what_superseded_something_is_known_when_it_is_said_again(vault: Vault, key: str | None) -> None:
     new = vault.memories.supersede(vault.memories.save("one", key=key).id, "two")
-    again = vault.memories.save("two", key=key)
+    again = vault.memories.save("two", key=key).memory
     assert (again.id, again.version) == (new.id, 1)
     assert len(vault.memories.page()) == 1
 
 
 def test_an_expired_holder_of_a_key_hinders_no_restore(vault: Vault, clock: Turning) -> None:
-    first = vault.memories.save("one", key="k")
+    first = vault.memories.save("one", key="k").memory
     vault.memories.forget(first.id)
     vault.memories.save("two", key="k", ttl=HOUR)
     clock.turn(2 * HOUR)
@@ -235,14 +235,14 @@ def test_one_long_text_does_not_hide_the_others(vault: Vault) -> None:
 def test_what_a_tool_says_under_a_known_key_is_not_the_owners_word(vault: Vault) -> None:
     vault.memories.save("one", key="k")
     message = vault.sessions.open().add("tool", "two")
-    assert vault.memories.save("two", key="k", message_id=message.id).trust is Trust.TOOL
+    assert vault.memories.save("two", key="k", message_id=message.id).memory.trust is Trust.TOOL
 
 
 def test_what_another_says_under_a_known_key_is_not_the_owners_word(home: Recollectum, vault: Vault) -> None:
     vault.memories.save("one", key="k")
     home.people.add("user:carol")
     home.keys.grant("user:carol", ALICE, "write")
-    assert home.acting_for("user:carol").vault(ALICE).memories.save("two", key="k").trust is Trust.UNKNOWN
+    assert home.acting_for("user:carol").vault(ALICE).memories.save("two", key="k").memory.trust is Trust.UNKNOWN
 
 
 def test_a_context_holds_nothing_that_is_no_longer_true(vault: Vault, clock: Turning) -> None:

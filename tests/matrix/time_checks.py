@@ -72,7 +72,7 @@ def check_grace(folder: Path) -> Iterator[str]:
     clock = Turning()
     with open_home(folder / "grace", clock) as home:
         vault = home.vault(_OWNER)
-        memory = vault.memories.save("canary", key="one")
+        memory = vault.memories.save("canary", key="one").memory
         vault.memories.forget(memory.id)
         clock.turn(6 * _DAY)
         vault.lifecycle.run()
@@ -101,7 +101,7 @@ def check_events_hold_no_content(folder: Path) -> Iterator[str]:
     """The audit trail names things by id and never repeats what they say."""
     with open_home(folder / "events", Turning()) as home:
         vault = home.vault(_OWNER)
-        one = vault.memories.save("canary text", key="k_one")
+        one = vault.memories.save("canary text", key="k_one").memory
         vault.memories.save("canary text")
         vault.memories.edit(one.id, "canary text two")
         two = vault.memories.supersede(one.id, "canary text three")

@@ -141,8 +141,8 @@ def test_what_may_not_be_served_is_gone_at_once(
 ) -> None:
     embedder = scripted() if rung is SearchMode.HYBRID else None
     with opened(place, embedder, clock=clock) as vault:
-        kept = vault.memories.save("a red car was in the garage")
-        gone = vault.memories.save("the red car is in my garage now", ttl=timedelta(days=1))
+        kept = vault.memories.save("a red car was in the garage").memory
+        gone = vault.memories.save("the red car is in my garage now", ttl=timedelta(days=1)).memory
         chat = vault.sessions.open(channel="old")
         chat.add("user", "that red car in the garage was mine")
         before = vault.recall(_QUERIES[rung])

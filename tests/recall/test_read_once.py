@@ -20,7 +20,7 @@ def test_what_another_home_writes_is_found_by_meaning_at_once(place: Path) -> No
         for _ in range(3):
             assert mine.recall("automobile").rung is SearchMode.HYBRID
         for number, (text, asked) in enumerate((("my car is red", "automobile"), ("a doctor called", "physician"))):
-            saved = theirs.memories.save(text)
+            saved = theirs.memories.save(text).memory
             # Embedded by the other one first, or by the one that asks.
             if number:
                 theirs.index.update()
@@ -33,7 +33,7 @@ def test_what_another_home_writes_is_found_by_meaning_at_once(place: Path) -> No
 def test_what_another_home_deletes_is_not_found_any_more(place: Path) -> None:
     with embedding_with(scripted()), home(place) as one, home(place) as other:
         mine, theirs = one.vault(OWNER), other.vault(OWNER)
-        saved = mine.memories.save("my car is red")
+        saved = mine.memories.save("my car is red").memory
         mine.memories.save("tea is brewed")
         assert mine.recall("automobile")[0].text == "my car is red"
         theirs.memories.forget(saved.id)

@@ -61,7 +61,7 @@ def _rows(tx: Tx) -> int:
 def test_every_row_has_its_seal_whatever_happens_to_it(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning()) as home:
         vault = _filled(home)
-        kept = vault.memories.save("the boat is blue", importance=1)
+        kept = vault.memories.save("the boat is blue", importance=1).memory
         vault.memories.edit(kept.id, content="the boat is grün")
         vault.memories.supersede(kept.id, content="the boat is sold")
         vault.memories.forget(vault.memories.save("nothing of weight").id)
@@ -187,7 +187,7 @@ def test_a_purge_leaves_no_seal_of_what_it_erased(tmp_path: Path, first: Callabl
         vault = _filled(home)
         path = _file(home)
         others = _digests(path)
-        memory = vault.memories.save("the number of the safe is 4711")
+        memory = vault.memories.save("the number of the safe is 4711").memory
         erased = _digests(path) - others
         assert _in_files(path, erased) == 1
         first(vault, memory.id)

@@ -16,7 +16,7 @@ ANN, BEN = "user:ann", "user:ben"
 def fill(vault: Vault, count: int = 200) -> None:
     """Memories, an edit of one, a conversation."""
     vault.memories.save_many([Draft(content=f"number {number} of the things to keep") for number in range(count)])
-    edited = vault.memories.save("tea is drunk without milk", key="tea")
+    edited = vault.memories.save("tea is drunk without milk", key="tea").memory
     vault.memories.edit(edited.id, content="tea is drunk with milk")
     chat = vault.sessions.open(channel="test", agent="main")
     for number in range(count // 4):

@@ -122,7 +122,7 @@ def test_nonsense_is_refused_in_words(vault: Vault) -> None:
         vault.learnings.add("x", "pattern", agent="coder", shared=True)
     with pytest.raises(InvalidInput, match="agent name"):
         vault.learnings.file("../bob")
-    fact = vault.memories.save("no learning at all")
+    fact = vault.memories.save("no learning at all").memory
     with pytest.raises(NotFound, match="there is no learning"):
         vault.learnings.remove(fact.id)
 

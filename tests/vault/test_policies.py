@@ -64,7 +64,7 @@ def _admin(tmp_path: Path, text: str) -> Path:
 def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollectum) -> None:
     file = _user(tmp_path, SEARCH_ONLY)
     alice = home.login(home.keys.create("user:alice")[1]).vault("user:alice")
-    saved = alice.memories.save("the boat is red")
+    saved = alice.memories.save("the boat is red").memory
     assert alice.recall("boat")
     with pytest.raises(Denied, match=r"memory\.forget is denied by mine\.toml:2 \(user\): this client may search"):
         alice.memories.forget(saved.id)
@@ -83,7 +83,7 @@ def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollectum
 def test_a_program_is_known_by_the_name_it_came_under(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, SEARCH_ONLY)
     desk = home.through("mcp:desktop").vault("user:alice")
-    saved = desk.memories.save("tea")
+    saved = desk.memories.save("tea").memory
     with pytest.raises(Denied, match="process as mcp:desktop may not"):
         desk.memories.forget(saved.id)
     home.through("hook:editor").vault("user:alice").memories.forget(saved.id)
@@ -139,7 +139,7 @@ def test_arguments_can_be_asked_about(tmp_path: Path, home: Recollectum) -> None
 def test_a_bad_admin_file_closes_what_it_may_have_closed(tmp_path: Path, home: Recollectum) -> None:
     file = _admin(tmp_path, '[[rule]]\ntool = "memory.forget"\ndecision = "denyy"\n')
     vault = home.vault("user:alice")
-    saved = vault.memories.save("tea")
+    saved = vault.memories.save("tea").memory
     with pytest.raises(Denied, match=f"{re.escape(str(file))}:1: decision is 'denyy'"):
         vault.memories.forget(saved.id)
     _admin(tmp_path, "[[rule]]\ntool = 'memory.forget'\ndecision = 'deny\n")
@@ -180,7 +180,7 @@ def test_the_owners_own_slip_shuts_out_others_and_not_the_owner(tmp_path: Path, 
     with pytest.raises(Denied, match=r"could not be read: mine\.toml:1: decision is 'denyy'"):
         desk.recall("tea")
     # The rest of the file holds, and what the slip cannot be about stays open.
-    saved = desk.memories.save("tea")
+    saved = desk.memories.save("tea").memory
     with pytest.raises(Denied, match="this client may search"):
         desk.memories.forget(saved.id)
 
@@ -202,7 +202,7 @@ def test_who_would_be_asked_is_the_owner_but_not_for_the_admin(
 
 def test_a_denial_holds_for_the_owner_as_well(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, '[[rule]]\ntool = ["memory.forget", "people.*"]\ndecision = "deny"\n')
-    saved = home.vault("user:alice").memories.save("tea")
+    saved = home.vault("user:alice").memories.save("tea").memory
     with pytest.raises(Denied, match=rf"{re.escape(str(tmp_path))}.*mine\.toml:1"):
         home.vault("user:alice").memories.forget(saved.id)
     with pytest.raises(Denied, match=r"people\.add"):

@@ -99,6 +99,31 @@ class Version:
     author: str
 
 
+class SaveOutcome(StrEnum):
+    """What saving a memory came to."""
+
+    CREATED = "created"
+    #: It was known already: its life begins anew.
+    RENEWED = "renewed"
+    #: Its key held something else, which is kept as a version.
+    CHANGED = "changed"
+    #: The caller may write and not read, so it is not told what was there before.
+    SAVED = "saved"
+
+
+@dataclass(frozen=True, slots=True)
+class SaveResult:
+    """A memory as it was saved, and what saving it came to."""
+
+    memory: Memory
+    outcome: SaveOutcome
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return self.memory.id
+
+
 def check_key(key: str) -> str:
     """A key that follows the grammar, or a sentence that says which rule it breaks."""
     if len(key) > MAX_KEY:

@@ -49,6 +49,10 @@ class Gate:
         """Whether the caller speaks for the owner: as the person, or as the operator of the home."""
         return self.caller.operator or (self.owner is not None and self.owner.person == self.caller.person)
 
+    def may_read(self) -> bool:
+        """Whether the caller may see what the vault holds."""
+        return decide_access(self.caller_now(), self.owner, Permission.READ, Scope.USER).allowed
+
     def caller_now(self) -> Caller:
         """The caller with the rights of this moment."""
         return self.look_up() if self.look_up else self.caller

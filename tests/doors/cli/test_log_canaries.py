@@ -51,7 +51,7 @@ def _hits(*places: Path) -> list[str]:
 def _fill(vault: Vault) -> Held:
     chat = vault.sessions.open(channel="x")
     said = [chat.add("user", f"{CANARY} said {place}") for place in range(2)]
-    memory = vault.memories.save(f"{CANARY} remembered", key=KEY)
+    memory = vault.memories.save(f"{CANARY} remembered", key=KEY).memory
     return Held(memories={"active": memory.id}, sessions=[chat.id], messages=[one.id for one in said])
 
 

@@ -55,7 +55,7 @@ def page(seen: Watched) -> Page:
 @pytest.mark.feature("M10")
 def test_a_memory_is_searched_edited_forgotten_and_restored(place: Place, page: Page) -> None:
     vault = place.home.acting_for("user:ada").vault("user:ada")
-    memory = vault.memories.save("The spare key is under the kingfisher pot")
+    memory = vault.memories.save("The spare key is under the kingfisher pot").memory
     page.get_by_label("Search", exact=True).fill("kingfisher")
     page.get_by_label("Search", exact=True).press("Enter")
     hit = page.locator(".hits > li").first
@@ -82,7 +82,7 @@ def test_a_memory_is_searched_edited_forgotten_and_restored(place: Place, page: 
 
 def test_what_was_done_is_undone_from_the_timeline(place: Place, page: Page) -> None:
     vault = place.home.acting_for("user:ada").vault("user:ada")
-    memory = vault.memories.save("The tin is blue")
+    memory = vault.memories.save("The tin is blue").memory
     vault.memories.edit(memory.id, "The tin is red")
     page.get_by_role("link", name="Timeline").click()
     expect(page.get_by_role("img", name=re.compile("What was learned, changed and forgotten"))).to_be_visible()

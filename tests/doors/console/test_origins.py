@@ -58,7 +58,7 @@ def test_the_very_words_are_marked_on_both_pages(place: Place, start: int) -> No
 def test_of_a_long_message_the_nearest_sentence_is_marked(place: Place) -> None:
     vault = _vault(place)
     said = vault.sessions.open(channel="cli").add("user", "Hello there. The boat is called Petrel. Bye.")
-    memory = vault.memories.save("the boat is called Petrel", message_id=said.id)
+    memory = vault.memories.save("the boat is called Petrel", message_id=said.id).memory
     with place.client("user:ada") as client:
         for page in _pages(client, memory.id):
             assert "<mark>The boat is called Petrel.</mark>" in page
@@ -67,7 +67,7 @@ def test_of_a_long_message_the_nearest_sentence_is_marked(place: Place) -> None:
 def test_what_has_no_words_behind_it_says_so(place: Place) -> None:
     vault = _vault(place)
     silent = vault.sessions.open(channel="mcp").add("assistant", "")
-    made = [vault.memories.save("by hand"), vault.memories.save("by a tool", message_id=silent.id)]
+    made = [vault.memories.save("by hand").memory, vault.memories.save("by a tool", message_id=silent.id).memory]
     with place.client("user:ada") as client:
         for one in made:
             assert "there is no conversation behind it" in client.get(f"/console/memories/{one.id}").text

@@ -45,7 +45,7 @@ def test_no_text_of_a_vault_becomes_a_part_of_a_page(place: Place, ada: httpx2.C
 
 def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
     vault = place.home.acting_for("user:ada").vault("user:ada")
-    memory = vault.memories.save(f"alpha {text}")
+    memory = vault.memories.save(f"alpha {text}").memory
     vault.memories.edit(memory.id, f"alpha beta {text}")
     chat = vault.sessions.open(topic=(text.strip() or "x")[:60].replace("\n", " "))
     chat.add("user", f"alpha {text}", speaker=text[:80].replace("\n", " "))
@@ -100,7 +100,7 @@ def test_the_words_of_a_query_or_an_address_are_shown_and_do_not_act(ada: httpx2
 
 
 def test_a_textarea_gives_back_what_was_put_in(place: Place, ada: httpx2.Client) -> None:
-    memory = place.home.vault("user:ada").memories.save('\ttabs, "quotes" & <tags>')
+    memory = place.home.vault("user:ada").memories.save('\ttabs, "quotes" & <tags>').memory
     page = ada.get(f"/console/memories/{memory.id}").text
     inside = page.split('name="content"')[1].split(">\n", 1)[1].split("</textarea>")[0]
     assert html.unescape(inside) == memory.content
@@ -108,7 +108,7 @@ def test_a_textarea_gives_back_what_was_put_in(place: Place, ada: httpx2.Client)
 
 def test_nobody_sees_what_belongs_to_another(place: Place, ada: httpx2.Client) -> None:
     bobs = place.home.acting_for("user:bob").vault("user:bob")
-    memory = bobs.memories.save("kingfisher, and nobody else knows")
+    memory = bobs.memories.save("kingfisher, and nobody else knows").memory
     chat = bobs.sessions.open()
     chat.add("user", "kingfisher said")
     token = _csrf(ada)
@@ -128,7 +128,7 @@ def test_nobody_sees_what_belongs_to_another(place: Place, ada: httpx2.Client) -
 
 def test_a_vault_that_was_granted_can_be_looked_at_and_not_changed(place: Place, ada: httpx2.Client) -> None:
     bobs = place.home.acting_for("user:bob").vault("user:bob")
-    memory = bobs.memories.save("kingfisher of bob")
+    memory = bobs.memories.save("kingfisher of bob").memory
     grant = place.home.keys.grant("user:ada", "user:bob", permission="read", scope="user")
     token = _csrf(ada)
     assert ada.post("/console/vault", data={"csrf": token, "owner": "user:bob"}).status_code == 303
@@ -144,7 +144,7 @@ def test_a_vault_that_was_granted_can_be_looked_at_and_not_changed(place: Place,
 
 def test_an_edit_of_what_changed_meanwhile_is_refused_calmly(place: Place, ada: httpx2.Client) -> None:
     vault = place.home.vault("user:ada")
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     vault.memories.edit(memory.id, "two")
     fields = {"csrf": _csrf(ada), "content": "three", "version": "1"}
     refused = ada.post(f"/console/memories/{memory.id}/edit", data=fields)

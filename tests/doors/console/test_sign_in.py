@@ -121,7 +121,7 @@ def test_no_action_is_taken_without_the_token_of_the_session(place: Place) -> No
 
 def test_a_form_without_its_token_changes_nothing(place: Place) -> None:
     vault = place.home.vault("user:ada")
-    memory = vault.memories.save("kept")
+    memory = vault.memories.save("kept").memory
     with place.client("user:ada") as client:
         client.post(f"/console/memories/{memory.id}/forget", data={"csrf": "guess"})
         assert vault.memories.get(memory.id) == memory

@@ -84,7 +84,7 @@ def test_an_unknown_tool_of_the_other_profile_is_unknown(guest: McpClient) -> No
 
 def test_leave_to_forget_is_for_one_memory_as_it_stands_and_one_caller(guest: McpClient, tmp_path: Path) -> None:
     vault, leave = guest.vault, guest.confirmations
-    tea, coffee = vault.memories.save("tea"), vault.memories.save("coffee")
+    tea, coffee = vault.memories.save("tea").memory, vault.memories.save("coffee").memory
     token = leave.give(vault, tea)
     leave.check(vault, tea, token)
     with Recollectum(tmp_path / "other", settings={"storage.reserve_mib": 0}) as other:
@@ -101,7 +101,7 @@ def test_leave_to_forget_is_for_one_memory_as_it_stands_and_one_caller(guest: Mc
 
 
 def test_forgetting_needs_leave(guest: McpClient) -> None:
-    kept = guest.vault.memories.save("tea")
+    kept = guest.vault.memories.save("tea").memory
     call_tool(DEFAULT, guest, "forget", {"id": kept.id})
     assert guest.vault.memories.get(kept.id).content == "tea"
     with pytest.raises(NotFound):

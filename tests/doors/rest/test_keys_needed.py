@@ -54,7 +54,7 @@ def _check_every_route(served: Served) -> None:
 @pytest.mark.feature("P7")
 def test_with_a_foreign_key_nothing_of_anothers_is_there(served: Served) -> None:
     vault = served.home.vault("user:alice")
-    memory = vault.memories.save("Alice drinks tea")
+    memory = vault.memories.save("Alice drinks tea").memory
     session = vault.sessions.open()
     session.add("user", "tea please")
     bob = served.with_key(served.new_key("user:bob", "read", "write", "admin"))

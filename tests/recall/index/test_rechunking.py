@@ -91,7 +91,7 @@ def test_pieces_of_another_version_are_cut_again_behind_the_answers(
     with opened(place, None) as vault:
         for number in range(150):
             vault.memories.save(f"tea of sort {number} is green")
-        gone = vault.memories.save("an oath that was taken back")
+        gone = vault.memories.save("an oath that was taken back").memory
         vault.memories.forget(gone.id)
         vault.sessions.open().add("user", "the doctor called", speaker="Ann")
         vault.notes.add(folder)

@@ -24,7 +24,7 @@ def test_what_was_just_written_is_found_by_meaning(place: Path) -> None:
     with opened(place, scripted()) as vault:
         vault.memories.save("tea is green")
         vault.recall("anything")
-        memory = vault.memories.save("my car is red")
+        memory = vault.memories.save("my car is red").memory
         hit = vault.recall("automobile")[0]
         assert (hit.source.memory_id, hit.reasons.vector_rank, hit.reasons.text_rank) == (memory.id, 1, None)
         message = vault.sessions.open().add("user", "the doctor called", speaker="Ann")
@@ -38,7 +38,7 @@ def test_what_was_just_written_is_found_by_meaning(place: Path) -> None:
 def test_no_write_asks_the_embedder(place: Path) -> None:
     embedder = scripted()
     with opened(place, embedder) as vault:
-        memory = vault.memories.save("my car is red", key="car")
+        memory = vault.memories.save("my car is red", key="car").memory
         vault.memories.edit(memory.id, "my car is blue")
         vault.memories.supersede(memory.id, "my car is gone")
         chat = vault.sessions.open()
@@ -210,7 +210,7 @@ def test_no_vector_outlives_what_it_was_made_of(place: Path, clock: Turning) -> 
     secrets = [_vector(first), _vector(edited), _vector(f"Ann: {said}")]
     with opened(place, scripted("previous"), clock=clock) as vault:
         vault.memories.save("a text that stays")
-        memory = vault.memories.save(first)
+        memory = vault.memories.save(first).memory
         chat = vault.sessions.open()
         chat.add("user", said, speaker="Ann")
         vault.index.update()
@@ -234,8 +234,8 @@ def test_no_vector_outlives_what_it_was_made_of(place: Path, clock: Turning) -> 
 def test_what_is_forgotten_while_the_model_works_does_not_come_back(place: Path) -> None:
     embedder = scripted()
     with opened(place, embedder) as vault:
-        kept = vault.memories.save("a text that stays")
-        gone = vault.memories.save("a text that goes")
+        kept = vault.memories.save("a text that stays").memory
+        gone = vault.memories.save("a text that goes").memory
 
         def forget(_texts: object, purpose: Purpose) -> None:
             if purpose is Purpose.PASSAGE:
@@ -252,7 +252,7 @@ def test_many_edits_do_not_crowd_out_what_stands(place: Path) -> None:
     with opened(place, embedder) as vault:
         for number in range(10):
             vault.memories.save(f"tea of sort {number}")
-        memory = vault.memories.save("my car is red 0")
+        memory = vault.memories.save("my car is red 0").memory
         for number in range(1, 102):
             vault.memories.edit(memory.id, f"my car is red {number}")
             vault.recall("automobile")

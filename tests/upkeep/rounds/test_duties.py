@@ -106,7 +106,7 @@ def test_a_memory_whose_time_is_over_is_taken_when_it_is_and_not_looked_for_befo
     home: Recollectum, clock: Turning
 ) -> None:
     ben = home.vault("user:ben")
-    kept = ben.memories.save("for an hour", ttl=timedelta(hours=1))
+    kept = ben.memories.save("for an hour", ttl=timedelta(hours=1)).memory
     made, doors = settled(home, clock, "retention")
     clock.turn(timedelta(minutes=30))
     made.make()

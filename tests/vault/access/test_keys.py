@@ -86,8 +86,8 @@ def test_a_key_opens_the_vaults_it_was_made_for_and_speaks_in_its_own_name_there
         _, secret = home.keys.create("user:alice", owners=("user:bob",))
         alice = home.login(secret)
         assert {str(owner) for owner in alice.owners()} == {"user:alice", "user:bob"}
-        assert alice.vault("user:alice").memories.save("tea").trust == "owner"
-        assert alice.vault("user:bob").memories.save("coffee").trust == "unknown"
+        assert alice.vault("user:alice").memories.save("tea").memory.trust == "owner"
+        assert alice.vault("user:bob").memories.save("coffee").memory.trust == "unknown"
         with pytest.raises(NotFound):
             alice.vault("user:carol")
         with pytest.raises(NotFound):

@@ -203,7 +203,7 @@ def test_a_correction_supersedes_and_the_old_one_is_found_in_the_past(place: Pat
 
     with home_with(place, clock, ScriptedModel(answer)) as home:
         vault = home.vault("user:alice")
-        old = vault.memories.save("I live in Porto", key="home_town")
+        old = vault.memories.save("I live in Porto", key="home_town").memory
         before = clock.now + timedelta(minutes=1)
         clock.turn(timedelta(hours=1))
         run = vault.consolidation.run(said(vault, moved)).run

@@ -180,7 +180,7 @@ def test_two_numbers_told_at_once_are_asked_about(vault: Vault) -> None:
 @pytest.mark.parametrize("role", ["tool", "system"])
 def test_an_address_from_elsewhere_is_asked_about_and_never_acted_on(vault: Vault, clock: Turning, role: str) -> None:
     said = vault.sessions.open().add(role, f"Anna's number is {TWO}")
-    doubtful = vault.memories.save(f"Anna's number is {TWO}", message_id=said.id)
+    doubtful = vault.memories.save(f"Anna's number is {TWO}", message_id=said.id).memory
     assert doubtful.trust not in ("owner", "assistant")
     found = vault.contacts.resolve("Anna")
     assert found.outcome is Outcome.QUESTION

@@ -191,8 +191,8 @@ def test_learnings_of_another_agent_are_not_told(vault: Vault) -> None:
 
 def test_a_forgotten_memory_is_in_no_part(home: Recollectum) -> None:
     vault = home.vault("user:alice")
-    fact = vault.memories.save("Grace lives in Lyon")
-    learned = vault.memories.save("Grace hates phones", kind="correction")
+    fact = vault.memories.save("Grace lives in Lyon").memory
+    learned = vault.memories.save("Grace hates phones", kind="correction").memory
     assert "Lyon" in vault.context("Grace").text
     for one in (fact, learned):
         vault.memories.forget(one.id)

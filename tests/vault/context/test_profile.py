@@ -29,7 +29,7 @@ def test_nothing_known_is_no_profile_and_no_call(vault: Vault) -> None:
 
 @pytest.mark.feature("A11")
 def test_a_model_is_asked_once_until_something_changes(vault: Vault) -> None:
-    fact = vault.memories.save("Grace lives in Lyon")
+    fact = vault.memories.save("Grace lives in Lyon").memory
     model = writing()
     made = vault.profile.get(model=model)
     assert made is not None
@@ -60,7 +60,7 @@ def test_without_a_model_or_when_it_fails_it_is_the_ranked_list(vault: Vault) ->
 
 
 def test_the_context_tells_the_cached_one_and_never_an_old_one(vault: Vault) -> None:
-    fact = vault.memories.save("Grace lives in Lyon, I think")
+    fact = vault.memories.save("Grace lives in Lyon, I think").memory
     vault.profile.get(model=writing())
     assert "- Grace lives in Lyon\n" in vault.context().text + "\n"
     vault.memories.forget(fact.id)

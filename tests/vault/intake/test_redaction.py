@@ -25,7 +25,7 @@ def _bytes(folder: Path) -> bytes:
 
 
 def _write_everywhere(vault: Vault, notes: Path) -> None:
-    memory = vault.memories.save(f"the key is {KEY}")
+    memory = vault.memories.save(f"the key is {KEY}").memory
     vault.memories.edit(memory.id, f"now the key is {KEY}!")
     vault.memories.supersede(memory.id, f"and now it is {KEY}?")
     vault.learnings.add(f"use {KEY}", "tool_usage")

@@ -27,7 +27,7 @@ def _environ(tmp_path: Path) -> dict[str, str]:
 def test_a_secret_is_kept_under_a_name_and_only_there(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning(), settings={"redaction.keep": "credentials"}) as home:
         vault = home.vault("user:alice")
-        saved = vault.memories.save(f"my token is {SECRET} for GitHub")
+        saved = vault.memories.save(f"my token is {SECRET} for GitHub").memory
         said = vault.sessions.open().add("user", f"use {SECRET}")
         store = Credentials(home.home, home.encryption(), environ=_environ(tmp_path))
         for text in (saved.content, said.text):
@@ -43,7 +43,7 @@ def test_a_secret_is_kept_under_a_name_and_only_there(tmp_path: Path) -> None:
 
 def test_without_the_setting_nothing_is_kept(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning()) as home:
-        saved = home.vault("user:alice").memories.save(f"my token is {SECRET} for GitHub")
+        saved = home.vault("user:alice").memories.save(f"my token is {SECRET} for GitHub").memory
         assert SECRET not in saved.content
         assert "redacted" not in saved.content
         assert not (tmp_path / "home/credentials.json").exists()
@@ -87,7 +87,7 @@ def _foreign(text: str) -> tuple[Session, list[Message]]:
 
 @pytest.mark.feature("C8")
 def test_every_way_in_keeps_what_it_takes_out(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
-    memory = vault.memories.save(f"one {_secret(1)}")
+    memory = vault.memories.save(f"one {_secret(1)}").memory
     memory = vault.memories.edit(memory.id, f"two {_secret(2)}")
     vault.memories.supersede(memory.id, f"three {_secret(3)}")
     chat = vault.sessions.open()
@@ -122,16 +122,16 @@ def test_an_import_is_redacted_whether_or_not_anything_is_kept(tmp_path: Path) -
 def test_the_same_secret_is_kept_once_and_a_text_said_again_is_known(
     home: Recollectum, vault: Vault, tmp_path: Path
 ) -> None:
-    first = vault.memories.save(f"my token is {SECRET}")
+    first = vault.memories.save(f"my token is {SECRET}").memory
     assert vault.memories.save(f"my token is {SECRET}").id == first.id
     assert _kept(home, tmp_path) == {SECRET}
-    other = home.vault("user:ben").memories.save(f"my token is {SECRET}")
+    other = home.vault("user:ben").memories.save(f"my token is {SECRET}").memory
     # Nobody can tell from a name that two people have the same.
     assert other.content != first.content
 
 
 def test_a_write_that_fails_keeps_nothing(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
-    memory = vault.memories.save(f"mine is {_secret(1)}")
+    memory = vault.memories.save(f"mine is {_secret(1)}").memory
     with pytest.raises(Conflict):
         vault.memories.edit(memory.id, f"now {_secret(2)} and {_secret(1)}", version=9)
     with pytest.raises(NotFound):
@@ -144,7 +144,7 @@ def test_a_write_that_fails_keeps_nothing(home: Recollectum, vault: Vault, tmp_p
 def test_what_is_erased_takes_its_kept_secrets_along(
     home: Recollectum, vault: Vault, tmp_path: Path, what: str
 ) -> None:
-    memory = vault.memories.save(f"one {_secret(1)}")
+    memory = vault.memories.save(f"one {_secret(1)}").memory
     vault.memories.edit(memory.id, f"two {_secret(2)}")
     chat = vault.sessions.open()
     chat.add("user", f"use {_secret(3)}", thoughts=[{"text": f"so {_secret(4)}"}])

@@ -73,7 +73,7 @@ def test_what_was_saved_from_a_message_leads_to_all_of_it(vault: Vault) -> None:
     chat = vault.sessions.open(channel="cli")
     chat.add("user", "Hello")
     said = chat.add("user", "I moved to Lisbon \N{HOT BEVERAGE}")
-    memory = vault.memories.save("Lives in Lisbon", message_id=said.id)
+    memory = vault.memories.save("Lives in Lisbon", message_id=said.id).memory
     (place,) = vault.citations(memory.id)
     whole = Citation(
         session_id=chat.id, message_id=said.id, position=2, start=0, end=len("I moved to Lisbon ."), exact=False

@@ -8,7 +8,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
 from recollectum.domain.event import EventType
-from recollectum.domain.memory import Kind, State
+from recollectum.domain.memory import Kind, SaveOutcome, State
 from recollectum.domain.trust import Trust
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
@@ -25,7 +25,7 @@ def _trail(vault: Vault, memory_id: str) -> list[str]:
 @pytest.mark.feature("A9")
 def test_a_text_is_kept_as_it_stands(vault: Vault) -> None:
     text = "  Grace said:\n\t“I don't like  tea” — 日本語 👩‍🚀 \r\n"
-    memory = vault.memories.save(text, kind="preference", importance=0.9, agent="main")
+    memory = vault.memories.save(text, kind="preference", importance=0.9, agent="main").memory
     assert vault.memories.get(memory.id) == memory
     assert (memory.content, memory.kind, memory.importance, memory.agent) == (text, Kind.PREFERENCE, 0.9, "main")
     assert (memory.state, memory.version, memory.trust, memory.author) == (State.ACTIVE, 1, Trust.OWNER, "process")
@@ -34,9 +34,9 @@ def test_a_text_is_kept_as_it_stands(vault: Vault) -> None:
 @pytest.mark.feature("P1")
 @pytest.mark.feature("P8")
 def test_a_key_names_one_memory_and_remembers_what_it_said(vault: Vault, clock: Turning) -> None:
-    first = vault.memories.save("Grace is my girlfriend", key="girlfriend")
+    first = vault.memories.save("Grace is my girlfriend", key="girlfriend").memory
     clock.turn(HOUR)
-    second = vault.memories.save("Ada is my girlfriend", key="girlfriend")
+    second = vault.memories.save("Ada is my girlfriend", key="girlfriend").memory
     assert (second.id, second.version) == (first.id, 2)
     found = vault.memories.find("girlfriend")
     assert found == second
@@ -44,6 +44,17 @@ def test_a_key_names_one_memory_and_remembers_what_it_said(vault: Vault, clock: 
     assert [version.content for version in versions] == ["Grace is my girlfriend", "Ada is my girlfriend"]
     assert [version.replaced_at for version in versions] == [START + HOUR, None]
     assert vault.memories.find("nobody") is None
+
+
+def test_a_save_says_what_it_came_to(home: Recollectum) -> None:
+    vault = home.vault("user:alice")
+    outcomes = [vault.memories.save(text, key="diet").outcome for text in ("vegan", "Vegan.", "vegetarian")]
+    assert outcomes == [SaveOutcome.CREATED, SaveOutcome.RENEWED, SaveOutcome.CHANGED]
+    many = vault.memories.save_many([Draft(content="a new thing"), Draft(content="vegetarian", key="diet")])
+    assert [one.outcome for one in many] == [SaveOutcome.CREATED, SaveOutcome.RENEWED]
+    _, secret = home.keys.create("user:alice", permissions=("write",))
+    blind = home.login(secret).vault("user:alice").memories
+    assert blind.save("vegetarian", key="diet").outcome is SaveOutcome.SAVED
 
 
 @pytest.mark.feature("P8")
@@ -56,7 +67,7 @@ def test_a_key_outside_the_grammar_is_refused(vault: Vault, key: str) -> None:
 
 @pytest.mark.parametrize("key", ["a", "a" * 64, "a_1", "systemic", "x_system_"])
 def test_a_key_inside_the_grammar_is_taken(vault: Vault, key: str) -> None:
-    assert vault.memories.save("text", key=key).key == key
+    assert vault.memories.save("text", key=key).memory.key == key
 
 
 @pytest.mark.parametrize(
@@ -84,9 +95,9 @@ def test_a_draft_that_cannot_be_used_is_refused_with_all_that_came_with_it(vault
 @pytest.mark.feature("M7")
 @pytest.mark.parametrize("again", ["I like tea", "i LIKE tea!", "I really like the tea.", "I  like\ntea"])
 def test_a_thing_said_again_is_renewed_and_not_doubled(vault: Vault, clock: Turning, again: str) -> None:
-    first = vault.memories.save("I like tea", importance=0.4, ttl=2 * DAY)
+    first = vault.memories.save("I like tea", importance=0.4, ttl=2 * DAY).memory
     clock.turn(DAY)
-    renewed = vault.memories.save(again, importance=0.3, ttl=5 * DAY)
+    renewed = vault.memories.save(again, importance=0.3, ttl=5 * DAY).memory
     assert renewed.id == first.id
     assert (renewed.content, renewed.importance) == ("I like tea", 0.4)
     assert renewed.expires_at == START + 6 * DAY
@@ -112,21 +123,21 @@ def test_another_kind_or_another_time_is_another_memory(vault: Vault) -> None:
 
 
 def test_a_thing_in_the_archive_that_is_said_again_is_active_again(vault: Vault) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     vault.memories.move(memory.id, "archived")
     assert vault.memories.save("one").id == memory.id
     assert vault.recall("one")
 
 
 def test_a_deleted_thing_that_is_said_again_is_a_new_one(vault: Vault) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     vault.memories.forget(memory.id)
     assert vault.memories.save("one").id != memory.id
 
 
 @pytest.mark.feature("M7")
 def test_an_edit_keeps_the_version_before_it(vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("first", key="k")
+    memory = vault.memories.save("first", key="k").memory
     clock.turn(HOUR)
     edited = vault.memories.edit(memory.id, "second", importance=0.8, kind="task", version=1)
     assert (edited.content, edited.importance, edited.kind, edited.version) == ("second", 0.8, Kind.TASK, 2)
@@ -139,7 +150,7 @@ def test_an_edit_keeps_the_version_before_it(vault: Vault, clock: Turning) -> No
 
 
 def test_what_is_archived_is_read_only(vault: Vault) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     vault.memories.move(memory.id, "archived")
     with pytest.raises(StepRefused):
         vault.memories.edit(memory.id, "two")
@@ -148,7 +159,7 @@ def test_what_is_archived_is_read_only(vault: Vault) -> None:
 
 @pytest.mark.feature("M6")
 def test_what_is_archived_is_read_by_id_and_never_recalled(vault: Vault) -> None:
-    memory = vault.memories.save("one", key="k")
+    memory = vault.memories.save("one", key="k").memory
     vault.memories.move(memory.id, "archived")
     assert vault.memories.get(memory.id).state is State.ARCHIVED
     assert vault.memories.history(memory.id).versions
@@ -159,7 +170,7 @@ def test_what_is_archived_is_read_by_id_and_never_recalled(vault: Vault) -> None
 
 
 def test_what_is_superseded_ends_and_stays_in_history(vault: Vault, clock: Turning) -> None:
-    old = vault.memories.save("She lives in Oslo", key="home")
+    old = vault.memories.save("She lives in Oslo", key="home").memory
     clock.turn(DAY)
     new = vault.memories.supersede(old.id, "She lives in Rome")
     ended = vault.memories.get(old.id)
@@ -176,9 +187,9 @@ def test_what_is_superseded_ends_and_stays_in_history(vault: Vault, clock: Turni
 
 
 def test_the_past_reads_as_it_was(vault: Vault, clock: Turning) -> None:
-    changed = vault.memories.save("first words", key="k")
-    replaced = vault.memories.save("old truth")
-    gone = vault.memories.save("regretted")
+    changed = vault.memories.save("first words", key="k").memory
+    replaced = vault.memories.save("old truth").memory
+    gone = vault.memories.save("regretted").memory
     clock.turn(DAY)
     vault.memories.edit(changed.id, "second words")
     vault.memories.supersede(replaced.id, "new truth")
@@ -192,7 +203,7 @@ def test_the_past_reads_as_it_was(vault: Vault, clock: Turning) -> None:
 @pytest.mark.feature("M4")
 @pytest.mark.feature("M5")
 def test_a_deadline_is_kept_to_the_second_and_without_a_sweep(vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("one", key="k", ttl=HOUR)
+    memory = vault.memories.save("one", key="k", ttl=HOUR).memory
     assert memory.expires_at == START + HOUR
     clock.turn(HOUR - timedelta(seconds=1))
     assert vault.recall("one")
@@ -209,7 +220,7 @@ def test_a_deadline_is_kept_to_the_second_and_without_a_sweep(vault: Vault, cloc
 @pytest.mark.feature("M2")
 @pytest.mark.feature("M3")
 def test_the_default_life_is_ninety_days_sixty_days_and_a_week(home: Recollectum, vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     assert (memory.archive_at, memory.retention_expires_at) == (START + 90 * DAY, START + 150 * DAY)
     seen: list[tuple[int, str]] = []
     for day in (89, 90, 149, 150, 156, 157):
@@ -231,7 +242,7 @@ def test_the_default_life_is_ninety_days_sixty_days_and_a_week(home: Recollectum
 def test_a_tenant_has_its_own_periods(home: Recollectum, clock: Turning) -> None:
     home.people.save_tenant("strict", {"active": 2, "archive": 0, "grace": 1})
     home.people.add("user:dora", tenant="strict")
-    memory = home.vault("user:dora").memories.save("one")
+    memory = home.vault("user:dora").memories.save("one").memory
     assert (memory.archive_at, memory.retention_expires_at) == (None, START + 2 * DAY)
     clock.turn(2 * DAY)
     assert not home.vault("user:dora").recall("one")
@@ -244,7 +255,7 @@ def test_a_tenant_has_its_own_periods(home: Recollectum, clock: Turning) -> None
 
 @pytest.mark.feature("M8")
 def test_a_person_restores_what_they_deleted(home: Recollectum, vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("one", key="k")
+    memory = vault.memories.save("one", key="k").memory
     vault.memories.forget(memory.id)
     assert [one.id for one in vault.memories.page(state="soft_deleted")] == [memory.id]
     clock.turn(6 * DAY)
@@ -256,7 +267,7 @@ def test_a_person_restores_what_they_deleted(home: Recollectum, vault: Vault, cl
 
 
 def test_a_key_that_was_given_away_is_not_taken_back(vault: Vault) -> None:
-    old = vault.memories.save("one", key="k")
+    old = vault.memories.save("one", key="k").memory
     vault.memories.forget(old.id)
     vault.memories.save("two", key="k")
     with pytest.raises(Conflict):
@@ -265,7 +276,7 @@ def test_a_key_that_was_given_away_is_not_taken_back(vault: Vault) -> None:
 
 @pytest.mark.feature("M1")
 def test_what_is_forgotten_is_destroyed_with_every_version(vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("first canary")
+    memory = vault.memories.save("first canary").memory
     vault.memories.edit(memory.id, "second canary")
     vault.memories.forget(memory.id)
     clock.turn(8 * DAY)
@@ -280,7 +291,7 @@ def test_what_is_forgotten_is_destroyed_with_every_version(vault: Vault, clock: 
 
 @pytest.mark.parametrize("state", ["purged", "hard_delete_pending", "nonsense"])
 def test_no_hand_moves_a_memory_to_its_end(vault: Vault, state: str) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     with pytest.raises(StepRefused):
         vault.memories.move(memory.id, state)
     with pytest.raises(StepRefused):
@@ -290,7 +301,7 @@ def test_no_hand_moves_a_memory_to_its_end(vault: Vault, state: str) -> None:
 def test_what_comes_from_a_message_is_believed_no_more_than_the_message(vault: Vault) -> None:
     chat = vault.sessions.open()
     said = {role: chat.add(role, f"said by {role}") for role in ("user", "assistant", "tool", "info")}
-    trusts = [vault.memories.save(f"from {role}", message_id=said[role].id).trust for role in said]
+    trusts = [vault.memories.save(f"from {role}", message_id=said[role].id).memory.trust for role in said]
     assert trusts == [Trust.OWNER, Trust.ASSISTANT, Trust.TOOL, Trust.UNKNOWN]
     assert vault.recall("tool", source="memories")[0].source.message_id == said["tool"].id
     with pytest.raises(NotFound):
@@ -298,7 +309,12 @@ def test_what_comes_from_a_message_is_believed_no_more_than_the_message(vault: V
 
 
 def test_pages_follow_each_other_without_gap_or_repetition(vault: Vault) -> None:
-    saved = vault.memories.save_many([Draft(content=f"thing {n}", kind="task" if n % 3 else "fact") for n in range(25)])
+    saved = [
+        one.memory
+        for one in vault.memories.save_many(
+            [Draft(content=f"thing {n}", kind="task" if n % 3 else "fact") for n in range(25)]
+        )
+    ]
     pages: list[str] = []
     before = None
     while page := vault.memories.page(before=before, limit=7):
@@ -312,7 +328,7 @@ def test_pages_follow_each_other_without_gap_or_repetition(vault: Vault) -> None
 
 @pytest.mark.feature("M7")
 def test_every_step_has_its_event_and_no_event_repeats_what_was_said(vault: Vault) -> None:
-    memory = vault.memories.save("canary", key="k_name")
+    memory = vault.memories.save("canary", key="k_name").memory
     vault.memories.forget(memory.id)
     created = vault.events.page(type="created")
     assert [(event.type, event.subject, event.subject_id) for event in created] == [

@@ -107,8 +107,8 @@ def test_what_came_from_it_goes_too(home: Recollectum, vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
     other = _talk(vault, "work", _KEPT)
     said, kept = chat.messages(limit=9), other.messages(limit=9)
-    derived = vault.memories.save(f"they said {_SECRET}", agent="main")
-    both = vault.memories.save("they said a thing twice")
+    derived = vault.memories.save(f"they said {_SECRET}", agent="main").memory
+    both = vault.memories.save("they said a thing twice").memory
     vault.memories.edit(both.id, "they said it twice")
     _cite(home, derived.id, said[0].id)
     _cite(home, both.id, said[1].id, kept[0].id)
@@ -151,7 +151,7 @@ def test_what_is_older_goes_and_what_is_newer_stays(home: Recollectum, vault: Va
     vault.memories.save(f"once {_SECRET}")
     clock.now += timedelta(days=40)
     mixed.add("user", f"today {_KEPT}")
-    kept = vault.memories.save(f"now {_KEPT}")
+    kept = vault.memories.save(f"now {_KEPT}").memory
     receipt = vault.purge.run(vault.purge.preview(PurgeRequest.older_than(30)).token)
     assert receipt.state is PurgeState.DONE, receipt
     assert _hits(home, _SECRET, _KEPT) == {_KEPT}
@@ -244,7 +244,7 @@ def test_who_was_let_in_to_write_may_not_purge(home: Recollectum, vault: Vault) 
 
 
 def test_events_stay_and_say_nothing(home: Recollectum, vault: Vault) -> None:
-    memory = vault.memories.save(f"once {_SECRET}")
+    memory = vault.memories.save(f"once {_SECRET}").memory
     vault.memories.edit(memory.id, "something else")
     vault.purge.run(vault.purge.preview(PurgeRequest.memories(memory.id)).token)
     found = vault.events.of(memory.id)
@@ -297,7 +297,7 @@ def test_a_file_that_still_has_it_is_named(home: Recollectum, vault: Vault) -> N
 
 def test_events_name_no_content_of_what_lost_its_words(home: Recollectum, vault: Vault) -> None:
     chat, other = _talk(vault, "home", _SECRET), _talk(vault, "work", _KEPT)
-    memory = vault.memories.save("they said a thing twice")
+    memory = vault.memories.save("they said a thing twice").memory
     _cite(home, memory.id, chat.messages(limit=1)[0].id, other.messages(limit=1)[0].id)
     vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
     assert vault.events.of(memory.id)[-1].payload == {"version": 1, "lost_words": True}

@@ -62,7 +62,7 @@ def test_all_of_a_session_goes_and_comes_back(vault: Vault) -> None:
     chat, other = vault.sessions.open(channel="bad"), vault.sessions.open(channel="good")
     said = chat.add("user", "the zebra was bought in Oslo")
     other.add("user", "my zebra sleeps")
-    derived = vault.memories.save("a zebra from Oslo", message_id=said.id)
+    derived = vault.memories.save("a zebra from Oslo", message_id=said.id).memory
     vault.memories.save("zebra of mine")
     before = _texts(vault)
     assert len(before) == 4
@@ -123,7 +123,7 @@ def test_what_is_set_aside_can_be_purged(vault: Vault) -> None:
 def test_an_import_is_taken_back_whole(vault: Vault) -> None:
     first = _import(vault, "one", "zebra one", "zebra two")
     second = _import(vault, "one", "zebra one", "zebra two", "zebra three")
-    kept = vault.memories.save("remembered zebra", message_id="msg_one1")
+    kept = vault.memories.save("remembered zebra", message_id="msg_one1").memory
     listed = {one.id: one.messages for one in vault.sessions.imports()}
     assert listed == {first: 2, second: 1}
     done = vault.undo.brought(first)
@@ -183,21 +183,21 @@ def test_what_is_made_of_words_that_are_set_aside_is_set_aside(vault: Vault) -> 
     chat = vault.sessions.open(channel="bad")
     said = chat.add("user", "the zebra was bought in Oslo")
     made = vault.quarantine.put(f"session:{chat.id}")
-    saved = vault.memories.save("a zebra from Oslo", message_id=said.id)
+    saved = vault.memories.save("a zebra from Oslo", message_id=said.id).memory
     assert saved.state is State.ARCHIVED
     fork = vault.checkpoints.fork(chat.id, 1)
     fork.add("user", "a zebra of its own")
     assert _texts(vault) == {"a zebra of its own"}
     # Said again by the same source, it does not come back that way either.
-    assert vault.memories.save("a zebra from Oslo", message_id=said.id).state is State.ARCHIVED
+    assert vault.memories.save("a zebra from Oslo", message_id=said.id).memory.state is State.ARCHIVED
     # What the owner says without it is their own word.
-    assert vault.memories.save("a zebra from Oslo").state is State.ACTIVE
+    assert vault.memories.save("a zebra from Oslo").memory.state is State.ACTIVE
     assert vault.quarantine.release(made.id).messages == 2
 
 
 @pytest.mark.feature("G19")
 def test_the_later_words_of_an_author_or_agent_are_held_however_they_are_written(vault: Vault) -> None:
-    before = vault.memories.save("zebra one")
+    before = vault.memories.save("zebra one").memory
     vault.quarantine.put("author:process")
     # What was here is archived; edits and learnings that come now are held as well.
     assert vault.memories.get(before.id).state is State.ARCHIVED

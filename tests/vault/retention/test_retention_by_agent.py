@@ -16,9 +16,9 @@ def test_an_agents_periods_go_before_the_usual_ones(tmp_path: Path) -> None:
     settings = {"lifecycle.agents": "coder=10, scratch=2/0/1"}
     with open_home(tmp_path, Turning(), settings=settings) as home:
         vault = home.vault("user:alice")
-        usual = vault.memories.save("of nobody")
-        coder = vault.memories.save("of the coder", agent="coder")
-        scratch = vault.memories.save("of the scratch pad", agent="scratch")
+        usual = vault.memories.save("of nobody").memory
+        coder = vault.memories.save("of the coder", agent="coder").memory
+        scratch = vault.memories.save("of the scratch pad", agent="scratch").memory
         learned = vault.learnings.add("so it is done", "pattern", agent="coder")
         assert usual.archive_at == START + 90 * DAY
         assert (coder.archive_at, coder.retention_expires_at) == (START + 10 * DAY, START + 70 * DAY)
@@ -32,8 +32,8 @@ def test_an_agents_periods_go_before_the_usual_ones(tmp_path: Path) -> None:
 def test_in_the_vault_of_an_agent_all_is_that_agents(tmp_path: Path) -> None:
     settings = {"lifecycle.agents": "coder=10", "isolation": "agent"}
     with open_home(tmp_path, Turning(), settings=settings) as home:
-        assert home.vault("user:alice", agent="coder").memories.save("x").archive_at == START + 10 * DAY
-        assert home.vault("user:alice", agent="main").memories.save("x").archive_at == START + 90 * DAY
+        assert home.vault("user:alice", agent="coder").memories.save("x").memory.archive_at == START + 10 * DAY
+        assert home.vault("user:alice", agent="main").memories.save("x").memory.archive_at == START + 90 * DAY
 
 
 @pytest.mark.parametrize("text", ["coder", "coder=", "=3", "coder=x", "coder=-1", "coder=1/2/3/4", "coder=99999"])

@@ -38,8 +38,8 @@ def test_everything_deleted_on_a_day_comes_back_and_one_undo_takes_it_back(vault
 def test_what_came_from_a_session_comes_back(vault: Vault) -> None:
     chat = vault.sessions.open(channel="signal")
     said = chat.add("user", "I have a cat")
-    from_it = vault.memories.save("has a cat", message_id=said.id)
-    other = vault.memories.save("has a dog")
+    from_it = vault.memories.save("has a cat", message_id=said.id).memory
+    other = vault.memories.save("has a dog").memory
     for one in (from_it, other):
         vault.memories.forget(one.id)
     assert [one.id for one in vault.trash.find(session_id=chat.id)] == [from_it.id]
@@ -53,10 +53,10 @@ def test_what_came_from_a_session_comes_back(vault: Vault) -> None:
 
 @pytest.mark.feature("M8")
 def test_past_the_grace_window_and_under_a_taken_key_nothing_comes_back(vault: Vault, clock: Turning) -> None:
-    late = vault.memories.save("too late")
+    late = vault.memories.save("too late").memory
     vault.memories.forget(late.id)
     clock.turn(6 * DAY)
-    held = vault.memories.save("first", key="k")
+    held = vault.memories.save("first", key="k").memory
     vault.memories.forget(held.id)
     vault.memories.save("second", key="k")
     clock.turn(2 * DAY)

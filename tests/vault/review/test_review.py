@@ -94,7 +94,7 @@ def test_an_approved_one_cannot_be_rejected(inbox: Vault) -> None:
 
 
 def test_each_act_does_what_it_says(vault: Vault) -> None:
-    one, two = vault.memories.save("I like tea"), vault.memories.save("I like green tea", importance=0.9)
+    one, two = vault.memories.save("I like tea").memory, vault.memories.save("I like green tea", importance=0.9).memory
     vault.review.approve(proposed(vault, Act.MERGE, TEA, one.id, two.id))
     (merged,) = vault.memories.page()
     assert (merged.id, merged.content, merged.version) == (one.id, TEA, 2)
@@ -106,7 +106,7 @@ def test_each_act_does_what_it_says(vault: Vault) -> None:
 
 
 def test_a_diff_shows_the_old_and_the_new(vault: Vault) -> None:
-    old = vault.memories.save("I like tea\nand cake")
+    old = vault.memories.save("I like tea\nand cake").memory
     found = vault.review.diff(proposed(vault, Act.UPDATE, "I like green tea\nand cake", old.id))
     assert found == ["--- known", "+++ proposed", "@@ -1,2 +1,2 @@", "-I like tea", "+I like green tea", " and cake"]
     added = vault.review.diff(proposed(vault, Act.ADD, "something new"))
@@ -114,7 +114,7 @@ def test_a_diff_shows_the_old_and_the_new(vault: Vault) -> None:
 
 
 def test_a_proposal_whose_target_changed_is_stale_and_writes_nothing(vault: Vault) -> None:
-    old = vault.memories.save("I like tea")
+    old = vault.memories.save("I like tea").memory
     waiting = proposed(vault, Act.UPDATE, TEA, old.id)
     vault.memories.edit(old.id, "I like coffee")
     assert vault.review.get(waiting).decision is Decision.STALE
@@ -126,7 +126,7 @@ def test_a_proposal_whose_target_changed_is_stale_and_writes_nothing(vault: Vaul
 
 
 def test_a_proposal_says_nothing_of_what_was_forgotten(vault: Vault, clock: Turning) -> None:
-    old = vault.memories.save("I like tea")
+    old = vault.memories.save("I like tea").memory
     waiting = proposed(vault, Act.UPDATE, TEA, old.id)
     made = vault.review.approve(proposed(vault, Act.ADD, "my number is 42"))
     vault.memories.forget(old.id)

@@ -38,7 +38,7 @@ def test_a_conversation_goes_on_from_a_checkpoint(vault: Vault, chat: Chat) -> N
 @pytest.mark.feature("C18")
 def test_a_fork_says_where_it_comes_from(vault: Vault, chat: Chat) -> None:
     source = chat.after()
-    memory = vault.memories.save("word two matters", message_id=source[1].id)
+    memory = vault.memories.save("word two matters", message_id=source[1].id).memory
     fork = vault.checkpoints.fork(chat.id, 3)
     info = fork.info()
     assert (str(info.key), info.message_count, copied_to(info)) == (str(chat.key), 3, 3)

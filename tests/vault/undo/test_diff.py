@@ -47,7 +47,7 @@ def test_a_diff_tells_each_fate_once(vault: Vault, clock: Turning) -> None:
 
 
 def test_nothing_differs_from_now_and_undoing_empties_the_diff(vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("tea")
+    memory = vault.memories.save("tea").memory
     since = clock.now
     clock.turn(HOUR)
     assert not any(_lists(vault, clock))

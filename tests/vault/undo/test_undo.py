@@ -35,7 +35,7 @@ def last_event(vault: Vault, type: EventType) -> int:
 
 
 def test_what_was_saved_goes_to_the_trash_and_comes_back(vault: Vault) -> None:
-    memory = vault.memories.save("the kettle is blue")
+    memory = vault.memories.save("the kettle is blue").memory
     done = vault.undo.last()
     assert [step.type for step in done.steps] == [EventType.CREATED]
     assert shown(vault) == set()
@@ -47,7 +47,7 @@ def test_what_was_saved_goes_to_the_trash_and_comes_back(vault: Vault) -> None:
 
 
 def test_an_edit_is_undone_and_stays_in_the_history(vault: Vault) -> None:
-    memory = vault.memories.save("red", key="colour", importance=0.2)
+    memory = vault.memories.save("red", key="colour", importance=0.2).memory
     before = shown(vault)
     vault.memories.edit(memory.id, "green", importance=0.9)
     vault.undo.last()
@@ -56,7 +56,7 @@ def test_an_edit_is_undone_and_stays_in_the_history(vault: Vault) -> None:
 
 
 def test_superseding_is_undone_as_one_by_either_of_its_events(vault: Vault, clock: Turning) -> None:
-    old = vault.memories.save("I live in Oslo", key="home")
+    old = vault.memories.save("I live in Oslo", key="home").memory
     before = shown(vault)
     for type in (EventType.SUPERSEDED, EventType.CREATED):
         clock.turn(DAY)
@@ -72,7 +72,7 @@ def test_superseding_is_undone_as_one_by_either_of_its_events(vault: Vault, cloc
 
 
 def test_what_was_archived_and_then_forgotten_goes_back_to_the_archive(vault: Vault) -> None:
-    memory = vault.memories.save("an old address")
+    memory = vault.memories.save("an old address").memory
     vault.memories.move(memory.id, State.ARCHIVED)
     before = shown(vault)
     vault.memories.forget(memory.id)
@@ -81,7 +81,7 @@ def test_what_was_archived_and_then_forgotten_goes_back_to_the_archive(vault: Va
 
 
 def test_several_steps_of_one_memory_are_undone_and_redone_together(vault: Vault) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     before = shown(vault)
     vault.memories.edit(memory.id, "two")
     vault.memories.edit(memory.id, "three")
@@ -94,7 +94,7 @@ def test_several_steps_of_one_memory_are_undone_and_redone_together(vault: Vault
 
 
 def test_a_change_under_a_later_one_is_refused_whole(vault: Vault) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     vault.memories.edit(memory.id, "two")
     first = last_event(vault, EventType.EDITED)
     vault.memories.edit(memory.id, "three")
@@ -105,7 +105,7 @@ def test_a_change_under_a_later_one_is_refused_whole(vault: Vault) -> None:
 
 
 def test_a_key_that_another_memory_holds_now_is_not_taken_from_it(vault: Vault) -> None:
-    memory = vault.memories.save("red", key="colour")
+    memory = vault.memories.save("red", key="colour").memory
     vault.memories.forget(memory.id)
     forgotten = last_event(vault, EventType.DELETED)
     vault.memories.save("blue", key="colour")
@@ -114,8 +114,8 @@ def test_a_key_that_another_memory_holds_now_is_not_taken_from_it(vault: Vault) 
 
 
 def test_what_is_destroyed_stays_destroyed(vault: Vault, clock: Turning) -> None:
-    gone = vault.memories.save("purged at once")
-    kept = vault.memories.save("kept")
+    gone = vault.memories.save("purged at once").memory
+    kept = vault.memories.save("kept").memory
     vault.memories.edit(gone.id, "purged at once, edited")
     edited = last_event(vault, EventType.EDITED)
     vault.purge.run(vault.purge.preview(PurgeRequest.memories(gone.id)).token)
@@ -133,7 +133,7 @@ def test_what_is_destroyed_stays_destroyed(vault: Vault, clock: Turning) -> None
 
 
 def test_the_journal_holds_no_words_and_goes_with_its_memory(vault: Vault) -> None:
-    memory = vault.memories.save("xylophone")
+    memory = vault.memories.save("xylophone").memory
     vault.memories.edit(memory.id, "zither")
     runtime: VaultRuntime = vars(vault)["_runtime"]
 
@@ -147,7 +147,7 @@ def test_the_journal_holds_no_words_and_goes_with_its_memory(vault: Vault) -> No
 
 
 def test_deadlines_that_passed_are_set_anew(vault: Vault, clock: Turning) -> None:
-    memory = vault.memories.save("ages")
+    memory = vault.memories.save("ages").memory
     clock.turn(40 * DAY)
     vault.totals()
     vault.memories.move(memory.id, State.ARCHIVED)
@@ -172,7 +172,7 @@ def test_a_time_to_live_that_is_over_is_not_undone_into(vault: Vault, clock: Tur
 def test_what_time_did_is_no_step_and_conversations_are_told_of(vault: Vault, clock: Turning) -> None:
     with pytest.raises(NotFound, match="nothing was done"):
         vault.undo.last()
-    memory = vault.memories.save("fades", ttl=DAY)
+    memory = vault.memories.save("fades", ttl=DAY).memory
     clock.turn(2 * DAY)
     vault.lifecycle.run()
     assert [step.type for step in vault.undo.steps()] == [EventType.CREATED]
@@ -218,7 +218,7 @@ def test_a_consolidation_run_is_one_step_and_holds_again_when_that_is_undone(pla
 
 
 def test_changes_from_before_undo_was_kept_are_refused_in_words(vault: Vault) -> None:
-    memory = vault.memories.save("one")
+    memory = vault.memories.save("one").memory
     created = last_event(vault, EventType.CREATED)
     vault.memories.edit(memory.id, "two")
     runtime: VaultRuntime = vars(vault)["_runtime"]

@@ -99,9 +99,9 @@ def _record(story: Story, vault: Vault) -> Chat:
 def _remember(story: Story, vault: Vault, chat: Chat) -> Memory:
     story.chapter("Remember: word for word, without a model")
     source = chat.messages()[2]
-    memory = vault.memories.save("Ada is vegetarian", key="diet", kind="preference", message_id=source.id)
+    memory = vault.memories.save("Ada is vegetarian", key="diet", kind="preference", message_id=source.id).memory
     story.say(f"{memory.content}  (key {memory.key}, from message {source.position})")
-    again = vault.memories.save("Ada is vegetarian.", kind="preference")
+    again = vault.memories.save("Ada is vegetarian.", kind="preference").memory
     story.claim("said again, it is renewed and not kept twice", true=again.id == memory.id)
     return memory
 
@@ -137,7 +137,7 @@ def _edit(story: Story, vault: Vault, memory: Memory) -> None:
 
 def _forget(story: Story, vault: Vault) -> None:
     story.chapter("Forget: for certain")
-    memory = vault.memories.save(SECRET)
+    memory = vault.memories.save(SECRET).memory
     story.say(f"remembered: {memory.content}")
     story.claim("recall finds it", true=_is_told(vault, FORGOTTEN))
     vault.memories.forget(memory.id)

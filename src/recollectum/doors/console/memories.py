@@ -115,7 +115,7 @@ def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", befor
 @router.post(PLACE)
 def remember(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Write something down by hand."""
-    made = visit.vault.memories.save(sent.text("content"), kind=sent.text("kind", Kind.FACT))
+    made = visit.vault.memories.save(sent.text("content"), kind=sent.text("kind", Kind.FACT)).memory
     return visit.go(f"{PLACE}/{made.id}", "Remembered.")
 
 

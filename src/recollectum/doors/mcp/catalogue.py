@@ -101,7 +101,7 @@ REMEMBER = McpTool(
         },
         ["content"],
     ),
-    answers=answers({"memory": _MEMORY}),
+    answers=answers({"outcome": _STRING, "memory": _MEMORY}),
 )
 RECALL = McpTool(
     name="recall",

@@ -45,8 +45,8 @@ def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
         ttl=None if minutes is None else timedelta(minutes=minutes),
         agent=guest.agent,
     ).checked()
-    (memory,) = guest.vault.memories.save_many([replace(draft, message_id=guest.spoken("remember"))])
-    return ToolAnswer(f"Remembered as {memory.id}.", {"memory": memory_json(memory)})
+    (saved,) = guest.vault.memories.save_many([replace(draft, message_id=guest.spoken("remember"))])
+    return ToolAnswer(f"Remembered as {saved.id}.", {"outcome": saved.outcome, "memory": memory_json(saved.memory)})
 
 
 def recall(guest: McpClient, given: Arguments) -> ToolAnswer:

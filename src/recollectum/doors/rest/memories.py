@@ -6,8 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from recollectum.domain.errors import Conflict, Denied
-from recollectum.domain.event import EventType
+from recollectum.domain.errors import Conflict
 from recollectum.domain.memory import Memory, State
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.http.problems import PreconditionFailed
@@ -32,11 +31,9 @@ from recollectum.doors.rest.responses import (
     encode_cursor,
     json_response,
 )
-from recollectum.vault.vault import Vault
 
 router = APIRouter(route_class=KeyedRoute, tags=["memories"])
 _LIST = "memories"
-_OUTCOMES = {EventType.CREATED: "created", EventType.DEDUPLICATED: "renewed", EventType.EDITED: "changed"}
 
 
 @router.post("/memory/add", responses=describe_responses(SavedMemory))
@@ -52,7 +49,7 @@ def add_memory(
     kept: list[Memory] = []
 
     def work() -> StoredResult:
-        memory = vault.memories.save(
+        saved = vault.memories.save(
             body.content,
             key=body.key,
             kind=body.kind,
@@ -63,8 +60,8 @@ def add_memory(
             message_id=body.message_id,
             agent=body.agent,
         )
-        kept.append(memory)
-        return {"id": memory.id, "outcome": _outcome(vault, memory.id)}
+        kept.append(saved.memory)
+        return {"id": saved.id, "outcome": saved.outcome}
 
     def show(done: StoredResult) -> Response:
         memory = kept[0] if kept else vault.memories.get(str(done["id"]))
@@ -167,13 +164,3 @@ def _moved(request: Request, memory_id: str, to: State, owner: str | None, key: 
 
 def _one(memory: Memory) -> Response:
     return json_response({"memory": memory}, headers={"ETag": etag_of(memory)})
-
-
-def _outcome(vault: Vault, memory_id: str) -> str:
-    """What the save came to, by the event it wrote."""
-    try:
-        last = vault.events.of(memory_id)[-1]
-    except Denied:
-        # A key that may only write is not told what was there before.
-        return "saved"
-    return _OUTCOMES.get(last.type, "saved")

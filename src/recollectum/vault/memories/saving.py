@@ -5,7 +5,7 @@ from datetime import datetime
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
-from recollectum.domain.memory import Kind, Memory, State
+from recollectum.domain.memory import Kind, Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.trust import Trust, least_trusted
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.duplicates import find_duplicate, is_same_time, later_deadline
@@ -19,7 +19,7 @@ from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.runtime import VaultRuntime
 
 
-def save_draft(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntime) -> Memory:
+def save_draft(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntime) -> SaveResult:
     """Store a checked draft; nothing is doubled and nothing that was said before is lost."""
     expires_at = _deadline(draft, reading.now)
     trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft.message_id, runtime))
@@ -30,12 +30,14 @@ def save_draft(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntim
         holder if holder and _says_the_same(holder, draft, mark) else _find_duplicate(tx, draft, mark, reading, runtime)
     )
     if twin and (holder is None or twin.id == holder.id):
-        saved = _renew(change, twin, draft, expires_at, runtime)
+        outcome, saved = SaveOutcome.RENEWED, _renew(change, twin, draft, expires_at, runtime)
     elif holder:
-        saved = _replace_content(change, holder, draft, expires_at, trust, runtime)
+        outcome, saved = SaveOutcome.CHANGED, _replace_content(change, holder, draft, expires_at, trust, runtime)
     else:
-        saved = changes.add(change, _new_memory(draft, expires_at, trust, reading.now, runtime), mark)
-    return apply_quarantine(change, saved, runtime.retention, agent=draft.agent, message_id=draft.message_id)
+        new = _new_memory(draft, expires_at, trust, reading.now, runtime)
+        outcome, saved = SaveOutcome.CREATED, changes.add(change, new, mark)
+    kept = apply_quarantine(change, saved, runtime.retention, agent=draft.agent, message_id=draft.message_id)
+    return SaveResult(kept, outcome)
 
 
 def _deadline(draft: Draft, now: datetime) -> datetime | None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from recollectum.domain.access.caller import Permission, Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
-from recollectum.domain.memory import Memory, State
+from recollectum.domain.memory import Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
@@ -61,7 +61,7 @@ class Memories:
         valid_to: datetime | None = None,
         message_id: str | None = None,
         agent: str | None = None,
-    ) -> Memory:
+    ) -> SaveResult:
         """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed."""
         draft = Draft(
             content=content,
@@ -77,7 +77,7 @@ class Memories:
         return self._save([draft])[0]
 
     @_WRITE
-    def save_many(self, drafts: Iterable[Draft]) -> list[Memory]:
+    def save_many(self, drafts: Iterable[Draft]) -> list[SaveResult]:
         """Remember many texts in one transaction: all of them, or none."""
         return self._save(drafts)
 
@@ -238,12 +238,16 @@ class Memories:
 
         return self._runtime.read(load)
 
-    def _save(self, drafts: Iterable[Draft]) -> list[Memory]:
+    def _save(self, drafts: Iterable[Draft]) -> list[SaveResult]:
         with SecretEscrow(self._runtime, set()) as keeping:
             checked = [replace(draft, content=keeping.text(draft.content)).checked() for draft in drafts]
-            return self._runtime.write(
+            saved = self._runtime.write(
                 lambda tx, reading: [save_draft(tx, draft, reading, self._runtime) for draft in checked]
             )
+        if self.gate.may_read():
+            return saved
+        # Who may only write is not told what was there before.
+        return [replace(one, outcome=SaveOutcome.SAVED) for one in saved]
 
     def _change(self, tx: Tx, reading: ClockReading) -> changes.Change:
         return changes.Change(tx, self._runtime.actor, reading.now)

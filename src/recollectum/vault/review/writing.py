@@ -84,7 +84,7 @@ def _add(desk: ChangeContext, finding: Finding, agent: str | None) -> WrittenFin
         agent=agent,
     ).checked()
     before = {one.id for one in memories.alike(desk.tx, fingerprint(draft.content), finding.kind)}
-    memory = save_draft(desk.tx, draft, desk.reading, desk.runtime)
+    memory = save_draft(desk.tx, draft, desk.reading, desk.runtime).memory
     if memory.id in before:
         return WrittenFinding(memory, None)
     act = Act.ADD if memory.version == 1 else Act.UPDATE

@@ -79,7 +79,7 @@ def test_a_model_that_only_uses_tools_is_made_to_answer() -> None:
 @pytest.mark.parametrize("name", ["purge", "forget", "delete_session"])
 def test_nothing_that_takes_away_is_a_tool(name: str) -> None:
     with own_vault() as vault:
-        memory = vault.memories.save("tea")
+        memory = vault.memories.save("tea").memory
         model = ScriptedModel([use(name, id=memory.id, text="tea"), "I cannot."])
         answered = agent_with(vault, model).turn("forget all about tea")
         assert [one.id for one in vault.memories.page()] == [memory.id]

@@ -66,7 +66,7 @@ class Feeder:
 
     def _remember(self, units: Sequence[LabelledUnit]) -> None:
         self._clock.now = max(self._clock.now, self._time(units[0]))
-        saved = self._vault.memories.save_many(Draft(content=unit.text) for unit in units)
+        saved = [one.memory for one in self._vault.memories.save_many(Draft(content=unit.text) for unit in units)]
         self._note(units, [memory.id for memory in saved])
 
     def _record(self, session: str, units: Sequence[LabelledUnit]) -> None:

@@ -18,7 +18,7 @@ def forgotten(days: int) -> str:
     then = datetime.now(UTC) - timedelta(days=days)
     with Recollectum(clock=lambda: then) as r:
         memories = r.vault("user:ada").memories
-        memory = memories.save("the blue kingfisher")
+        memory = memories.save("the blue kingfisher").memory
         memories.forget(memory.id)
     return memory.id
 

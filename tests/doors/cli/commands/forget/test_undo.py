@@ -20,7 +20,7 @@ def forgotten(text: str, days: int) -> str:
     then = datetime.now(UTC) - timedelta(days=days)
     with Recollectum(clock=lambda: then) as r:
         memories = r.vault("user:ada").memories
-        memory = memories.save(text)
+        memory = memories.save(text).memory
         memories.forget(memory.id)
     return memory.id
 

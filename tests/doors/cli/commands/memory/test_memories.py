@@ -138,7 +138,7 @@ def test_edit_can_insist_on_a_version() -> None:
 def test_supersede_and_as_of() -> None:
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     with Recollectum(clock=lambda: long_ago, settings={"lifecycle.active_days": 0}) as r:
-        old = r.vault("user:ada").memories.save("Ada lives in Porto")
+        old = r.vault("user:ada").memories.save("Ada lives in Porto").memory
     with Recollectum(settings={"lifecycle.active_days": 0}) as r:
         r.vault("user:ada").lifecycle.accept_clock()
     new = ok("memories", "supersede", old.id, "Ada lives in Lisbon").word

@@ -1,28 +1,19 @@
 """`recollectum remember`: saves a text word for word."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from recollectum.domain.errors import Denied
-from recollectum.domain.event import EventType
+from recollectum.domain.memory import SaveOutcome
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_duration, parse_time
 
-if TYPE_CHECKING:
-    from recollectum.vault.vault import Vault
-
-_OUTCOMES = {
-    EventType.CREATED: "created",
-    EventType.DEDUPLICATED: "renewed",
-    EventType.EDITED: "changed",
-}
 _SENTENCES = {
-    "renewed": "known already, and renewed",
-    "changed": "the key held something else, which is kept in the history",
+    SaveOutcome.RENEWED: "known already, and renewed",
+    SaveOutcome.CHANGED: "the key held something else, which is kept in the history",
 }
 
 
@@ -48,7 +39,7 @@ def remember(
     """Keep a text word for word, and print its id. Said again, it is renewed and not kept twice."""
     content = read_text_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
-        memory = vault.memories.save(
+        saved = vault.memories.save(
             content,
             key=key,
             kind=kind,
@@ -58,17 +49,6 @@ def remember(
             valid_to=parse_time(valid_to) if valid_to is not None else None,
             message_id=from_message,
         )
-        outcome = _outcome(vault, memory.id)
-        answer(run, {"outcome": outcome, "memory": memory}, [memory.id])
-        if outcome in _SENTENCES:
-            note(_SENTENCES[outcome])
-
-
-def _outcome(vault: "Vault", memory_id: str) -> str:
-    """What the save came to, by the event it wrote."""
-    try:
-        last = vault.events.of(memory_id)[-1]
-    except Denied:
-        # A key that may only write is not told what was there before.
-        return "saved"
-    return _OUTCOMES.get(last.type, "saved")
+        answer(run, {"outcome": saved.outcome, "memory": saved.memory}, [saved.id])
+        if saved.outcome in _SENTENCES:
+            note(_SENTENCES[saved.outcome])

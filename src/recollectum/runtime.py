@@ -95,7 +95,7 @@ class HomeRuntime:
         self._session_lists: dict[str, SessionCache] = {}
         shared_in = self.home if settings.daemon.share_embedder == "on" else None
         self._embedders = Embedders(settings.embedding, means.environ, shared_in)
-        self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ, self._embedders)
+        self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ)
         self._environ = means.environ
         self._language: list[LanguageModel | None] = []
         self._language_lock = ThreadLock()

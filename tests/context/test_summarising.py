@@ -1,8 +1,8 @@
-"""A summary is due when enough was said, and folds in what is new and old enough."""
+"""A summary folds in what is new and old enough."""
 
 import pytest
 
-from recollectum.context.window import needs_summary, to_summarise
+from recollectum.context.window import to_summarise
 from recollectum.distil.summary import extract_summary
 from recollectum.domain.message import Message
 from recollectum.domain.session import Summary
@@ -15,17 +15,6 @@ LONG = "word " * 400
 
 def said(*texts: str) -> list[Message]:
     return [message(number, text[0], text[2:]) for number, text in enumerate(texts, start=1)]
-
-
-@pytest.mark.feature("P5")
-def test_a_summary_is_due_past_eight_thousand_tokens() -> None:
-    assert not needs_summary(history("ua" * 100))
-    assert needs_summary(history("ua" * 20, LONG))
-    assert not needs_summary(history("ua" * 20, LONG), covered_to=30)
-
-
-def test_a_summary_is_not_due_when_only_the_newest_messages_are_long() -> None:
-    assert not needs_summary(history("ua" * 5, LONG * 10))
 
 
 @pytest.mark.feature("P5")

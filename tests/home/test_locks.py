@@ -1,4 +1,4 @@
-"""Locks between real processes: dead holders, hung holders, takeover, and no lost update."""
+"""Locks between real processes: dead holders, hung holders, and no lost update."""
 
 import os
 import signal
@@ -14,14 +14,12 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.errors import LockHeld
-from recollectum.home.locks import Lock, LockHolder, decode_holder, start_time, take_over
+from recollectum.home.locks import Lock, LockHolder, decode_holder, start_time
 
 HOLD = """
-import signal, sys
+import sys
 from pathlib import Path
 from recollectum.home.locks import Lock
-if "deaf" in sys.argv:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 with Lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()
@@ -57,9 +55,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def holder_of(path: Path, *how: str) -> Generator[subprocess.Popen[str]]:
+def holder_of(path: Path, *arguments: str) -> Generator[subprocess.Popen[str]]:
     """A process that holds the lock."""
-    command = [sys.executable, "-c", HOLD, str(path), *how]
+    command = [sys.executable, "-c", HOLD, str(path), *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
@@ -96,8 +94,6 @@ def test_a_lock_is_not_re_entrant(path: Path) -> None:
         lock.timeout = SHORT
         with pytest.raises(LockHeld, match=f"process {os.getpid()} "):
             lock.acquire()
-        with pytest.raises(LockHeld, match="this very process"):
-            take_over(Lock(path))
     assert Lock(path).wait(timedelta())
 
 
@@ -154,54 +150,13 @@ def test_a_hung_holder_is_named_and_not_overrun(path: Path) -> None:
         assert process.communicate("\n\n")[0] == "released\n"
 
 
-@pytest.mark.feature("G9")
 @needs_proc
-@pytest.mark.parametrize("state", ["well", "deaf", "stopped"])
-def test_taking_over_ends_the_holder_first(path: Path, state: str) -> None:
-    with holder_of(path, state) as process:
-        if state == "stopped":
-            process.send_signal(signal.SIGSTOP)
-        lock = Lock(path)
-        take_over(lock, grace=timedelta(milliseconds=200))
-        try:
-            # A stopped process finds both signals waiting when it is killed, and either may be said to end it.
-            ends = {"well": {signal.SIGTERM}, "deaf": {signal.SIGKILL}}.get(state, {signal.SIGTERM, signal.SIGKILL})
-            assert -process.wait() in ends
-            assert not Lock(path).wait(timedelta())
-            found = lock.holder()
-            assert found is not None
-            assert found.pid == os.getpid()
-        finally:
-            lock.release()
-
-
-def test_taking_over_a_free_lock_ends_nobody(path: Path) -> None:
-    with holder_of(path) as process:
-        note = path.read_bytes()
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-        assert process.stdout is not None
-        assert process.stdout.readline() == "released\n"
-        path.write_bytes(note)
-        lock = Lock(path)
-        take_over(lock)
-        assert process.poll() is None
-        lock.release()
-
-
-@needs_proc
-def test_a_process_that_only_has_the_number_of_the_holder_is_not_ended(path: Path) -> None:
+def test_a_process_that_only_has_the_number_of_the_holder_is_not_named(path: Path) -> None:
     with holder_of(path) as held, holder_of(path.with_name("other")) as innocent:
         started = start_time(innocent.pid)
         assert started is not None
         path.write_bytes(LockHolder(innocent.pid, started - 1, NOW, "x").encode())
-        with pytest.raises(LockHeld, match="cannot be told for certain"):
-            take_over(Lock(path))
         assert "held by another process" in said_to_a_waiter(path)
-        path.write_bytes(LockHolder(innocent.pid, None, NOW, "x").encode())
-        with pytest.raises(LockHeld, match="cannot be told for certain"):
-            take_over(Lock(path))
         assert (held.poll(), innocent.poll()) == (None, None)
 
 

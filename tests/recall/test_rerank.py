@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 from recollectum.domain.errors import ModelError, ModelMissing, ModelTimeout, SettingsError
 from recollectum.domain.hit import RecallResult, SearchMode
 from recollectum.domain.models.language_model import ModelIdentity
-from recollectum.models.embedding.port import Embedder
 from recollectum.models.rerank.port import Reranker
 from recollectum.policy.clock import certain_reading
 from recollectum.recall.filters import Filters
 from recollectum.recall.rerank import MODEL_SHARE, Rerankers, RerankScores, mix_scores, search_with_rerank
 from recollectum.recall.scoring import FusedScore
 from recollectum.recall.search import search
-from recollectum.recall.vectors.vector_search import Embedders
-from recollectum.settings.model import EmbeddingSettings, RerankSettings
+from recollectum.settings.model import RerankSettings
 from tests.matrix.homes import START
 from tests.recall.homes import OWNER, beside, home
 
@@ -57,7 +55,7 @@ def rerankers(
 ) -> Rerankers:
     """The rerankers of settings that lead to this judge; `opened` is told of each time one is looked for."""
 
-    def give(wanted: str, _: RerankSettings, __: Mapping[str, str], ___: Embedder | None) -> Reranker | None:
+    def give(wanted: str, _: RerankSettings, __: Mapping[str, str]) -> Reranker | None:
         if opened is not None:
             opened.append(wanted)
         if isinstance(judge, Exception):
@@ -65,7 +63,7 @@ def rerankers(
         return judge
 
     monkeypatch.setattr(OPENING, give)
-    return Rerankers(way, RerankSettings(), {}, Embedders(EmbeddingSettings(provider="none"), {}))
+    return Rerankers(way, RerankSettings(), {})
 
 
 @contextmanager
@@ -202,14 +200,6 @@ def test_off_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     judges = rerankers(AssertionError("it was opened"), monkeypatch, "off")
     assert judges.get() == (None, None)
     judges.close()
-
-
-def test_late_needs_the_embedder() -> None:
-    judges = Rerankers("late", RerankSettings(), {}, Embedders(EmbeddingSettings(provider="none"), {}))
-    found, why = judges.get()
-    assert found is None
-    assert why is not None
-    assert "local embedder" in why
 
 
 _FINITE = st.floats(-1e6, 1e6)

@@ -7,7 +7,6 @@ from typing import cast
 import pytest
 
 from recollectum.domain.hit import SearchMode
-from recollectum.models.embedding.port import Embedder
 from recollectum.models.registry import rerank
 from recollectum.models.rerank.port import Reranker
 from recollectum.settings.model import RerankSettings
@@ -31,10 +30,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
     """Where every reranker of the test finds its provider."""
     with serving(likes_milk) as found:
 
-        def give(
-            way: str, settings: RerankSettings, environ: Mapping[str, str], embedder: Embedder | None
-        ) -> Reranker | None:
-            return rerank.open_reranker(way, settings, environ, embedder, connect=found.connect)
+        def give(way: str, settings: RerankSettings, environ: Mapping[str, str]) -> Reranker | None:
+            return rerank.open_reranker(way, settings, environ, connect=found.connect)
 
         monkeypatch.setattr("recollectum.recall.rerank.open_reranker", give)
         yield found
@@ -74,12 +71,3 @@ def test_a_model_of_ones_own_judges(place: Path, tmp_path: Path) -> None:
         hits = vault.recall("tea")
         assert hits.degraded is None
         assert any("rerank" in dict(hit.reasons.added) for hit in hits)
-
-
-def test_late_without_token_vectors_is_told(place: Path) -> None:
-    with opened(place, scripted(), settings={"recall.rerank": "late"}) as vault:
-        for text in TEXTS:
-            vault.memories.save(text)
-        found = vault.recall("tea")
-        assert (len(found), found.rung) == (3, SearchMode.HYBRID)
-        assert "recall.rerank is 'late'" in (found.degraded or "")

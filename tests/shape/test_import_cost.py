@@ -9,7 +9,19 @@ import pytest
 
 BUDGET_S = 0.150
 HEAVY = frozenset(
-    {"asyncio", "cryptography", "keyring", "numpy", "onnxruntime", "platformdirs", "rich", "tokenizers", "typer"}
+    {
+        "asyncio",
+        "cryptography",
+        "keyring",
+        "numpy",
+        "onnxruntime",
+        "pathspec",
+        "platformdirs",
+        "rich",
+        "tokenizers",
+        "tomlkit",
+        "typer",
+    }
 )
 
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from recollectum.domain.ids import is_id
 from recollectum.domain.message import Json, Role, TokenCount, ToolStatus
 from recollectum.domain.session import SessionKey
 from recollectum.domain.trust import Trust
-from recollectum.transfer.gemini import read_record, write_if_changed, write_record
+from recollectum.transfer.gemini import read_record, same_record, write_record
 from tests.transfer.conversations import IDS, sample
 
 CALL: dict[str, Json] = {
@@ -210,25 +209,15 @@ def test_surrogates_and_nul_are_cleaned() -> None:
 
 
 @pytest.mark.feature("C4")
-def test_a_file_is_written_only_when_something_but_its_time_changed(tmp_path: Path) -> None:
-    path = tmp_path / "session.json"
+def test_a_record_is_the_same_when_only_its_time_differs() -> None:
     session, messages = read_record(json.dumps(RECORD), IDS)
-    assert write_if_changed(path, session, messages)
-    assert json.loads(path.read_text(encoding="utf-8")) == RECORD
-    before = path.stat()
+    before = write_record(session, messages).encode()
     later = replace(session, updated_at=session.updated_at.replace(year=2027))
-    assert not write_if_changed(path, later, messages)
-    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert write_if_changed(path, later, messages[:2])
-    written = json.loads(path.read_text(encoding="utf-8"))
-    assert len(written["messages"]) == 2
-    assert written["lastUpdated"] == "2027-02-03T04:05:09.000Z"
+    assert before != write_record(later, messages).encode()
+    assert same_record(before, write_record(later, messages))
+    assert not same_record(before, write_record(session, messages[:2]))
 
 
 @pytest.mark.parametrize("damaged", [b"", b"{", b"\xff", b"[]"])
-def test_a_file_that_cannot_be_read_is_replaced(tmp_path: Path, damaged: bytes) -> None:
-    path = tmp_path / "session.json"
-    path.write_bytes(damaged)
-    session, messages = read_record(json.dumps(RECORD), IDS)
-    assert write_if_changed(path, session, messages)
-    assert json.loads(path.read_text(encoding="utf-8")) == RECORD
+def test_what_cannot_be_read_is_no_record(damaged: bytes) -> None:
+    assert not same_record(damaged, write_record(*read_record(json.dumps(RECORD), IDS)))

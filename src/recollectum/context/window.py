@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import cast
 
 from recollectum.domain.message import Json, Message, Part, Role
-from recollectum.text.tokens import estimate
 
 #: How far back the call of a result is looked for; agents answer a call within a few messages.
 FARTHEST = 200
@@ -212,19 +211,6 @@ class _Taken:
 
 #: About so many tokens that no summary covers are worth one.
 TRIGGER = 8000
-
-
-def needs_summary(messages: Sequence[Message], *, covered_to: int = 0, trigger: int = TRIGGER) -> bool:
-    """Whether more was said since the last summary than should be replayed, and some of it is old enough to fold in."""
-    tokens = 0
-    for message in reversed(messages):
-        if message.position <= covered_to:
-            break
-        # The count that was stored with the row, where there is one; counting anew is what takes time.
-        tokens += message.token_estimate or estimate(message.text)
-        if tokens > trigger:
-            return bool(to_summarise(messages, covered_to=covered_to))
-    return False
 
 
 def to_summarise(messages: Sequence[Message], *, covered_to: int = 0, verbatim: int = VERBATIM) -> Sequence[Message]:

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -79,7 +78,6 @@ def start_time(pid: int) -> int | None:
 TIMEOUT = timedelta(seconds=10)
 #: From this age on a holder is said to look hung. It is never overrun for it.
 HUNG = timedelta(seconds=30)
-GRACE = timedelta(seconds=2)
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.05
 _HELD_BY_OTHER = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
@@ -188,43 +186,6 @@ class Lock:
         if age > HUNG:
             return f"{held} and looks hung; ending process {holder.pid} frees it at once"
         return f"{held}; wait for it to finish and try again"
-
-
-def take_over(lock: Lock, *, grace: timedelta = GRACE) -> None:
-    """Take the lock, ending its holder first: there are never two holders, because only the kernel hands it on."""
-    if lock.wait(timedelta()):
-        return
-    holder = lock.holder()
-    if holder is None or not holder.lives():
-        raise LockHeld(f"{lock.path} is held by a process that cannot be told for certain; end it yourself")
-    if holder.pid == os.getpid():
-        raise LockHeld(f"{lock.path} is held by this very process; it cannot be taken over from itself")
-    _end(holder, signal.SIGTERM)
-    if lock.wait(grace):
-        return
-    # It may have let go and somebody else come in: that one was not named, and is not ended.
-    if lock.holder() == holder:
-        _end(holder, getattr(signal, "SIGKILL", signal.SIGTERM))
-    lock.acquire()
-
-
-def _end(holder: LockHolder, how: signal.Signals) -> None:
-    """Signal the very process that took the lock, and no later one with its number."""
-    try:
-        if sys.platform == "linux":
-            process = os.pidfd_open(holder.pid)
-            try:
-                if holder.lives():
-                    signal.pidfd_send_signal(process, how)
-            finally:
-                os.close(process)
-        elif holder.lives():
-            os.kill(holder.pid, how)
-    except ProcessLookupError:
-        # It ended by itself, which frees the lock as well.
-        return
-    except PermissionError as error:
-        raise LockHeld(f"process {holder.pid} belongs to another account; ask its owner to end it") from error
 
 
 if sys.platform == "win32":

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollectum.domain.errors import ModelError, SettingsError
 from recollectum.domain.hit import RecallResult
-from recollectum.models.embedding.port import Embedder
 from recollectum.recall.scoring import FusedScore
-from recollectum.recall.vectors.vector_search import Embedders
 from recollectum.settings.model import RerankSettings
 
 if TYPE_CHECKING:
@@ -25,24 +23,21 @@ MODEL_SHARE: Final = 0.5
 _ROUNDING: Final = 1e-9
 
 
-def open_reranker(
-    way: str, settings: RerankSettings, environ: Mapping[str, str], embedder: Embedder | None
-) -> "Reranker | None":
+def open_reranker(way: str, settings: RerankSettings, environ: Mapping[str, str]) -> "Reranker | None":
     """The reranker for what `recall.rerank` says, or None where there is to be none."""
     # With what it needs of HTTP: a program that reranks nothing does not pay for it.
     from recollectum.models.registry import rerank  # noqa: PLC0415
 
-    return rerank.open_reranker(way, settings, environ, embedder)
+    return rerank.open_reranker(way, settings, environ)
 
 
 class Rerankers:
     """The reranker of the settings, opened when it is first asked for and shared by all vaults."""
 
-    def __init__(self, way: str, settings: RerankSettings, environ: Mapping[str, str], embedders: Embedders) -> None:
+    def __init__(self, way: str, settings: RerankSettings, environ: Mapping[str, str]) -> None:
         self._way = way
         self._settings = settings
         self._environ = environ
-        self._embedders = embedders
         self._lock = threading.Lock()
         self._opened = False
         self._reranker: Reranker | None = None
@@ -64,9 +59,8 @@ class Rerankers:
                 self._reranker.close()
 
     def _open(self) -> None:
-        embedder, _ = self._embedders.get() if self._way == "late" else (None, None)
         try:
-            self._reranker = open_reranker(self._way, self._settings, self._environ, embedder)
+            self._reranker = open_reranker(self._way, self._settings, self._environ)
         except (ModelError, SettingsError) as error:
             self._why = str(error)
         self._opened = True

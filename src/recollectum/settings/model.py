@@ -117,9 +117,9 @@ class RecallSettings:
     )
     rerank: str = choice(
         "off",
-        ("late", "remote", "local"),
-        "Who judges the head of the list again: `late` is the local embedder, token by token; `remote` an endpoint, "
-        "and `local` a model of one's own, both as in [rerank].",
+        ("remote", "local"),
+        "Who judges the head of the list again: `remote` is an endpoint, `local` a model of one's own; [rerank] "
+        "says which.",
     )
     rerank_head: int = number(30, 2, 200, "How many of the best hits are judged again.")
     untrusted: Literal["one", "none", "all"] = choice(

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
@@ -11,7 +10,6 @@ from recollectum.domain.ids import IdMaker
 from recollectum.domain.message import Json, Message, ToolCall, text_of
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
-from recollectum.home.files import explain, write_atomic
 from recollectum.text.cleaning import clean_json
 from recollectum.text.tokens import estimate
 from recollectum.transfer.foreign_json import Fields, as_object, parse
@@ -154,26 +152,14 @@ def write_record(session: Session, messages: Iterable[Message]) -> str:
     return json.dumps(_record(session, messages), indent=2, ensure_ascii=False)
 
 
-def write_if_changed(path: Path, session: Session, messages: Iterable[Message]) -> bool:
-    """Write the record unless the file says the same already, whenever it says it was last updated."""
-    record = _record(session, messages)
-    before = _existing(path)
-    if before is not None and _without(before, "lastUpdated") == _without(record, "lastUpdated"):
-        return False
-    write_atomic(path, json.dumps(record, indent=2, ensure_ascii=False).encode())
-    return True
-
-
-def _existing(path: Path) -> dict[str, Json] | None:
+def same_record(before: bytes, after: str) -> bool:
+    """Whether a file says the same as a record, whenever each says it was last updated."""
     try:
-        return as_object(parse(_decode(path.read_bytes())), "record")
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise explain(error, path) from error
+        found = as_object(parse(_decode(before)), "record")
     except InvalidInput:
         # A file that cannot be read says nothing, and is replaced whole.
-        return None
+        return False
+    return _without(found, "lastUpdated") == _without(as_object(parse(after), "record"), "lastUpdated")
 
 
 def _record(session: Session, messages: Iterable[Message]) -> dict[str, Json]:

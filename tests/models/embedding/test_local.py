@@ -16,7 +16,7 @@ import pytest
 from recollectum.domain.errors import ModelMissing
 from recollectum.domain.models.embedder import Purpose
 from recollectum.models.embedding.local import LocalEmbedder, runs
-from recollectum.models.embedding.port import LateInteraction, Vectors
+from recollectum.models.embedding.port import Vectors
 from recollectum.models.onnx import gte_small
 
 TEXTS = [
@@ -64,7 +64,6 @@ def test_any_text_has_a_vector_of_length_one(embedder: LocalEmbedder) -> None:
 
 def test_no_text_gives_no_vector(embedder: LocalEmbedder) -> None:
     assert passages(embedder).shape == (0, 384)
-    assert embedder.token_vectors([], Purpose.QUERY) == []
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -104,19 +103,9 @@ def test_a_book_is_not_taken_apart_for_its_first_page(embedder: LocalEmbedder) -
 
 
 def test_words_that_look_like_marks_are_words(embedder: LocalEmbedder) -> None:
-    first, second = embedder.token_vectors(["cat [SEP] dog", "cat"], Purpose.PASSAGE)
-    assert len(first) == 5
-    assert len(second) == 1
-
-
-def test_token_vectors_have_length_one_and_are_the_same_in_any_company(embedder: LocalEmbedder) -> None:
-    assert isinstance(embedder, LateInteraction)
-    together = embedder.token_vectors(TEXTS, Purpose.PASSAGE)
-    for text, rows in zip(TEXTS, together, strict=True):
-        (alone,) = embedder.token_vectors([text], Purpose.PASSAGE)
-        assert rows.tobytes() == alone.tobytes()
-        assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
-    assert together[0].shape == (0, 384)
+    marked, worded, bare = passages(embedder, "cat [SEP] dog", "cat [ sep ] dog", "cat dog")
+    assert np.array_equal(marked, worded)
+    assert not np.array_equal(marked, bare)
 
 
 def test_closing_gives_the_model_back_and_a_later_call_loads_it_again() -> None:

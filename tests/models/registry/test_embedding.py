@@ -10,7 +10,7 @@ import pytest
 from recollectum.domain.errors import ModelRefused, SettingsError
 from recollectum.domain.models.embedder import Purpose
 from recollectum.models.embedding.local import LocalEmbedder
-from recollectum.models.embedding.port import Embedder, LateInteraction, Wrapper, late_interaction
+from recollectum.models.embedding.port import Embedder, Wrapper
 from recollectum.models.registry.embedding import open_embedder
 from recollectum.settings.model import EmbeddingSettings
 
@@ -98,14 +98,6 @@ def test_an_open_address_is_refused_before_anything_is_sent() -> None:
     with pytest.raises(SettingsError, match="in the open"):
         open_embedder(settings, {})
     assert open_embedder(replace(settings, plain_http="anywhere"), {}) is not None
-
-
-def test_token_vectors_are_found_under_the_wrappers() -> None:
-    embedder = opened(EmbeddingSettings())
-    assert not isinstance(embedder, LateInteraction)
-    assert isinstance(late_interaction(embedder), LocalEmbedder)
-    assert late_interaction(opened(EmbeddingSettings(provider="ollama"))) is None
-    assert late_interaction(None) is None
 
 
 def test_a_repeated_query_is_not_computed_again() -> None:

@@ -1,30 +1,22 @@
-"""Rerankers: token by token with a cache, over the wire, and a cross-encoder from a folder of one's own."""
+"""Rerankers: over the wire, and a cross-encoder from a folder of one's own."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-import numpy as np
 import pytest
 
 from recollectum.domain.errors import (
     ModelError,
-    ModelMissing,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
     SettingsError,
 )
-from recollectum.domain.models.embedder import Purpose
-from recollectum.models.embedding.port import Vectors
 from recollectum.models.registry.rerank import open_reranker
 from recollectum.models.rerank.cross_encoder import CrossEncoder
-from recollectum.models.rerank.late_interaction import MaxSim
-from recollectum.models.rerank.port import Reranker
 from recollectum.settings.model import RerankSettings
-from recollectum.testing import ScriptedEmbedder
-from tests.models.hashing import HashingEmbedder
 from tests.models.pair_model import write_pair_model
 from tests.models.serving import Asked, Reply, Script, in_order, serving
 
@@ -32,27 +24,9 @@ REMOTE = RerankSettings(model="judge", base_url="https://rank.example/v2", key_v
 ENVIRON = {"RANK_KEY": "rank-1", "COHERE_API_KEY": "not-this"}
 
 
-class Words:
-    """An embedder whose tokens are words; equal words have equal vectors, and it keeps what it read."""
-
-    def __init__(self) -> None:
-        self.read: list[str] = []
-        self._words = ScriptedEmbedder(dimensions=32)
-
-    def token_vectors(self, texts: Sequence[str], purpose: Purpose) -> list[Vectors]:
-        if purpose is Purpose.PASSAGE:
-            self.read += texts
-        return [self._words.embed(text.split(), purpose) for text in texts]
-
-
-def late(words: Words, cache_bytes: int = 1 << 20, ticks: float = 0.0) -> MaxSim:
-    now = iter(ticks * count for count in range(1000))
-    return MaxSim(words, "words", timeout_seconds=1, cache_bytes=cache_bytes, clock=lambda: next(now))
-
-
 def judge(script: Script, texts: Sequence[str], settings: RerankSettings = REMOTE) -> tuple[list[float], list[Asked]]:
     with serving(script) as server:
-        reranker = open_reranker("remote", settings, ENVIRON, None, connect=server.connect)
+        reranker = open_reranker("remote", settings, ENVIRON, connect=server.connect)
         assert reranker is not None
         try:
             return reranker.scores("why?", texts), server.asked
@@ -66,91 +40,8 @@ def results(*scores: object) -> Reply:
     return Reply({"results": rows[::-1]})
 
 
-def test_maxsim_is_the_mean_over_the_question_of_the_nearest_token() -> None:
-    words = Words()
-    question, text = "tea in the morning", "the green tea"
-    asked, said = (words.token_vectors([one], Purpose.QUERY)[0] for one in (question, text))
-    expected = (asked @ said.T).max(axis=1).mean()
-    found = late(words).scores(question, [text, question, "nothing of it"])
-    assert found[0] == pytest.approx(float(expected), abs=0.01)
-    assert found[1] == pytest.approx(1, abs=0.01)
-    assert found[1] > found[0] > found[2]
-
-
-def test_a_text_is_read_once_and_scores_the_same_when_it_is_kept() -> None:
-    words = Words()
-    reranker = late(words)
-    first = reranker.scores("tea", ["green tea", "red car", "green tea"])
-    assert words.read == ["green tea", "red car"]
-    assert reranker.scores("tea", ["green tea", "red car", "green tea"]) == first
-    assert reranker.scores("tea", ["red car"]) == first[1:2]
-    assert words.read == ["green tea", "red car"]
-    reranker.close()
-    assert reranker.scores("tea", ["red car"]) == first[1:2]
-    assert words.read == ["green tea", "red car", "red car"]
-
-
-def test_the_least_recently_used_texts_go_first_when_room_is_short() -> None:
-    words = Words()
-    # Room for three texts of one token.
-    reranker = late(words, cache_bytes=3 * 32)
-    for text in ("a", "b", "c", "a", "d"):
-        reranker.scores("x", [text])
-    words.read.clear()
-    reranker.scores("x", ["a", "c", "d"])
-    assert words.read == []
-    reranker.scores("x", ["b"])
-    assert words.read == ["b"]
-    assert late(words, cache_bytes=0).scores("a", ["a"]) == pytest.approx([1], abs=0.01)
-
-
-@pytest.mark.parametrize(("query", "text"), [("", "tea"), ("tea", ""), ("", ""), (" ", "\x00")])
-def test_where_there_is_no_token_to_compare_the_score_is_a_number(query: str, text: str) -> None:
-    (found,) = late(Words()).scores(query, [text])
-    assert np.isfinite(found)
-
-
 def test_no_texts_are_no_question_to_anybody() -> None:
-    assert late(Words()).scores("tea", []) == []
     assert CrossEncoder(Path("nowhere"), timeout_seconds=1).scores("tea", []) == []
-
-
-def test_a_list_that_takes_too_long_is_given_up_and_what_was_read_is_kept() -> None:
-    words = Words()
-    texts = [f"text number {number}" for number in range(20)]
-    reranker = late(words, ticks=0.6)
-    with pytest.raises(ModelTimeout, match=r"recall\.rerank_head"):
-        reranker.scores("number", texts)
-    assert 0 < len(words.read) < len(texts)
-    for _ in texts:
-        try:
-            assert len(reranker.scores("number", texts)) == len(texts)
-            break
-        except ModelTimeout:
-            continue
-    assert words.read == texts
-
-
-def test_the_local_embedder_puts_the_answer_first_by_its_tokens() -> None:
-    from recollectum.models.registry.embedding import open_embedder
-    from recollectum.settings.model import EmbeddingSettings
-
-    embedder = open_embedder(EmbeddingSettings(provider="local"), {})
-    reranker = open_reranker("late", RerankSettings(), {}, embedder)
-    assert reranker is not None
-    assert embedder is not None
-    assert str(reranker.identity) == "late/gte-small"
-    texts = ["Ann: The weather was grey all week.", "Ann: I adopted a kitten in May.", "日本語", ""]
-    found = reranker.scores("When did Ann get her cat?", texts)
-    assert found.index(max(found)) == 1
-    reranker.close()
-    embedder.close()
-
-
-@pytest.mark.parametrize("embedder", [None, HashingEmbedder()])
-def test_late_needs_an_embedder_that_shows_its_tokens(embedder: HashingEmbedder | None) -> None:
-    with pytest.raises(ModelMissing, match=r"local embedder"):
-        open_reranker("late", RerankSettings(), {}, embedder)
 
 
 @pytest.mark.feature("A17")
@@ -235,25 +126,25 @@ def test_a_refusal_names_the_settings_of_the_reranker_and_no_secret() -> None:
         ("remote", RerankSettings(model="m", base_url="http://rank.example"), r"rerank\.plain_http"),
         ("remote", RerankSettings(model="m", base_url="https://a:b@rank.example"), r"rerank\.base_url holds more"),
         ("local", RerankSettings(), r"rerank\.model is empty"),
-        ("lat", RerankSettings(), r"the nearest is 'late'"),
+        ("locl", RerankSettings(), r"the nearest is 'local'"),
     ],
 )
 def test_settings_that_name_no_reranker_are_told(way: str, settings: RerankSettings, told: str) -> None:
     with pytest.raises(SettingsError, match=told):
-        open_reranker(way, settings, {}, None)
+        open_reranker(way, settings, {})
 
 
 @pytest.mark.feature("A17")
 def test_a_key_comes_from_the_variable_that_is_named_and_from_nowhere_else() -> None:
     with pytest.raises(ModelRefused, match=r"rerank\.key_variable names a variable that is not set") as caught:
-        open_reranker("remote", RerankSettings(model="m", base_url=REMOTE.base_url, key_variable="sk-1"), ENVIRON, None)
+        open_reranker("remote", RerankSettings(model="m", base_url=REMOTE.base_url, key_variable="sk-1"), ENVIRON)
     assert "sk-1" not in str(caught.value)
     _, asked = judge(in_order(results(1)), ["one"], RerankSettings(model="m", base_url=REMOTE.base_url))
     assert "authorization" not in asked[0].headers
 
 
 def test_off_is_none() -> None:
-    assert open_reranker("off", RerankSettings(), {}, None) is None
+    assert open_reranker("off", RerankSettings(), {}) is None
 
 
 @pytest.fixture(scope="module")
@@ -268,7 +159,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kinds", [True, False])
 def test_a_cross_encoder_from_a_folder_reads_both_together(tmp_path: Path, *, kinds: bool) -> None:
     write_pair_model(tmp_path, kinds=kinds)
-    reranker = open_reranker("local", RerankSettings(model=str(tmp_path)), {}, None)
+    reranker = open_reranker("local", RerankSettings(model=str(tmp_path)), {})
     assert isinstance(reranker, CrossEncoder)
     assert reranker.identity.provider == "local"
     # Words are numbered from 10: [CLS] question [SEP] text [SEP], and the model adds the numbers of the text up, or of
@@ -317,8 +208,3 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path, columns: int, told: 
     write_pair_model(tmp_path, columns=columns)
     with pytest.raises(ModelRefused, match=told):
         CrossEncoder(tmp_path, timeout_seconds=1).scores("tea", ["tea", "car"])
-
-
-def test_every_reranker_fits_the_port(folder: Path) -> None:
-    found: list[Reranker] = [late(Words()), CrossEncoder(folder, timeout_seconds=1)]
-    assert [str(one.identity).partition("/")[0] for one in found] == ["late", "local"]

@@ -23,7 +23,7 @@ _MOST_TOKENS = 100_000
 _UNKNOWN_START = 0.05
 _LEAST = 0.06
 #: Past this an event is a mistake, or a flood.
-_MAX_EVENT = 8 * 2**20
+MAX_EVENT = 8 * 2**20
 _NOTHING = b"{}\n"
 #: At these nothing is said, so that nobody needs to wait for an answer.
 _SILENT = frozenset({"stop", "afteragent", "afteragentresponse", "precompact", "precompress", "sessionend"})
@@ -103,7 +103,7 @@ def _answer(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, by: f
     # Here and below: each only where it is needed, because every import is a wait.
     from recollectum.home.paths import Home, home_root  # noqa: PLC0415
 
-    event = json.loads(events.read(_MAX_EVENT))
+    event = json.loads(events.read(MAX_EVENT))
     home = Home(home_root(Path(line.home) if line.home else None, environ))
     if not home.catalog_file.exists():
         # Nothing was ever remembered here; a hook is not what makes a home.

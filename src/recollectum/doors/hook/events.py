@@ -8,9 +8,6 @@ from typing import cast
 
 from recollectum.domain.errors import InvalidInput
 
-#: Past this an event is a mistake, or a flood.
-MAX_EVENT = 8 * 2**20
-
 
 class Moment(StrEnum):
     """The moments at which something is to be done, whatever an agent calls them."""

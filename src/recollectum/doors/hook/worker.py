@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import RecollectumError
 from recollectum.domain.ids import system_clock
+from recollectum.doors.hook.client import MAX_EVENT
 from recollectum.doors.hook.log import log_error
 from recollectum.doors.hook.worker_socket import SOCKET, has_unix_sockets, read_all, run_folder, working_folder
 from recollectum.home.files import make_private_folder
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 #: How long it stays when nobody calls, and at the longest: the program may have been replaced meanwhile.
 IDLE = timedelta(minutes=5)
 LONGEST = timedelta(hours=2)
-_MAX_EVENT = 8 * 2**20
 #: How long a caller may take to say what it wants: a hung one must not hold up the others.
 _PATIENCE = 2.0
 
@@ -38,7 +38,7 @@ _PATIENCE = 2.0
 def main(root: str) -> int:
     """Serve the first event, which is on stdin, and then those that come."""
     home = Home(Path(root))
-    first = sys.stdin.buffer.read(_MAX_EVENT)
+    first = sys.stdin.buffer.read(MAX_EVENT)
     lock = Lock(home.locks / "hook.lock")
     listener = None
     if has_unix_sockets() and "RECOLLECTUM_API_KEY" not in os.environ:
@@ -99,7 +99,7 @@ def _accept_events(
         with connection:
             connection.settimeout(_PATIENCE)
             try:
-                connection.sendall(_reply(attending, read_all(connection, _MAX_EVENT), trouble))
+                connection.sendall(_reply(attending, read_all(connection, MAX_EVENT), trouble))
             except OSError:
                 # It did not wait. What it said is being recorded.
                 continue
@@ -139,7 +139,7 @@ def _forward(home: Home, data: bytes) -> int:
             connection.connect(SOCKET)
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
-        _reply_to_starter(read_all(connection, _MAX_EVENT))
+        _reply_to_starter(read_all(connection, MAX_EVENT))
     return 0
 
 

@@ -55,11 +55,6 @@ class LocalEmbedder:
             means[place] = tokens.mean(axis=0)
         return to_unit_length(means)
 
-    def token_vectors(self, texts: Sequence[str], purpose: Purpose) -> "list[Vectors]":  # noqa: ARG002 - see embed
-        """For each text, one row for each of its tokens; the marks at its beginning and end are left out."""
-        rows = dict(self._read(texts))
-        return [to_unit_length(rows[place][1:-1]) for place in range(len(texts))]
-
     def close(self) -> None:
         """Give the memory back; a later call loads the model again."""
         with self._lock:

@@ -36,15 +36,6 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
-class LateInteraction(Protocol):
-    """An embedder that also shows a vector for each token of a text, to compare two texts token by token."""
-
-    def token_vectors(self, texts: Sequence[str], purpose: Purpose) -> list[Vectors]:
-        """For each text, one row for each of its tokens."""
-        ...
-
-
-@runtime_checkable
 class Wrapper(Protocol):
     """An embedder that adds something to another one."""
 
@@ -52,10 +43,3 @@ class Wrapper(Protocol):
     def inner(self) -> Embedder:
         """The one it adds to."""
         ...
-
-
-def late_interaction(embedder: Embedder | None) -> LateInteraction | None:
-    """The token vectors of an embedder, under however many wrappers, or None where it has none."""
-    while isinstance(embedder, Wrapper):
-        embedder = embedder.inner
-    return embedder if isinstance(embedder, LateInteraction) else None

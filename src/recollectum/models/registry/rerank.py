@@ -3,33 +3,30 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from recollectum.domain.errors import ModelMissing, SettingsError
+from recollectum.domain.errors import SettingsError
 from recollectum.domain.models.language_model import ModelIdentity
 from recollectum.models.embedding import openai
-from recollectum.models.embedding.port import Embedder, late_interaction
 from recollectum.models.http.client import Connect, JsonClient, connect, provider_access
 from recollectum.models.http.endpoint import endpoint
 from recollectum.models.limits.retry import RetryPolicy
 from recollectum.models.rerank.cross_encoder import CrossEncoder
-from recollectum.models.rerank.late_interaction import MaxSim
 from recollectum.models.rerank.port import Reranker
 from recollectum.models.rerank.remote import RemoteReranker
 from recollectum.settings.model import RerankSettings
 from recollectum.settings.registry import nearest
 
 SECTION = "rerank"
-_WAYS = ("off", "late", "remote", "local")
+_WAYS = ("off", "remote", "local")
 
 
 def open_reranker(
     way: str,
     settings: RerankSettings,
     environ: Mapping[str, str],
-    embedder: Embedder | None,
     *,
     connect: Connect = connect,
 ) -> Reranker | None:
-    """The reranker for what `recall.rerank` says, or None where there is to be none; `late` uses the embedder.
+    """The reranker for what `recall.rerank` says, or None where there is to be none.
 
     Nothing is loaded or asked yet. A ModelError says that it cannot be had now, a SettingsError that it never can
     with these settings.
@@ -37,8 +34,6 @@ def open_reranker(
     match way:
         case "off":
             return None
-        case "late":
-            return _late(settings, embedder)
         case "remote":
             return _remote(settings, environ, connect)
         case "local":
@@ -46,16 +41,6 @@ def open_reranker(
             return CrossEncoder(folder, threads=settings.threads, timeout_seconds=settings.timeout_seconds)
         case _:
             raise SettingsError(f"recall.rerank is {way!r}, which is not one; the nearest is {nearest(way, _WAYS)!r}")
-
-
-def _late(settings: RerankSettings, embedder: Embedder | None) -> Reranker:
-    model = late_interaction(embedder)
-    if embedder is None or model is None:
-        raise ModelMissing(
-            "recall.rerank is 'late', and the embedder shows no vectors of single tokens; "
-            "use the local embedder, or set recall.rerank to off"
-        )
-    return MaxSim(model, embedder.identity.model, timeout_seconds=settings.timeout_seconds)
 
 
 def _remote(settings: RerankSettings, environ: Mapping[str, str], connect: Connect) -> Reranker:

@@ -1,7 +1,6 @@
 """Rerankers: how well each text answers a question.
 
-port              the protocol of a reranker
-cross_encoder     a local ONNX model
-remote            a model behind an endpoint
-late_interaction  MaxSim over the embedder's token vectors
+port           the protocol of a reranker
+cross_encoder  a local ONNX model
+remote         a model behind an endpoint
 """

@@ -48,6 +48,22 @@ def test_full_shows_whole_messages() -> None:
     assert "…" not in ok("sessions", "show", session, "--full").out
 
 
+@pytest.mark.feature("C4")
+def test_a_record_is_written_again_only_when_something_but_its_time_changed(tmp_path: Path) -> None:
+    session = add("user", "tea")["session_id"]
+    file = tmp_path / "talk.json"
+    export = ("sessions", "export", session, "--format", "gemini", "--output", str(file), "--json")
+    assert ok(*export).json["written"] is True
+    file.write_text(file.read_text().replace('"lastUpdated": "', '"lastUpdated": "1'))
+    before = file.stat()
+    assert ok(*export).json["written"] is False
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    add("assistant", "yes")
+    assert ok(*export).json["written"] is True
+    file.write_bytes(b"{")
+    assert ok(*export).json["written"] is True
+
+
 @pytest.mark.parametrize("form", ["jsonl", "gemini"])
 def test_out_and_in_again(form: str, tmp_path: Path) -> None:
     session = add("user", "\u00e9 \x9b31m")["session_id"]

@@ -51,9 +51,7 @@ def add_to(app: typer.Typer) -> None:
     command(app, "imports")(imports)
 
 
-def imports(
-    run: Run, *, limit: Annotated[int, typer.Option(help="ImportOptions many at most, the newest first.")] = 50
-) -> None:
+def imports(run: Run, *, limit: Annotated[int, typer.Option(help="How many at most, the newest first.")] = 50) -> None:
     """List what was brought in, by the id that takes it back."""
     with open_user_vault(run) as vault:
         found = vault.sessions.imports(limit=limit)
@@ -84,18 +82,25 @@ def export(
             _to_stdout(pieces)
             return
         data = b"".join(pieces)
-    write_atomic(Path(output).absolute(), data)
-    answer(run, {"session_id": session_id, "file": output, "bytes": len(data)}, [])
-    note(f"wrote {len(data)} bytes to {output}")
+    written = _write_if_changed(Path(output).absolute(), data, form)
+    answer(run, {"session_id": session_id, "file": output, "bytes": len(data), "written": written}, [])
+    note(f"wrote {len(data)} bytes to {output}" if written else f"{output} says the same already")
+
+
+def _write_if_changed(path: Path, data: bytes, form: TranscriptFormat) -> bool:
+    from recollectum.transfer.gemini import same_record  # noqa: PLC0415 - brings the vault along
+
+    if form is TranscriptFormat.GEMINI and path.is_file() and same_record(path.read_bytes(), data.decode()):
+        return False
+    write_atomic(path, data)
+    return True
 
 
 def import_(
     run: Run,
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Transcripts or records; `-` is stdin.")],
     *,
-    form: Annotated[
-        InputFormat, typer.Option("--format", help="ImportOptions the files are written.")
-    ] = InputFormat.AUTO,
+    form: Annotated[InputFormat, typer.Option("--format", help="How the files are written.")] = InputFormat.AUTO,
     strict: Annotated[bool, typer.Option("--strict", help="Take nothing from a file with a damaged line.")] = False,
     foreign: Annotated[
         bool, typer.Option("--foreign", help="Not your own conversations: none of it is believed.")

@@ -102,8 +102,8 @@ def _noticed(folder: Path, path: Path, encryption: str, bits: list[int]) -> int:
 def _without_empty_pages(folder: Path, path: Path, encryption: str) -> None:
     """Pages that hold nothing are read by nobody, and what flips there changes nothing."""
     with open_home(folder, Turning(), encryption=encryption) as home:
-        (entry,) = home.grounds().entries([_OWNER])
-        database = SqliteDatabase(path, SqliteOptions(key=home.grounds().key_of(entry)))
+        (entry,) = home.admin.entries([_OWNER])
+        database = SqliteDatabase(path, SqliteOptions(key=home.admin.key_of(entry)))
         database.on_connection(lambda connection: connection.execute("VACUUM").fetchall())
         database.close()
 
@@ -142,7 +142,7 @@ def smashed_pages(*, long: bool, mend: Callable[[HomeAdmin, Owner], RepairResult
             _smash(path, random.Random(_SEED + number))
             with open_home(folder, Turning(), encryption="auto") as home:
                 began = time.process_time()
-                done = mend(home.grounds(), _OWNER)
+                done = mend(home.admin, _OWNER)
                 took = time.process_time() - began
             by_memory.append(took * 100_000 / rows)
             by_row.append(took * 100_000 / done.saved)
@@ -159,15 +159,15 @@ def smashed_pages(*, long: bool, mend: Callable[[HomeAdmin, Owner], RepairResult
 def _filled(folder: Path, encryption: str, count: int) -> Path:
     with open_home(folder, Turning(), encryption=encryption) as home:
         fill(home.vault(ANN), count)
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
     assert path
     return path
 
 
 def _faults(folder: Path, encryption: str) -> tuple[str, ...]:
     with open_home(folder, Turning(), encryption=encryption) as home:
-        (entry,) = home.grounds().entries([_OWNER])
-        return read_vault(home.grounds(), entry).faults
+        (entry,) = home.admin.entries([_OWNER])
+        return read_vault(home.admin, entry).faults
 
 
 def _texts(folder: Path) -> set[str]:

@@ -150,7 +150,7 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
             with Recollectum(root, settings=_PLAIN) as home:
                 _talk(home.vault(_OWNER), "work", (_KEPT,))
                 gone = _talk(home.vault(_OWNER), "home", _SECRETS)
-                made = back_up(home.grounds(), to=folder / "stick").path
+                made = back_up(home.admin, to=folder / "stick").path
             (path,) = vault_files(root)
             shutil.copy(path, folder / "copy.db")
             with Recollectum(root, settings=_PLAIN) as home:
@@ -159,7 +159,7 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
                 shutil.copy(folder / "copy.db", path)
             with Recollectum(root, settings=_PLAIN) as home:
                 if by_command:
-                    restore_vaults(home.grounds(), made, opening(folder), replace=True)
+                    restore_vaults(home.admin, made, opening(folder), replace=True)
             with Recollectum(root, settings=_PLAIN) as home:
                 assert home.vault(_OWNER).totals().messages
             hits += len(_hits(root, *_SECRETS))
@@ -173,9 +173,9 @@ def _person_restored(erase: Erase) -> int:
         with Recollectum(root, settings=_PLAIN) as home:
             _talk(home.vault(_OWNER), "home", _SECRETS)
             _talk(home.vault("user:ben"), "work", (_KEPT,))
-            made = back_up(home.grounds(), to=folder / "stick").path
+            made = back_up(home.admin, to=folder / "stick").path
             erase(home.vault(_OWNER), PurgeRequest.user())
-            restore_vaults(home.grounds(), made, opening(folder), replace=True)
+            restore_vaults(home.admin, made, opening(folder), replace=True)
             assert home.vault("user:ben").totals().messages
         return len(_hits(root, *_SECRETS))
 

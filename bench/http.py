@@ -105,7 +105,7 @@ def _scripts(
         keys = r.encryption()
         for number, secret in enumerate(secrets):
             vault = r.vault(f"user:client{number}")
-            file = cast(Path, r.file_of(vault.owner))
+            file = cast(Path, r.vault_path(vault.owner))
             script = scripts[secret] = PerVault(f"vaults/{file.name}", keys.key(file.stem))
             for query in queries:
                 # Once for what a first question looks at, and once as all later ones are.

@@ -379,18 +379,19 @@ class AsyncRecollectum:
     def _bind(self, engine: Recollectum) -> None:
         self.caller = engine.caller
         self.home = engine.home
-        self.loaded = engine.loaded
+        self.settings = engine.settings
+        self.loaded_settings = engine.loaded_settings
         self.people = AsyncPeople(engine.people)
         self.keys = AsyncKeys(engine.keys)
         self.receipts = AsyncReceipts(engine.receipts)
         self.vault = threaded_as(AsyncVault, engine.vault)
         self.chat = threaded_as(AsyncChat, engine.chat)
         self.owners = threaded(engine.owners)
-        self.file_of = threaded(engine.file_of)
+        self.vault_path = threaded(engine.vault_path)
         self.upgrade = threaded(engine.upgrade)
         self.login = threaded_as(AsyncRecollectum.of, engine.login)
-        self.through = threaded_as(AsyncRecollectum.of, engine.through)
-        self.acting_for = threaded_as(AsyncRecollectum.of, engine.acting_for)
+        self.with_client = threaded_as(AsyncRecollectum.of, engine.with_client)
+        self.as_person = threaded_as(AsyncRecollectum.of, engine.as_person)
         self.encryption = threaded(engine.encryption)
-        self.grounds = threaded(engine.grounds)
+        self.admin = threaded(lambda: engine.admin)
         self.close = threaded(engine.close)

@@ -16,6 +16,7 @@ from recollectum.policy.access import decide_access, may_see
 from recollectum.policy.actions import check_client
 from recollectum.runtime import HomeRuntime, OpenOptions, vault_not_found
 from recollectum.settings.load import LoadedSettings, load
+from recollectum.settings.model import Settings
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.tables.catalog import vaults
 from recollectum.vault.access.keys import Keys, caller_for, caller_of
@@ -88,19 +89,20 @@ class Recollectum:
         other._become(caller, look_up, clients)
         return other
 
-    def login(self, api_key: str, *, briefly: bool = False) -> "Recollectum":
+    def login(self, api_key: str, *, cache: bool = False) -> "Recollectum":
         """The home as the person sees it to whom a key belongs.
 
-        Each operation looks the key up again, for it may have been revoked; `briefly`, for one request, none does.
+        Each operation looks the key up again, for it may have been revoked. With `cache` the rights of this moment
+        are kept, which suits one request.
         """
         look_up = partial(self._caller_of, api_key)
-        return self._as(look_up(), None if briefly else look_up, self._clients)
+        return self._as(look_up(), None if cache else look_up, self._clients)
 
-    def through(self, client: str) -> "Recollectum":
-        """The home for a program that asks for the caller, such as `mcp:desktop`; rules know it by that name."""
+    def with_client(self, client: str) -> "Recollectum":
+        """The same home, with a client such as `mcp:desktop` added to the names that policy rules match."""
         return self._as(self.caller, self._now, (*self._clients, check_client(client)))
 
-    def acting_for(self, person: str) -> "Recollectum":
+    def as_person(self, person: str) -> "Recollectum":
         """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
         self._operator_only("act for somebody")
         owner = Owner.parse(person).person
@@ -121,7 +123,7 @@ class Recollectum:
             _, days = self._runtime.entry(wanted)
         clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
         gate = self._runtime.gate(caller, entry.owner, self._now, clients)
-        return Vault(wanted, self._runtime.runtime(entry, gate, days), self._runtime.ground(entry.id))
+        return Vault(wanted, self._runtime.vault_runtime(entry, gate, days), self._runtime.purge_environment(entry.id))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""
@@ -129,7 +131,7 @@ class Recollectum:
         if person is None:
             channel = identity.partition(":")[0]
             raise NotFound(f"that {channel} identity belongs to nobody here; link it to a person first")
-        vault = self.acting_for(str(person)).vault(person, agent=agent)
+        vault = self.as_person(str(person)).vault(person, agent=agent)
         channel = identity.partition(":")[0].casefold()
         return vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic)
 
@@ -139,7 +141,7 @@ class Recollectum:
         entries = self._runtime.catalog.read(vaults.everything)
         return [entry.owner for entry in entries if may_see(caller, entry.owner)]
 
-    def file_of(self, owner: str | Owner) -> Path | None:
+    def vault_path(self, owner: str | Owner) -> Path | None:
         """The database file of an owner's vault, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
         entry = self._runtime.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None
@@ -163,7 +165,12 @@ class Recollectum:
         return self._runtime.home
 
     @property
-    def loaded(self) -> LoadedSettings:
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._runtime.settings
+
+    @property
+    def loaded_settings(self) -> LoadedSettings:
         """The settings in force, and where each came from."""
         return self._runtime.loaded
 
@@ -174,11 +181,11 @@ class Recollectum:
         from recollectum.vault.purge.receipts import Receipts  # noqa: PLC0415
 
         gate = self._runtime.gate(self.caller, None, self._now, self._clients)
-        return Receipts(self._runtime.catalog, gate, self._runtime.ground(""))
+        return Receipts(self._runtime.catalog, gate, self._runtime.purge_environment(""))
 
     @property
-    def repeats(self) -> "Idempotency":
-        """What this caller asks once, however often it is sent."""
+    def idempotency(self) -> "Idempotency":
+        """Requests of this caller by idempotency key: each is done once, however often it is sent."""
         # Only now: it is of use to servers alone.
         from recollectum.vault.idempotency import Idempotency  # noqa: PLC0415
 
@@ -198,8 +205,9 @@ class Recollectum:
         """
         return self._runtime.language_model()
 
-    def grounds(self) -> "HomeAdmin":
-        """What backup, restore, verification and repair of the whole home stand on."""
+    @property
+    def admin(self) -> "HomeAdmin":
+        """What backup, restore, verification and repair of the whole home use; for the process owner."""
         self._operator_only("take care of the whole home")
         runtime = self._runtime
         # Only now: few programs take care of a whole home.

@@ -138,15 +138,15 @@ class HomeRuntime:
         """The gate for a caller before an owner's vault, or before the home itself."""
         return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients)
 
-    def runtime(self, entry: VaultEntry, gate: Gate, days: Mapping[str, int]) -> VaultRuntime:
-        """What the services of one vault stand on, for one caller; `days` are the periods of the owner's tenant."""
+    def vault_runtime(self, entry: VaultEntry, gate: Gate, days: Mapping[str, int]) -> VaultRuntime:
+        """What the services of one vault use, for one caller; `days` are the periods of the owner's tenant."""
         leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
         clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
 
         def opening() -> Database:
             database = self._open_vault(entry)
             try:
-                self._settle(replace(made, database=database), self.ground(entry.id))
+                self._settle(replace(made, database=database), self.purge_environment(entry.id))
             except BaseException:
                 database.close()
                 raise
@@ -159,11 +159,11 @@ class HomeRuntime:
             ids=self.ids,
             retention=self._retention(entry.owner, days),
             settings=self.settings,
-            meaning=self._meanings.setdefault(
+            vectors=self._meanings.setdefault(
                 entry.id, VectorSearch(self._embedders, self.settings.embedding, self.clock)
             ),
-            looks=self._looks.setdefault(entry.id, RefreshThrottle(self._crawls)),
-            session_lists=self._session_lists.setdefault(entry.id, SessionCache()),
+            throttle=self._looks.setdefault(entry.id, RefreshThrottle(self._crawls)),
+            session_cache=self._session_lists.setdefault(entry.id, SessionCache()),
             transcript_reader=_transcript_reader,
             rerankers=self._rerankers,
             owners=self.home.root / "owners",
@@ -174,8 +174,8 @@ class HomeRuntime:
         )
         return made
 
-    def ground(self, vault_id: str) -> PurgeEnvironment:
-        """What a purge of one vault stands on beside it."""
+    def purge_environment(self, vault_id: str) -> PurgeEnvironment:
+        """The parts of the home that a purge of one vault touches."""
         return PurgeEnvironment(
             home=self.home,
             catalog=self.catalog,
@@ -190,28 +190,28 @@ class HomeRuntime:
 
     def settle(self) -> None:
         """Finish what is left of people who were on their way out when a process ended."""
-        ground = self.ground("")
-        if ground.has_ledger():
+        environment = self.purge_environment("")
+        if environment.has_ledger():
             # As below.
             from recollectum.vault.purge.resume import resume_home_purges  # noqa: PLC0415
 
             # A disk that takes no writes must not keep anybody from reading: what is left waits.
             with suppress(StorageError, HomeError, OSError):
-                resume_home_purges(ground)
+                resume_home_purges(environment)
 
     def settle_vault(self, entry: VaultEntry, caller: Caller) -> None:
         """Take away again what was erased from a vault whose file was replaced, also where it is open already."""
         self._pool.discard(entry.id)
         _, days = self.entry(entry.owner)
-        self.runtime(entry, self.gate(caller, entry.owner), days).database.read(lambda _: None)
+        self.vault_runtime(entry, self.gate(caller, entry.owner), days).database.read(lambda _: None)
 
-    def _settle(self, runtime: VaultRuntime, ground: PurgeEnvironment) -> None:
+    def _settle(self, runtime: VaultRuntime, environment: PurgeEnvironment) -> None:
         """Where anything was ever erased, what is open of it goes on before a vault is served."""
-        if ground.has_ledger():
+        if environment.has_ledger():
             # Only now: most homes have erased nothing, and what erases takes a while to load.
             from recollectum.vault.purge.resume import resume_vault_purges  # noqa: PLC0415
 
-            resume_vault_purges(runtime, ground)
+            resume_vault_purges(runtime, environment)
 
     def release(self, vault_id: str) -> bool:
         """Close a vault here; True when nobody else has it open either."""

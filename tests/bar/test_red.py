@@ -106,8 +106,8 @@ def _unsynced_name(path: Path, data: bytes) -> None:
     path.with_name("new").replace(path)
 
 
-def _slow_repair(grounds: HomeAdmin, owner: Owner) -> RepairResult:
-    done = repair(grounds, owner)
+def _slow_repair(admin: HomeAdmin, owner: Owner) -> RepairResult:
+    done = repair(admin, owner)
     return replace(done, tables=(SalvageCounts(table="memories", saved=1, lost=0),))
 
 

@@ -13,7 +13,7 @@ def main() -> None:
     with Recollectum(Path(home)) as r:
         os.write(1, b"begun\n")
         while True:
-            made = back_up(r.grounds(), to=Path(folder))
+            made = back_up(r.admin, to=Path(folder))
             os.write(1, f"{made.path.name}\n".encode())
 
 

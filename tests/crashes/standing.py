@@ -46,7 +46,7 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
             retention=Retention(),
             settings=Settings(),
             transcript_reader=TranscriptLineReader,
-            meaning=VectorSearch(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
+            vectors=VectorSearch(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
         )
         yield Standing(database, Vault(OWNER, runtime))
     finally:

@@ -97,7 +97,7 @@ def _writing(home: Path) -> Generator[list[_Writer]]:
 def _one(r: Recollectum, writers: list[_Writer], place: Path, result: Storm) -> None:
     before = {writer.name: writer.told for writer in writers}
     began = time.monotonic()
-    made = back_up(r.grounds())
+    made = back_up(r.admin)
     result.seconds.append(time.monotonic() - began)
     result.meanwhile += sum(writer.told for writer in writers) - sum(before.values())
     result.backups += 1

@@ -35,5 +35,5 @@ def test_a_backup_that_is_killed_leaves_none_and_the_next_one_clears_up(tmp_path
     assert len(whole) - len(made) in (0, 1)
     with Recollectum(home) as r:
         assert r.vault("user:ann").index.verify().sound
-        last = back_up(r.grounds(), to=stick)
+        last = back_up(r.admin, to=stick)
     assert {path.name for path in stick.iterdir()} == {path.name for path in (*whole, last.path)}

@@ -39,11 +39,11 @@ def _task(r: Recollectum, folder: Path, where: str) -> tuple[Callable[[], object
     stick = folder / "stick"
     stick.mkdir()
     if where == "restore":
-        made = back_up(r.grounds(), to=folder / "made").path
+        made = back_up(r.admin, to=folder / "made").path
         opening = BackupAccess(settings=Settings(), environ=os.environ, clock=system_clock)
-        return lambda: restore_vaults(r.grounds(), made, opening, replace=True), r.home.backups
+        return lambda: restore_vaults(r.admin, made, opening, replace=True), r.home.backups
     target = stick if where == "folder" else stick / "mine.tar"
-    return lambda: back_up(r.grounds(), to=target), stick
+    return lambda: back_up(r.admin, to=target), stick
 
 
 def _refused(work: Callable[[], object], filler: Path, pages: int) -> str:

@@ -36,7 +36,7 @@ def _open(place: Path, encryption: str = "auto") -> Recollectum:
 
 
 def _findings(home: Recollectum, *, fix: bool = False) -> list[HealthFinding]:
-    return examine(home.grounds(), lambda owner: home.vault(owner, create=False).clock(), fix=fix)
+    return examine(home.admin, lambda owner: home.vault(owner, create=False).clock(), fix=fix)
 
 
 def _about(findings: list[HealthFinding], topic: str) -> list[HealthFinding]:
@@ -74,10 +74,10 @@ def test_a_file_that_others_may_read_is_found(place: Path) -> None:
 def test_an_orphan_that_holds_nothing_is_removed_and_one_that_holds_something_is_not(place: Path) -> None:
     with _open(place) as home:
         fill(home.vault(ANN), 4)
-        file = home.file_of(ANN)
-        grounds = home.grounds()
+        file = home.vault_path(ANN)
+        admin = home.admin
         empty = home.home.vault_file("vlt_empty")
-        key = grounds.keys.make_key("vlt_empty")
+        key = admin.keys.make_key("vlt_empty")
         SqliteDatabase(empty, SqliteOptions(key=key)).close()
         full = home.home.vault_file("vlt_full")
     assert file
@@ -111,9 +111,9 @@ def test_leftovers_of_a_killed_backup_are_removed(place: Path) -> None:
 def test_rows_that_belong_to_nothing_and_an_index_that_drifted_are_a_problem(place: Path) -> None:
     with _open(place) as home:
         fill(home.vault(ANN), 20)
-        path = home.file_of(ANN)
-        (entry,) = home.grounds().entries([Owner.parse(ANN)])
-        key = home.grounds().key_of(entry)
+        path = home.vault_path(ANN)
+        (entry,) = home.admin.entries([Owner.parse(ANN)])
+        key = home.admin.key_of(entry)
         assert path
         database = SqliteDatabase(path, SqliteOptions(key=key))
         database.write(lambda tx: tx.run("DELETE FROM chunks WHERE number = 1", {}))
@@ -130,7 +130,7 @@ def test_duplicates_a_reserve_that_is_gone_and_a_hung_lock_are_told(place: Path)
     with _open(place, "off") as home:
         vault = home.vault(ANN)
         vault.memories.save_many([Draft(content="the same thing", importance=0.1), Draft(content="another thing")])
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
         assert path
         database = SqliteDatabase(path, SqliteOptions())
         database.write(lambda tx: tx.run("UPDATE memories SET fingerprint = 'x'", {}))
@@ -151,7 +151,7 @@ def test_duplicates_a_reserve_that_is_gone_and_a_hung_lock_are_told(place: Path)
 def test_a_reading_of_all_data_finds_every_damaged_page_that_holds_something(place: Path, encryption: str) -> None:
     with _open(place, encryption) as home:
         fill(home.vault(ANN), 300)
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
     assert path
     whole = path.read_bytes()
     for page in range(1, len(whole) // 4096):
@@ -159,23 +159,23 @@ def test_a_reading_of_all_data_finds_every_damaged_page_that_holds_something(pla
         raw[page * 4096 : page * 4096 + 64] = bytes(range(64))
         path.write_bytes(raw)
         with _open(place, encryption) as home:
-            (entry,) = home.grounds().entries([Owner.parse(ANN)])
-            assert not read_vault(home.grounds(), entry).sound, page
+            (entry,) = home.admin.entries([Owner.parse(ANN)])
+            assert not read_vault(home.admin, entry).sound, page
     path.write_bytes(whole)
     with _open(place, encryption) as home:
-        (entry,) = home.grounds().entries([Owner.parse(ANN)])
-        assert read_vault(home.grounds(), entry).sound
-        assert read_base(home.grounds()) == ()
+        (entry,) = home.admin.entries([Owner.parse(ANN)])
+        assert read_vault(home.admin, entry).sound
+        assert read_base(home.admin) == ()
 
 
 def test_a_text_that_was_changed_in_a_plain_file_is_noticed(place: Path) -> None:
     with _open(place, "off") as home:
         fill(home.vault(ANN), 10)
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
     assert path
     raw = path.read_bytes()
     assert raw.count(b"number 7 of the things") >= 1
     path.write_bytes(raw.replace(b"number 7 of the things", b"number 6 of the things"))
     with _open(place, "off") as home:
-        (entry,) = home.grounds().entries([Owner.parse(ANN)])
-        assert any("text is not what was written" in fault for fault in read_vault(home.grounds(), entry).faults)
+        (entry,) = home.admin.entries([Owner.parse(ANN)])
+        assert any("text is not what was written" in fault for fault in read_vault(home.admin, entry).faults)

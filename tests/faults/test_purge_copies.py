@@ -46,8 +46,8 @@ def test_what_a_repair_put_aside_goes_too(tmp_path: Path) -> None:
         gone = _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
     with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
-        evidence = repair(home.grounds(), Owner.parse(_ANN), force=True).evidence
-        other = repair(home.grounds(), Owner.parse(_BEN), force=True).evidence
+        evidence = repair(home.admin, Owner.parse(_ANN), force=True).evidence
+        other = repair(home.admin, Owner.parse(_BEN), force=True).evidence
     assert evidence
     assert other
     with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
@@ -69,15 +69,15 @@ def test_a_backup_stays_good_for_those_who_were_not_erased(tmp_path: Path, encry
     with Recollectum(root, settings=settings) as home:
         gone = _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
-        made = back_up(home.grounds()).path
-        (ann,) = home.grounds().entries([Owner.parse(_ANN)])
+        made = back_up(home.admin).path
+        (ann,) = home.admin.entries([Owner.parse(_ANN)])
         receipt = _purge(home.vault(_ANN), PurgeRequest.user() if whole else PurgeRequest.sessions(gone))
         assert receipt.state is PurgeState.DONE
         left = {part["file"] for part in json.loads((made / "manifest.json").read_bytes())["parts"]}
         assert f"vaults/{ann.id}.db" not in left
         assert ("catalog.db" in left) is not whole
         home.vault(_BEN).sessions.delete(home.vault(_BEN).sessions.page()[0].id)
-        done = restore_vaults(home.grounds(), made, opening(tmp_path), owners=[Owner.parse(_BEN)], replace=True)
+        done = restore_vaults(home.admin, made, opening(tmp_path), owners=[Owner.parse(_BEN)], replace=True)
         assert [str(one) for one in done.owners] == [_BEN]
         assert [one.text for one in home.vault(_BEN).recall(_KEPT)]
         assert all(one.exists() for one in done.kept)
@@ -102,8 +102,8 @@ def test_a_backup_in_one_file_goes_when_the_vault_is_in_it(tmp_path: Path) -> No
         gone = _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
         archive, other = home.home.backups / "all.tar", home.home.backups / "ben.tar"
-        back_up(home.grounds(), to=archive)
-        back_up(home.grounds(), to=other, owners=[Owner.parse(_BEN)])
+        back_up(home.admin, to=archive)
+        back_up(home.admin, to=other, owners=[Owner.parse(_BEN)])
         assert _purge(home.vault(_ANN), PurgeRequest.sessions(gone)).state is PurgeState.DONE
         assert (archive.exists(), other.exists()) == (False, True)
 
@@ -114,16 +114,16 @@ def test_a_person_who_was_erased_does_not_come_back_with_a_backup(tmp_path: Path
     with Recollectum(root, settings=_PLAIN) as home:
         _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
-        made = back_up(home.grounds(), to=tmp_path / "stick").path
+        made = back_up(home.admin, to=tmp_path / "stick").path
         _purge(home.vault(_ANN), PurgeRequest.user())
         with pytest.raises(Conflict, match="user:ann was erased from this home since"):
-            restore_vaults(home.grounds(), made, opening(tmp_path), owners=[Owner.parse(_ANN)])
-        done = restore_vaults(home.grounds(), made, opening(tmp_path), replace=True)
+            restore_vaults(home.admin, made, opening(tmp_path), owners=[Owner.parse(_ANN)])
+        done = restore_vaults(home.admin, made, opening(tmp_path), replace=True)
         assert ([str(one) for one in done.owners], [str(one) for one in done.erased]) == ([_BEN], [_ANN])
         assert [str(one) for one in home.owners()] == [_BEN]
         # Who begins anew under the same name does not get the old life back either.
         home.vault(_ANN)
-        again = restore_vaults(home.grounds(), made, opening(tmp_path), replace=True)
+        again = restore_vaults(home.admin, made, opening(tmp_path), replace=True)
         assert [str(one) for one in again.erased] == [_ANN]
         assert home.vault(_ANN).totals().messages == 0
     assert _hits(root, _SECRET) == set()
@@ -136,10 +136,10 @@ def test_a_restored_vault_is_not_served_before_what_was_erased_is_gone_again(tmp
         vault = home.vault(_ANN)
         _talk(vault, _KEPT, "work")
         gone = _talk(vault, _SECRET)
-        made = back_up(home.grounds(), to=tmp_path / "stick").path
+        made = back_up(home.admin, to=tmp_path / "stick").path
         _purge(vault, PurgeRequest.sessions(gone))
         assert other.vault(_ANN).recall(_SECRET) == []
-        done = restore_vaults(home.grounds(), made, opening(tmp_path), replace=True)
+        done = restore_vaults(home.admin, made, opening(tmp_path), replace=True)
         # Neither here nor in a program that has had it open all the while.
         for view in (vault, home.vault(_ANN), other.vault(_ANN)):
             assert view.recall(_SECRET) == []
@@ -147,7 +147,7 @@ def test_a_restored_vault_is_not_served_before_what_was_erased_is_gone_again(tmp
         # What was there before the restore was clean, and is kept as the operator was told.
         (kept,) = done.kept
         assert list(kept.glob("vaults/*.db"))
-        assert restore_vaults(home.grounds(), kept, opening(tmp_path), replace=True).owners
+        assert restore_vaults(home.admin, kept, opening(tmp_path), replace=True).owners
         assert home.vault(_ANN).recall(_KEPT) != []
     assert _hits(root, _SECRET, _KEPT) == {_KEPT}
 
@@ -156,8 +156,8 @@ def test_a_purge_that_goes_on_remembers_which_backups_it_destroyed(tmp_path: Pat
     with Recollectum(tmp_path / "home", settings={**_PLAIN, "storage.busy_timeout_seconds": 0.2}) as home:
         vault = home.vault(_ANN)
         gone = _talk(vault, _SECRET)
-        back_up(home.grounds())
-        path = home.file_of(_ANN)
+        back_up(home.admin)
+        path = home.vault_path(_ANN)
         assert path
         reader = SqliteDatabase(path, SqliteOptions())
         receipts: list[Receipt] = []

@@ -28,7 +28,7 @@ def _made(place: Path, encryption: str, count: int = 900) -> tuple[Path, set[str
     with open_home(place, Turning(), encryption=encryption) as home:
         vault = home.vault(ANN)
         fill(vault, count)
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
         assert path
         return path, _texts(place, encryption), _messages(place, encryption)
 
@@ -62,9 +62,9 @@ def _smash(path: Path, chance: random.Random, pages: int, *, rubbish: bool) -> N
 
 def _repaired(place: Path, encryption: str) -> RepairResult:
     with open_home(place, Turning(), encryption=encryption) as home:
-        done = repair(home.grounds(), _OWNER)
-        (entry,) = home.grounds().entries([_OWNER])
-        report = read_vault(home.grounds(), entry)
+        done = repair(home.admin, _OWNER)
+        (entry,) = home.admin.entries([_OWNER])
+        report = read_vault(home.admin, entry)
         assert [fault for fault in report.faults if "text is not" not in fault] == []
         assert home.vault(ANN).index.verify().sound
         home.vault(ANN).memories.save("life goes on")
@@ -119,7 +119,7 @@ def _busy(place: Path) -> Path:
             first = vault.memories.save(f"fact {number} as it was at first, with some words to make it longer").memory
             vault.memories.edit(first.id, content=f"fact {number} as it was later, with some words to make it longer")
             vault.memories.supersede(first.id, f"fact {number} as it is now, with some words to make it longer")
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
         assert path
         return path
 
@@ -135,14 +135,14 @@ def test_rows_that_belonged_to_lost_ones_are_sorted_out(place: Path, seed: int) 
         f"fact {number} as it was later, with some words to make it longer" for number in range(150)
     }
     with open_home(place, Turning(), encryption="auto") as home:
-        assert repair(home.grounds(), _OWNER).faults == ()
+        assert repair(home.admin, _OWNER).faults == ()
 
 
 def test_nothing_is_done_to_a_vault_that_is_whole(place: Path) -> None:
     path, _, _ = _made(place, "auto", 40)
     before = path.read_bytes()
     with open_home(place, Turning(), encryption="auto") as home:
-        done = repair(home.grounds(), _OWNER)
+        done = repair(home.admin, _OWNER)
         assert (done.faults, done.tables, done.evidence) == ((), (), None)
         assert not list(home.home.backups.iterdir())
     assert path.read_bytes() == before
@@ -151,7 +151,7 @@ def test_nothing_is_done_to_a_vault_that_is_whole(place: Path) -> None:
 def test_a_forced_repair_of_a_whole_vault_loses_nothing(place: Path) -> None:
     _, texts, messages = _made(place, "auto", 200)
     with open_home(place, Turning(), encryption="auto") as home:
-        done = repair(home.grounds(), _OWNER, force=True)
+        done = repair(home.admin, _OWNER, force=True)
     assert done.lost == 0
     assert all(one.exact for one in done.tables)
     assert _texts(place, "auto") == texts
@@ -165,7 +165,7 @@ def test_without_its_first_page_it_is_refused_and_left_as_it_was(place: Path) ->
     path.write_bytes(raw)
     with open_home(place, Turning(), encryption="auto") as home:
         with pytest.raises(Damaged, match="restore a backup"):
-            repair(home.grounds(), _OWNER)
+            repair(home.admin, _OWNER)
         assert not list(home.home.backups.iterdir())
     assert path.read_bytes() == bytes(raw)
 
@@ -178,9 +178,9 @@ def test_a_vault_that_somebody_uses_is_not_replaced_under_them(place: Path, encr
         with open_home(place, Turning(), encryption=encryption) as other:
             other.vault(ANN).memories.save("before the repair")
             with pytest.raises(StorageError, match="another program uses the vault of user:ann"):
-                repair(home.grounds(), _OWNER, force=True)
+                repair(home.admin, _OWNER, force=True)
             # What is acknowledged meanwhile is not lost with the file it went into.
             other.vault(ANN).memories.save("after the refusal")
         assert list((place / "home/backups").iterdir()) == []
-        assert repair(home.grounds(), _OWNER, force=True).lost == 0
+        assert repair(home.admin, _OWNER, force=True).lost == 0
     assert {"before the repair", "after the refusal"} <= _texts(place, encryption)

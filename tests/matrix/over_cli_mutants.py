@@ -25,7 +25,7 @@ MUTANTS: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             _TARGET,
             "    if not recollectum.caller.operator:\n        return owner\n",
-            "    operator = recollectum.acting_for\n",
+            "    operator = recollectum.as_person\n",
         ),
     ),
 }

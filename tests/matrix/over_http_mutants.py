@@ -25,9 +25,9 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "a visitor is remembered by their secret": (
         Patch(
             _VISITOR,
-            "        seen = serving.recollectum.login(secret, briefly=True)\n",
+            "        seen = serving.recollectum.login(secret, cache=True)\n",
             "        known = server_state_of.__dict__.setdefault((id(serving), secret), None)\n"
-            "        seen = known or serving.recollectum.login(secret, briefly=True)\n"
+            "        seen = known or serving.recollectum.login(secret, cache=True)\n"
             "        server_state_of.__dict__[id(serving), secret] = seen\n",
         ),
     ),
@@ -41,8 +41,8 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "a key may name whom it acts for": (
         Patch(
             _VISITOR,
-            "        seen = serving.recollectum.login(secret, briefly=True)\n",
-            "        seen = serving.recollectum.login(secret, briefly=True)\n"
+            "        seen = serving.recollectum.login(secret, cache=True)\n",
+            "        seen = serving.recollectum.login(secret, cache=True)\n"
             "        if request.headers.get(USER_HEADER):\n"
             "            return _local(serving, request.headers[USER_HEADER])\n",
         ),
@@ -83,11 +83,11 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "the body is read before the key": (
         Patch(
             _KEYED,
-            "request.state.visitor = authenticate(request).through(CLIENT)\n",
+            "request.state.visitor = authenticate(request).with_client(CLIENT)\n",
             "import json\n            if await request.body():\n                try:\n"
             "                    json.loads(await request.body())\n                except ValueError:\n"
             "                    return Response(status_code=400)\n"
-            "            request.state.visitor = authenticate(request).through(CLIENT)\n",
+            "            request.state.visitor = authenticate(request).with_client(CLIENT)\n",
         ),
     ),
     "metrics and readiness are open": (
@@ -208,7 +208,7 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
     "a page of the console is the operator's": (
         Patch(
             _VISITING,
-            "    recollectum = serving.recollectum.acting_for(str(signed.person))",
+            "    recollectum = serving.recollectum.as_person(str(signed.person))",
             "    recollectum = serving.recollectum",
         ),
     ),
@@ -279,9 +279,7 @@ ADMIN: Mapping[str, tuple[Patch, ...]] = {
 
 PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
     "a guest is let in as the operator": (
-        Patch(
-            _MOUNTING, "return McpClient(visitor.recollectum.through", "return McpClient(serving.recollectum.through"
-        ),
+        Patch(_MOUNTING, "vault = visitor.recollectum.with_client", "vault = serving.recollectum.with_client"),
     ),
     "a guest without a name is alice": (
         Patch(_MOUNTING, "visitor.person or visitor.vault().owner", '(visitor.person or "user:alice")'),

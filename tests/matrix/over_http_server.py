@@ -121,7 +121,7 @@ def serving(folder: Path) -> Generator[Server]:
     ):
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
-        limits = limits_of(home.loaded.settings.server, host="127.0.0.1", port=port)
+        limits = limits_of(home.settings.server, host="127.0.0.1", port=port)
         app = build_app(ServerState(home, TOKEN, limits, NOW))
         # As the daemon does.
         add_embedding(app)

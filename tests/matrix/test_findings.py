@@ -156,7 +156,7 @@ def test_revoking_and_withdrawing_work_at_once(home: Recollectum, end: str) -> N
         vault.recall("one")
     seen: list[object] = []
     with suppress(Denied):
-        seen = [*carol.owners(), *filter(None, [carol.file_of(ALICE)])]
+        seen = [*carol.owners(), *filter(None, [carol.vault_path(ALICE)])]
     assert seen == []
 
 
@@ -242,7 +242,7 @@ def test_what_another_says_under_a_known_key_is_not_the_owners_word(home: Recoll
     vault.memories.save("one", key="k")
     home.people.add("user:carol")
     home.keys.grant("user:carol", ALICE, "write")
-    assert home.acting_for("user:carol").vault(ALICE).memories.save("two", key="k").memory.trust is Trust.UNKNOWN
+    assert home.as_person("user:carol").vault(ALICE).memories.save("two", key="k").memory.trust is Trust.UNKNOWN
 
 
 def test_a_context_holds_nothing_that_is_no_longer_true(vault: Vault, clock: Turning) -> None:

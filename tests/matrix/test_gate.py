@@ -70,13 +70,25 @@ OF_THE_HOME = {People, Keys, Receipts}
 #: What every caller has for itself alone.
 OF_THE_CALLER = {Idempotency}
 #: What an open home offers to anybody, and what it keeps for its operator.
-FOR_ANYBODY = {"language_model", "vault", "owners", "file_of", "login", "through", "close", "home", "loaded", "repeats"}
+FOR_ANYBODY = {
+    "language_model",
+    "vault",
+    "owners",
+    "vault_path",
+    "login",
+    "with_client",
+    "close",
+    "home",
+    "loaded_settings",
+    "settings",
+    "idempotency",
+}
 FOR_THE_OPERATOR: dict[str, Callable[[Recollectum], object]] = {
-    "acting_for": lambda home: home.acting_for("user:alice"),
+    "as_person": lambda home: home.as_person("user:alice"),
     "chat": lambda home: home.chat("telegram:42"),
     "encryption": lambda home: home.encryption(),
     "receipts": lambda home: home.receipts.all(),
-    "grounds": lambda home: home.grounds(),
+    "admin": lambda home: home.admin,
     "upgrade": lambda home: home.upgrade(dry_run=True),
 }
 
@@ -196,7 +208,7 @@ def test_every_method_of_an_open_home_is_accounted_for() -> None:
 
 @pytest.mark.parametrize("name", FOR_THE_OPERATOR)
 def test_what_is_the_operators_is_refused_to_others(home: Recollectum, dave: Recollectum, name: str) -> None:
-    for view in (dave, home.acting_for("user:alice")):
+    for view in (dave, home.as_person("user:alice")):
         with pytest.raises(Denied):
             FOR_THE_OPERATOR[name](view)
 
@@ -219,7 +231,7 @@ def test_a_vault_that_may_not_be_seen_is_not_there(home: Recollectum, dave: Reco
     for owner in ("user:bob", Owner.parse("user:bob"), "user:nobody"):
         with pytest.raises(NotFound):
             dave.vault(owner)
-        assert dave.file_of(owner) is None
+        assert dave.vault_path(owner) is None
     assert [str(owner) for owner in dave.owners()] == ["user:alice"]
     assert [str(owner) for owner in home.owners()] == ["user:alice", "user:bob"]
 
@@ -234,7 +246,7 @@ def test_a_session_may_be_named_by_word() -> None:
 
 def test_a_service_that_forgets_or_declares_is_told_apart(home: Recollectum) -> None:
     class Careless:
-        gate = Gate(home.acting_for("user:alice").caller, Owner.parse("user:bob"))
+        gate = Gate(home.as_person("user:alice").caller, Owner.parse("user:bob"))
 
         def forgets(self) -> str:
             return "done"

@@ -141,7 +141,7 @@ def check_home(folder: Path) -> Iterator[str]:
                 "keys.all": view.keys.all,
                 "keys.create": lambda v=view: v.keys.create("user:alice"),
                 "keys.grant": lambda v=view: v.keys.grant("user:bob", "user:alice", "read"),
-                "acting_for": lambda v=view: v.acting_for("user:alice"),
+                "as_person": lambda v=view: v.as_person("user:alice"),
                 "encryption": view.encryption,
                 "chat": lambda v=view: v.chat("telegram:42"),
             }

@@ -92,7 +92,7 @@ def enter(home: Recollectum, world: World, caller: str) -> Recollectum | None:
     if caller == "operator":
         return home
     if caller == "acting":
-        return home.acting_for("user:alice")
+        return home.as_person("user:alice")
     try:
         return home.login(world.secrets[caller])
     except Denied:

@@ -32,7 +32,7 @@ def _filled(home: Recollectum) -> Vault:
 
 
 def _file(home: Recollectum) -> Path:
-    path = home.file_of(ANN)
+    path = home.vault_path(ANN)
     assert path
     return path
 
@@ -106,10 +106,8 @@ def test_one_row_that_changed_behind_our_back_is_told(tmp_path: Path, change: st
         health = home.vault(ANN).index.verify()
         assert (health.sound, health.changed) == (False, 1)
         assert health.words.endswith("1 rows are not as they were written")
-        (entry,) = home.grounds().entries([Owner.parse(ANN)])
-        assert any(
-            "not as they were written" in fault for fault in read_vault(home.grounds(), entry, data=False).faults
-        )
+        (entry,) = home.admin.entries([Owner.parse(ANN)])
+        assert any("not as they were written" in fault for fault in read_vault(home.admin, entry, data=False).faults)
 
 
 def test_a_repair_names_what_is_doubtful_and_seals_it_anew(tmp_path: Path) -> None:
@@ -119,7 +117,7 @@ def test_a_repair_names_what_is_doubtful_and_seals_it_anew(tmp_path: Path) -> No
         path = _file(home)
     _behind_our_back(path, f"UPDATE memories SET content = 'TEA IS DRUNK' WHERE id = '{doubtful.id}'")
     with open_home(tmp_path, Turning()) as home:
-        done = repair(home.grounds(), Owner.parse(ANN))
+        done = repair(home.admin, Owner.parse(ANN))
         assert done.doubtful == (f"memories {doubtful.id}",)
         assert (done.lost, "seals" in {one.table for one in done.tables}) == (0, False)
         assert home.vault(ANN).index.verify().sound
@@ -143,8 +141,8 @@ def test_rows_from_before_are_sealed_once_when_the_vault_is_opened(tmp_path: Pat
 def test_an_encrypted_vault_has_none(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning(), encryption="auto") as home:
         assert _filled(home).index.verify().sound
-        (entry,) = home.grounds().entries([Owner.parse(ANN)])
-        path, key = _file(home), home.grounds().key_of(entry)
+        (entry,) = home.admin.entries([Owner.parse(ANN)])
+        path, key = _file(home), home.admin.key_of(entry)
     assert key
     assert _look(path, key) == (IndexHealth(missing=0, stray=0), 0)
     database = SqliteDatabase(path, SqliteOptions(key=key))

@@ -82,11 +82,11 @@ def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollectum
 @pytest.mark.feature("C9")
 def test_a_program_is_known_by_the_name_it_came_under(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, SEARCH_ONLY)
-    desk = home.through("mcp:desktop").vault("user:alice")
+    desk = home.with_client("mcp:desktop").vault("user:alice")
     saved = desk.memories.save("tea").memory
     with pytest.raises(Denied, match="process as mcp:desktop may not"):
         desk.memories.forget(saved.id)
-    home.through("hook:editor").vault("user:alice").memories.forget(saved.id)
+    home.with_client("hook:editor").vault("user:alice").memories.forget(saved.id)
 
 
 def test_an_agent_is_a_client_too(tmp_path: Path, home: Recollectum) -> None:
@@ -101,7 +101,7 @@ def test_an_agent_is_a_client_too(tmp_path: Path, home: Recollectum) -> None:
 )
 def test_no_program_takes_a_name_that_is_proven_elsewhere(home: Recollectum, name: str) -> None:
     with pytest.raises(InvalidInput, match="a client is named by its kind"):
-        home.through(name)
+        home.with_client(name)
 
 
 @pytest.mark.feature("C10")
@@ -128,7 +128,7 @@ def test_the_guide_lists_every_operation() -> None:
 def test_arguments_can_be_asked_about(tmp_path: Path, home: Recollectum) -> None:
     text = '[[safety_checker]]\ntool = "memory.save"\nclients = "mcp:*"\nchecker = "size-limit"\nlimit = 10\n'
     _user(tmp_path, text)
-    desk = home.through("mcp:desktop").vault("user:alice")
+    desk = home.with_client("mcp:desktop").vault("user:alice")
     desk.memories.save("short")
     for call in (lambda: desk.memories.save("far too long"), lambda: desk.memories.save(content="far too long")):
         with pytest.raises(Denied, match="size-limit: the arguments have 12 characters"):
@@ -175,7 +175,7 @@ def test_an_admin_folder_that_is_closed_is_not_an_empty_one(place: Path, mode: i
 
 def test_the_owners_own_slip_shuts_out_others_and_not_the_owner(tmp_path: Path, home: Recollectum) -> None:
     _user(tmp_path, "[[rule]]\ntool = 'memory.recall'\ndecision = 'denyy'\n" + SEARCH_ONLY)
-    vault, desk = home.vault("user:alice"), home.through("mcp:desktop").vault("user:alice")
+    vault, desk = home.vault("user:alice"), home.with_client("mcp:desktop").vault("user:alice")
     assert vault.recall("tea") == []
     with pytest.raises(Denied, match=r"could not be read: mine\.toml:1: decision is 'denyy'"):
         desk.recall("tea")
@@ -192,7 +192,7 @@ def test_who_would_be_asked_is_the_owner_but_not_for_the_admin(
     text = '[[rule]]\ntool = "*"\ndecision = "ask_user"\n'
     (_user if tier == "user" else _admin)(tmp_path, text)
     with pytest.raises(Denied, match="needs a person's yes"):
-        home.through("mcp:desktop").vault("user:alice").recall("tea")
+        home.with_client("mcp:desktop").vault("user:alice").recall("tea")
     if passes:
         home.vault("user:alice").recall("tea")
     else:

@@ -63,7 +63,7 @@ class Index:
     @operation(Permission.READ, Scope.USER)
     def status(self) -> IndexStatus:
         """How many pieces there are, and how many of them each generation knows."""
-        embedder, why = self._runtime.meaning.embedder()
+        embedder, why = self._runtime.vectors.embedder()
         without = None if embedder else why or "embedding.provider is none"
 
         def load(tx: Tx, _: ClockReading) -> IndexStatus:
@@ -73,7 +73,7 @@ class Index:
                 recutting=rechunking.is_due(tx),
                 generations=found,
                 without_meaning=without,
-                trouble=self._runtime.meaning.trouble,
+                trouble=self._runtime.vectors.trouble,
             )
 
         return self._runtime.read(load)
@@ -81,7 +81,7 @@ class Index:
     @operation(Permission.WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
         """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
-        meaning, database = self._runtime.meaning, self._runtime.database
+        meaning, database = self._runtime.vectors, self._runtime.database
         embedder, why = meaning.embedder()
         if embedder is None:
             raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
@@ -105,7 +105,7 @@ class Index:
         Unlike `update` it decides nothing: a model that somebody went back from is left alone, and without an embedder
         there is nothing to do.
         """
-        return self._runtime.meaning.follow(self._runtime.database)
+        return self._runtime.vectors.follow(self._runtime.database)
 
     @operation(Permission.WRITE, Scope.USER)
     def rollback(self) -> IndexStatus:

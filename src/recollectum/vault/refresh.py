@@ -39,7 +39,7 @@ def refresh_at_session_start(runtime: VaultRuntime) -> None:
 
 def refresh_notes(runtime: VaultRuntime) -> "SyncReport | None":
     """Bring in changed notes, briefly and not too often; None when it is too soon or there is nothing to look at."""
-    if not runtime.looks.is_due(runtime.settings.notes.debounce_seconds):
+    if not runtime.throttle.is_due(runtime.settings.notes.debounce_seconds):
         return None
     if not runtime.read(lambda tx, _: notes.folders(tx)):
         return None
@@ -48,13 +48,13 @@ def refresh_notes(runtime: VaultRuntime) -> "SyncReport | None":
 
     # A disk that takes no writes must not make the answer fail.
     with suppress(StorageError):
-        return sync_notes(runtime, deadline=time.monotonic() + PATIENCE_SECONDS, cache=runtime.looks.crawls)
+        return sync_notes(runtime, deadline=time.monotonic() + PATIENCE_SECONDS, cache=runtime.throttle.crawls)
     return None
 
 
 def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
     """Read on in grown transcripts, under the same rules."""
-    if not runtime.looks.is_due(runtime.settings.transcripts.debounce_seconds, "transcripts"):
+    if not runtime.throttle.is_due(runtime.settings.transcripts.debounce_seconds, "transcripts"):
         return None
     if not runtime.read(lambda tx, _: transcripts.roots(tx)):
         return None

@@ -42,19 +42,19 @@ class VaultRuntime:
     retention: Retention
     settings: Settings
     #: Search by meaning, as far as there is an embedder.
-    meaning: VectorSearch
-    #: Who reads the transcripts that are followed; loaded when there is one.
-    #: Who judges the head of a list again, where somebody should.
+    vectors: VectorSearch
+    #: Reranks the head of a result list; None where nothing does.
     rerankers: "Rerankers | None" = None
+    #: Reads the transcripts that are followed; loaded when there is one.
     transcript_reader: "Callable[[], TranscriptReader]"
     #: The language model, or None where rules must do.
     language_model: "Callable[[], LanguageModel | None]" = _no_language_model
     #: The folder of the owners' own files; None where there is no home.
     owners: Path | None = None
     #: Lists of sessions that are still good.
-    session_lists: SessionCache = field(default_factory=SessionCache)
+    session_cache: SessionCache = field(default_factory=SessionCache)
     #: When the notes and transcripts were last looked at.
-    looks: RefreshThrottle = field(default_factory=lambda: RefreshThrottle(CrawlCache()))
+    throttle: RefreshThrottle = field(default_factory=lambda: RefreshThrottle(CrawlCache()))
     #: Keeps a secret in the credential store and says under which account; None where secrets are not kept.
     keep_secret: Callable[[str], str] | None = None
     #: Deletes one that was kept; None where there is no credential store.

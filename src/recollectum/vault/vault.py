@@ -53,12 +53,12 @@ _MOST_TOKENS = 10_000_000
 class Vault:
     """One owner's vault, as one caller may use it."""
 
-    def __init__(self, owner: Owner, runtime: VaultRuntime, ground: PurgeEnvironment | None = None) -> None:
+    def __init__(self, owner: Owner, runtime: VaultRuntime, environment: PurgeEnvironment | None = None) -> None:
         self.owner = owner
         self.memories = Memories(runtime)
         self.sessions = Sessions(runtime)
         self._runtime = runtime
-        self._ground = ground
+        self._ground = environment
 
     @property
     def gate(self) -> Gate:
@@ -228,7 +228,7 @@ class Vault:
         refresh_before_search(self._runtime)
         asked = clean(query)
         # Before the snapshot: no transaction waits for a model.
-        nearest, missing = self._runtime.meaning.prepare(self._runtime.database, asked) if meaning else (None, None)
+        nearest, missing = self._runtime.vectors.prepare(self._runtime.database, asked) if meaning else (None, None)
         most = CAP_BY_SETTING[rules.untrusted if untrusted is None else "all" if untrusted else "none"]
 
         def answer(judged: RerankScores | None) -> RecallResult:

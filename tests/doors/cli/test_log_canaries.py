@@ -97,7 +97,7 @@ def _write_rule(folder: Path) -> None:
 
 def _refused_by_a_rule(home: Recollectum) -> None:
     with pytest.raises(Denied, match=r"mine\.toml:1"):
-        home.through(f"mcp:{CANARY}").vault(f"user:{CANARY}").memories.forget(f"mem_{CANARY}")
+        home.with_client(f"mcp:{CANARY}").vault(f"user:{CANARY}").memories.forget(f"mem_{CANARY}")
 
 
 def _ends(home: Recollectum, vault: Vault) -> None:

@@ -90,7 +90,7 @@ def fill(home: Recollectum, clock: Turning) -> None:
     """Make the person and all of it, day by day, up to where the clock shows the end."""
     home.people.add(PERSON)
     clock.now = BEGIN
-    vault = home.acting_for(PERSON).vault(PERSON)
+    vault = home.as_person(PERSON).vault(PERSON)
     talks = {day: (title, channel, lines) for title, channel, day, lines in _TALKS}
     for day in range(86):
         clock.now = BEGIN + timedelta(days=day)

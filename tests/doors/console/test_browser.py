@@ -54,7 +54,7 @@ def page(seen: Watched) -> Page:
 
 @pytest.mark.feature("M10")
 def test_a_memory_is_searched_edited_forgotten_and_restored(place: Place, page: Page) -> None:
-    vault = place.home.acting_for("user:ada").vault("user:ada")
+    vault = place.home.as_person("user:ada").vault("user:ada")
     memory = vault.memories.save("The spare key is under the kingfisher pot").memory
     page.get_by_label("Search", exact=True).fill("kingfisher")
     page.get_by_label("Search", exact=True).press("Enter")
@@ -81,7 +81,7 @@ def test_a_memory_is_searched_edited_forgotten_and_restored(place: Place, page: 
 
 
 def test_what_was_done_is_undone_from_the_timeline(place: Place, page: Page) -> None:
-    vault = place.home.acting_for("user:ada").vault("user:ada")
+    vault = place.home.as_person("user:ada").vault("user:ada")
     memory = vault.memories.save("The tin is blue").memory
     vault.memories.edit(memory.id, "The tin is red")
     page.get_by_role("link", name="Timeline").click()
@@ -94,7 +94,7 @@ def test_what_was_done_is_undone_from_the_timeline(place: Place, page: Page) -> 
 
 
 def test_proposals_are_approved_edited_and_rejected(place: Place, page: Page) -> None:
-    vault = place.home.acting_for("user:ada").vault("user:ada")
+    vault = place.home.as_person("user:ada").vault("user:ada")
     found = [
         Finding(act=Act.ADD, content=f"Plays the {what}", kind=Kind.FACT, importance=0.5, spans=())
         for what in ("oboe", "lute", "drum")
@@ -117,7 +117,7 @@ def test_proposals_are_approved_edited_and_rejected(place: Place, page: Page) ->
 
 
 def test_a_conversation_is_erased_with_a_receipt(place: Place, page: Page) -> None:
-    vault = place.home.acting_for("user:ada").vault("user:ada")
+    vault = place.home.as_person("user:ada").vault("user:ada")
     chat = vault.sessions.open(topic="kept")
     chat.add("user", "The PIN is in the cormorant tin")
     page.get_by_role("link", name="Conversations").click()
@@ -139,7 +139,7 @@ def test_a_conversation_is_erased_with_a_receipt(place: Place, page: Page) -> No
 
 
 def test_a_person_erases_themselves_and_keeps_the_receipt(place: Place, page: Page) -> None:
-    place.home.acting_for("user:ada").vault("user:ada").memories.save("The cormorant knows")
+    place.home.as_person("user:ada").vault("user:ada").memories.save("The cormorant knows")
     page.get_by_role("link", name="Privacy").click()
     page.locator("form", has_text="Everything about me").get_by_role("button").click()
     page.get_by_label("Nothing brings it back").fill("ada")
@@ -229,7 +229,7 @@ def test_a_theme_is_chosen_and_stays(chromium: Browser, filled: Place) -> None:
 
 
 def test_hostile_words_do_nothing_in_a_real_browser(chromium: Browser, place: Place) -> None:
-    vault = place.home.acting_for("user:ada").vault("user:ada")
+    vault = place.home.as_person("user:ada").vault("user:ada")
     for text in ("<img src=x onerror=alert(1)>", "\"><script>document.title='owned'</script>", "w" * 100_000):
         vault.memories.save(f"alpha {text}")
         vault.sessions.open().add("user", f"alpha {text}")

@@ -18,7 +18,7 @@ MARKED = f"<mark>{WORDS.replace('&', '&amp;')}</mark>"
 
 
 def _vault(place: Place) -> Vault:
-    return place.home.acting_for("user:ada").vault("user:ada")
+    return place.home.as_person("user:ada").vault("user:ada")
 
 
 def _approved(vault: Vault, start: int) -> str:

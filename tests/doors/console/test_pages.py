@@ -44,7 +44,7 @@ def test_no_text_of_a_vault_becomes_a_part_of_a_page(place: Place, ada: httpx2.C
 
 
 def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
-    vault = place.home.acting_for("user:ada").vault("user:ada")
+    vault = place.home.as_person("user:ada").vault("user:ada")
     memory = vault.memories.save(f"alpha {text}").memory
     vault.memories.edit(memory.id, f"alpha beta {text}")
     chat = vault.sessions.open(topic=(text.strip() or "x")[:60].replace("\n", " "))
@@ -107,7 +107,7 @@ def test_a_textarea_gives_back_what_was_put_in(place: Place, ada: httpx2.Client)
 
 
 def test_nobody_sees_what_belongs_to_another(place: Place, ada: httpx2.Client) -> None:
-    bobs = place.home.acting_for("user:bob").vault("user:bob")
+    bobs = place.home.as_person("user:bob").vault("user:bob")
     memory = bobs.memories.save("kingfisher, and nobody else knows").memory
     chat = bobs.sessions.open()
     chat.add("user", "kingfisher said")
@@ -127,7 +127,7 @@ def test_nobody_sees_what_belongs_to_another(place: Place, ada: httpx2.Client) -
 
 
 def test_a_vault_that_was_granted_can_be_looked_at_and_not_changed(place: Place, ada: httpx2.Client) -> None:
-    bobs = place.home.acting_for("user:bob").vault("user:bob")
+    bobs = place.home.as_person("user:bob").vault("user:bob")
     memory = bobs.memories.save("kingfisher of bob").memory
     grant = place.home.keys.grant("user:ada", "user:bob", permission="read", scope="user")
     token = _csrf(ada)

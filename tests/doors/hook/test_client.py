@@ -119,7 +119,7 @@ def test_a_locked_vault_does_not_hold_up_a_prompt(how: str) -> None:
         # Only then: nobody gets the exclusive lock of a vault that somebody has open.
         attended()
     with Recollectum() as recollectum:
-        path = recollectum.file_of("user:ada")
+        path = recollectum.vault_path("user:ada")
     holder = (
         "import apsw, sys\n"
         f"db = apsw.Connection({str(path)!r})\n"

@@ -82,7 +82,7 @@ def serving(
     with socket.socket(family, proto=socket.IPPROTO_TCP) as listener, Recollectum(folder, settings=settings) as home:
         listener.bind((bind, 0))
         port = listener.getsockname()[1]
-        limits = limits_of(home.loaded.settings.server, host=bind, port=port)
+        limits = limits_of(home.settings.server, host=bind, port=port)
         app = build_app(ServerState(home, TOKEN, limits, datetime.now(UTC)))
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", server_header=False, lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -74,7 +74,7 @@ def serving(folder: Path) -> Generator[Served]:
     with Recollectum(folder, settings={"storage.reserve_mib": 0}) as home:
 
         def make(port: int) -> FastAPI:
-            limits = limits_of(home.loaded.settings.server, host="127.0.0.1", port=port)
+            limits = limits_of(home.settings.server, host="127.0.0.1", port=port)
             return build_app(ServerState(home, TOKEN, limits, datetime.now(UTC)))
 
         with listening(make) as port:

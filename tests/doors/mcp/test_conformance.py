@@ -39,7 +39,7 @@ def _our_server(folder: Path) -> Generator[tuple[str, str]]:
         key = home.keys.create("user:alice", permissions=("read", "write"))[1]
 
         def make(port: int) -> ASGIApp:
-            limits = limits_of(home.loaded.settings.server, host="127.0.0.1", port=port)
+            limits = limits_of(home.settings.server, host="127.0.0.1", port=port)
             return WithKey(build_app(ServerState(home, TOKEN, limits, datetime.now(UTC))), key)
 
         with listening(make) as port:

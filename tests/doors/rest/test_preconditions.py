@@ -85,35 +85,35 @@ import os, signal, sys
 from recollectum import Recollectum
 with Recollectum(sys.argv[1]) as home:
     home.vault("user:alice")
-    alice = home.acting_for("user:alice")
+    alice = home.as_person("user:alice")
     def work():
         alice.vault("user:alice").sessions.open().add("user", "good morning", native_id="once:1")
         os.kill(os.getpid(), signal.SIGKILL)
-    alice.repeats.once("key", b"request", work)
+    alice.idempotency.once("key", b"request", work)
 """
     ran = subprocess.run([sys.executable, "-c", program, str(tmp_path)], env=dict(os.environ), check=False)
     assert ran.returncode == -signal.SIGKILL
     with Recollectum(tmp_path) as home:
-        alice = home.acting_for("user:alice")
+        alice = home.as_person("user:alice")
         chat = alice.vault("user:alice").sessions.open()
-        done, known = alice.repeats.once(
+        done, known = alice.idempotency.once(
             "key", b"request", lambda: {"id": chat.add("user", "good morning", native_id="once:1").id}
         )
         assert not known
         assert [one.id for one in chat.messages()] == [done["id"]]
-        assert alice.repeats.once("key", b"request", dict) == (done, True)
+        assert alice.idempotency.once("key", b"request", dict) == (done, True)
 
 
 def test_after_a_day_a_key_is_free_again_and_nothing_said_is_kept(tmp_path: Path) -> None:
     now = datetime(2026, 11, 15, tzinfo=UTC)
     with Recollectum(tmp_path, clock=lambda: now, settings={"encryption": "off"}) as home:
         home.vault("user:alice")
-        alice = home.acting_for("user:alice")
-        assert alice.repeats.once("canary4d-key", b"canary4d-request", lambda: {"id": "mem_1"}) == (
+        alice = home.as_person("user:alice")
+        assert alice.idempotency.once("canary4d-key", b"canary4d-request", lambda: {"id": "mem_1"}) == (
             {"id": "mem_1"},
             False,
         )
         now += timedelta(hours=25)
-        assert alice.repeats.once("canary4d-key", b"another", lambda: {"id": "mem_2"}) == ({"id": "mem_2"}, False)
+        assert alice.idempotency.once("canary4d-key", b"another", lambda: {"id": "mem_2"}) == ({"id": "mem_2"}, False)
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"canary4d" not in kept

@@ -29,7 +29,7 @@ def place() -> Iterator[Path]:
 def test_a_backup_comes_back_exactly_in_a_home_that_is_not_there_yet(place: Path, encryption: str) -> None:
     with filled(place, encryption=encryption) as home:
         before = {owner: said(home.vault(owner)) for owner in (ANN, BEN)}
-        made = back_up(home.grounds())
+        made = back_up(home.admin)
     (place / "home").rename(place / "lost")
     restored = restore_home(Home(place / "home"), place / "lost" / "backups" / made.path.name, opening(place))
     assert {str(owner) for owner in restored.owners} == set(before)
@@ -43,7 +43,7 @@ def test_on_another_machine_the_recovery_code_opens_it(place: Path) -> None:
     with filled(place / "here", owners=(ANN,)) as home:
         before = said(home.vault(ANN))
         code = home.encryption().new_recovery_code()
-        made = back_up(home.grounds(), to=place / "stick")
+        made = back_up(home.admin, to=place / "stick")
     there = place / "there"
     # The key file does not travel.
     (place / "here" / "config").rename(place / "gone")
@@ -57,7 +57,7 @@ def test_on_another_machine_the_recovery_code_opens_it(place: Path) -> None:
 
 def test_it_is_private_and_names_nobody(place: Path) -> None:
     with filled(place) as home:
-        made = back_up(home.grounds())
+        made = back_up(home.admin)
     for path in (made.path, *made.path.rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
     text = b"".join(path.read_bytes() for path in made.path.rglob("*") if path.is_file())
@@ -68,8 +68,8 @@ def test_it_is_private_and_names_nobody(place: Path) -> None:
 
 def test_the_key_of_nobody_else_is_in_a_backup_of_one_vault(place: Path) -> None:
     with filled(place) as home:
-        made = back_up(home.grounds(), owners=[Owner.parse(ANN)])
-        (entry,) = home.grounds().entries([Owner.parse(ANN)])
+        made = back_up(home.admin, owners=[Owner.parse(ANN)])
+        (entry,) = home.admin.entries([Owner.parse(ANN)])
     manifest = read(made.path)
     assert not manifest.whole
     assert [part.vault_id for part in manifest.vaults] == [entry.id]
@@ -82,9 +82,9 @@ def test_into_a_file(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
         before = said(home.vault(ANN))
         archive = place / "stick" / "mine.tar"
-        assert back_up(home.grounds(), to=archive).path == archive
+        assert back_up(home.admin, to=archive).path == archive
         with pytest.raises(InvalidInput, match="never replaces"):
-            back_up(home.grounds(), to=archive)
+            back_up(home.admin, to=archive)
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     assert tarfile.is_tarfile(archive)
     assert [path.name for path in archive.parent.iterdir()] == ["mine.tar"]
@@ -97,26 +97,26 @@ def test_into_a_file(place: Path) -> None:
 
 def test_what_a_killed_backup_left_is_cleared_by_the_next(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
-        first = back_up(home.grounds())
+        first = back_up(home.admin)
         left = [path.name for path in home.home.backups.iterdir()]
         assert left == [first.path.name]
-        second = back_up(home.grounds())
+        second = back_up(home.admin)
         assert second.path.name == f"{first.path.name}-2"
 
 
 def test_an_owner_without_a_vault_and_a_caller_without_the_right_are_refused(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
         with pytest.raises(NotFound, match="user:zoe"):
-            back_up(home.grounds(), owners=[Owner.parse("user:zoe")])
+            back_up(home.admin, owners=[Owner.parse("user:zoe")])
         assert not list(home.home.backups.iterdir())
         with pytest.raises(Denied):
-            home.acting_for(ANN).grounds()
+            _ = home.as_person(ANN).admin
 
 
 def test_a_damaged_vault_makes_no_backup(place: Path) -> None:
     with open_home(place, Turning(), encryption="auto") as home:
         fill(home.vault(ANN), 400)
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
     assert path is not None
     raw = bytearray(path.read_bytes())
     raw[len(raw) // 2] ^= 1
@@ -127,5 +127,5 @@ def test_a_damaged_vault_makes_no_backup(place: Path) -> None:
 
 def _refuses(home: Recollectum) -> None:
     with pytest.raises(Damaged):
-        back_up(home.grounds())
+        back_up(home.admin)
     assert not list(home.home.backups.iterdir())

@@ -29,27 +29,27 @@ def place() -> Iterator[Path]:
 def test_a_living_vault_is_replaced_only_when_told_to_and_is_kept(place: Path) -> None:
     with filled(place) as home:
         before, ben = said(home.vault(ANN)), said(home.vault(BEN))
-        made = back_up(home.grounds())
+        made = back_up(home.admin)
         held = home.vault(ANN)
         held.memories.save(LATER)
         with pytest.raises(Conflict, match="--replace"):
-            restore_vaults(home.grounds(), made.path, opening(place))
-        done = restore_vaults(home.grounds(), made.path, opening(place), owners=[Owner.parse(ANN)], replace=True)
+            restore_vaults(home.admin, made.path, opening(place))
+        done = restore_vaults(home.admin, made.path, opening(place), owners=[Owner.parse(ANN)], replace=True)
         # Also for a program that has had it open all the while.
         assert said(held) == before
         assert said(home.vault(BEN)) == ben
         assert held.index.verify().sound
         (kept,) = done.kept
-        restore_vaults(home.grounds(), kept, opening(place), replace=True)
+        restore_vaults(home.admin, kept, opening(place), replace=True)
         assert LATER in said(held)[0]
 
 
 def test_a_vault_of_another_home_comes_under_this_homes_key(place: Path) -> None:
     with filled(place / "one") as home:
         before = said(home.vault(ANN))
-        made = back_up(home.grounds())
+        made = back_up(home.admin)
     with open_home(place / "two", Turning(), encryption="auto") as home:
-        done = restore_vaults(home.grounds(), made.path, opening(place / "one"), owners=[Owner.parse(ANN)])
+        done = restore_vaults(home.admin, made.path, opening(place / "one"), owners=[Owner.parse(ANN)])
         assert [str(owner) for owner in done.owners] == [ANN]
         assert done.kept == ()
     (place / "one").rename(place / "gone")
@@ -62,8 +62,8 @@ def test_a_vault_of_another_home_comes_under_this_homes_key(place: Path) -> None
 def test_a_vault_that_is_lost_or_damaged_comes_back_and_the_damaged_file_is_kept(place: Path, how: str) -> None:
     with filled(place, owners=(ANN,)) as home:
         before = said(home.vault(ANN))
-        made = back_up(home.grounds())
-        path = home.file_of(ANN)
+        made = back_up(home.admin)
+        path = home.vault_path(ANN)
     assert path
     spoiled = b""
     if how == "missing":
@@ -75,7 +75,7 @@ def test_a_vault_that_is_lost_or_damaged_comes_back_and_the_damaged_file_is_kept
         spoiled = bytes(raw)
         path.write_bytes(spoiled)
     with open_home(place, Turning(), encryption="auto") as home:
-        done = restore_vaults(home.grounds(), made.path, opening(place), replace=how != "missing")
+        done = restore_vaults(home.admin, made.path, opening(place), replace=how != "missing")
         assert said(home.vault(ANN)) == before
     assert [(kept / path.name).read_bytes() for kept in done.kept] == ([spoiled] if spoiled else [])
 
@@ -115,12 +115,12 @@ def _spoil(backup: Path, what: str) -> type[RecollectumError]:
 @pytest.mark.parametrize("what", ["byte", "file", "manifest", "climbing", "rows", "newer", "nothing"])
 def test_a_backup_that_is_not_whole_is_refused_in_a_sentence_and_changes_nothing(place: Path, what: str) -> None:
     with filled(place, owners=(ANN,)) as home:
-        made = back_up(home.grounds(), to=place / "stick")
+        made = back_up(home.admin, to=place / "stick")
         error = _spoil(made.path, what)
         home.vault(ANN).memories.save(LATER)
         before = said(home.vault(ANN))
         with pytest.raises(error) as caught:
-            restore_vaults(home.grounds(), made.path, opening(place), replace=True)
+            restore_vaults(home.admin, made.path, opening(place), replace=True)
         assert ";" in str(caught.value)
         assert "\n" not in str(caught.value)
         assert said(home.vault(ANN)) == before
@@ -133,11 +133,11 @@ def test_a_backup_that_is_not_whole_is_refused_in_a_sentence_and_changes_nothing
 
 def test_without_its_key_it_is_refused(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
-        made = back_up(home.grounds(), to=place / "stick")
+        made = back_up(home.admin, to=place / "stick")
     with open_home(place / "other", Turning(), encryption="auto") as home:
         (place / "config").rename(place / "gone")
         with pytest.raises(KeyProblem):
-            restore_vaults(home.grounds(), made.path, opening(place))
+            restore_vaults(home.admin, made.path, opening(place))
         _leaves_nothing(home)
 
 
@@ -147,9 +147,9 @@ def _leaves_nothing(home: Recollectum) -> None:
 
 def test_a_home_that_is_there_and_vaults_that_lost_theirs_are_not_replaced(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
-        made = back_up(home.grounds(), to=place / "stick")
+        made = back_up(home.admin, to=place / "stick")
         home.vault(ANN).memories.save(LATER)
-        path = home.file_of(ANN)
+        path = home.vault_path(ANN)
     assert path
     with pytest.raises(Conflict, match="--into"):
         restore_home(Home(place / "home"), made.path, opening(place))
@@ -168,11 +168,11 @@ def test_what_was_erased_since_a_backup_does_not_come_back_with_it(place: Path) 
     with filled(place, owners=(ANN,)) as home:
         session = home.vault(ANN).sessions.page()[0].id
         # Elsewhere: copies in the home are destroyed with what was erased.
-        made = back_up(home.grounds(), to=place / "stick")
+        made = back_up(home.admin, to=place / "stick")
         vault = home.vault(ANN)
         vault.purge.run(vault.purge.preview(PurgeRequest.sessions(session)).token)
     with open_home(place, Turning(), encryption="auto") as home:
-        restore_vaults(home.grounds(), made.path, opening(place), replace=True)
+        restore_vaults(home.admin, made.path, opening(place), replace=True)
     with open_home(place, Turning(), encryption="auto") as home:
         assert home.vault(ANN).sessions.page() == []
         assert home.vault(ANN).memories.find("tea")
@@ -180,8 +180,8 @@ def test_what_was_erased_since_a_backup_does_not_come_back_with_it(place: Path) 
 
 def test_a_word_that_was_changed_in_a_backup_without_encryption_is_noticed(place: Path) -> None:
     with filled(place, encryption="off", owners=(ANN,)) as home:
-        made = back_up(home.grounds(), to=place / "stick")
+        made = back_up(home.admin, to=place / "stick")
         vault = next((made.path / "vaults").iterdir())
         vault.write_bytes(vault.read_bytes().replace(b"message 7 in the", b"message 8 in the"))
         with pytest.raises(Damaged, match="not what was backed up"):
-            restore_vaults(home.grounds(), made.path, opening(place), replace=True)
+            restore_vaults(home.admin, made.path, opening(place), replace=True)

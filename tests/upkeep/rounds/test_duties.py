@@ -58,7 +58,7 @@ class Doors:
 
 
 def upkeep_of(home: Recollectum, doors: Doors) -> UpkeepRuntime:
-    return UpkeepRuntime(grounds=home.grounds(), open_vault=doors, stop=threading.Event(), settling=timedelta(0))
+    return UpkeepRuntime(admin=home.admin, open_vault=doors, stop=threading.Event(), settling=timedelta(0))
 
 
 def settled(home: Recollectum, clock: Turning, name: str) -> tuple[VaultDuty, Doors]:
@@ -122,7 +122,7 @@ def test_a_damaged_vault_keeps_no_other_from_its_round_and_is_tried_later_and_la
     with open_home(place, clock) as home:
         for person in PEOPLE:
             home.vault(person).memories.save("kept")
-        file = home.file_of("user:ben")
+        file = home.vault_path("user:ben")
     assert file
     sound = file.read_bytes()
     file.write_bytes(b"not a database at all" * 1000)
@@ -184,7 +184,7 @@ def test_what_a_round_did_is_known_to_the_next_program(place: Path, clock: Turni
 def test_the_rows_of_a_vault_go_with_it(home: Recollectum) -> None:
     duty(upkeep_of(home, Doors(home)), "retention", EVERY).make()
     assert of(home, "retention", "user:ben")
-    home.grounds().catalog.write(lambda tx: tx.run("DELETE FROM vaults WHERE owner = :owner", {"owner": "user:ben"}))
+    home.admin.catalog.write(lambda tx: tx.run("DELETE FROM vaults WHERE owner = :owner", {"owner": "user:ben"}))
     assert {one.owner for one in list_rounds(home) if one.last_run} == {None, "user:ann", "user:cay"}
 
 
@@ -211,7 +211,7 @@ def test_a_round_stops_at_once_when_the_program_ends(home: Recollectum) -> None:
 def test_a_vault_that_was_written_to_a_moment_ago_is_looked_at_again(home: Recollectum, clock: Turning) -> None:
     # What stands in its log may become visible without any further change of the file.
     doors = Doors(home)
-    upkeep = UpkeepRuntime(grounds=home.grounds(), open_vault=doors, stop=threading.Event())
+    upkeep = UpkeepRuntime(admin=home.admin, open_vault=doors, stop=threading.Event())
     made = duty(upkeep, "retention", EVERY)
     for _ in range(3):
         made.make()

@@ -42,7 +42,7 @@ def watch(home: Recollectum, name: str, opened: list[str] | None = None) -> Duty
         return home.vault(owner)
 
     return duty(
-        UpkeepRuntime(grounds=home.grounds(), open_vault=door, stop=threading.Event(), settling=timedelta(0)),
+        UpkeepRuntime(admin=home.admin, open_vault=door, stop=threading.Event(), settling=timedelta(0)),
         name,
         EVERY,
     )
@@ -122,7 +122,7 @@ def test_a_vault_that_is_missing_does_not_stop_the_others(place: Path) -> None:
             folder.mkdir()
             (folder / "one.md").write_text(f"The apples of {person} are ripe.\n")
             home.vault(f"user:{person}").notes.add(folder)
-        file = home.file_of("user:ann")
+        file = home.vault_path("user:ann")
     assert file
     file.rename(file.with_suffix(".away"))
     with open_home(place, Turning()) as home:

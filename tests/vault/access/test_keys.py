@@ -139,7 +139,7 @@ def test_a_key_without_admin_manages_none_not_even_its_own(tmp_path: Path) -> No
     with Recollectum(tmp_path) as home:
         home.vault("user:alice")
         key, secret = home.keys.create("user:alice")
-        for view in (home.login(secret), home.acting_for("user:alice")):
+        for view in (home.login(secret), home.as_person("user:alice")):
             for attempt in (
                 view.keys.all,
                 lambda v=view: v.keys.create("user:alice"),

@@ -117,13 +117,13 @@ def test_own_data_needs_no_grant_and_another_persons_does(home: Recollectum) -> 
     with pytest.raises(NotFound):
         bob.vault("user:alice")
     grant = home.keys.grant("user:bob", "user:alice", "read")
-    granted = home.acting_for("user:bob").vault("user:alice")
+    granted = home.as_person("user:bob").vault("user:alice")
     assert granted.recall("canary")
     with pytest.raises(Denied):
         granted.memories.save("more")
     home.keys.withdraw(grant.id)
     with pytest.raises(NotFound):
-        home.acting_for("user:bob").vault("user:alice")
+        home.as_person("user:bob").vault("user:alice")
 
 
 @pytest.mark.feature("P7")
@@ -131,16 +131,16 @@ def test_the_global_vault_needs_a_global_grant(home: Recollectum) -> None:
     home.vault("global").memories.save("canary for everybody")
     home.people.add("user:erin")
     with pytest.raises(NotFound):
-        home.acting_for("user:erin").vault("global")
+        home.as_person("user:erin").vault("global")
     for scope in ("user", "session"):
         with pytest.raises(InvalidInput):
             home.keys.grant("user:erin", "global", "read", scope=scope, session_id="s" if scope == "session" else None)
     with pytest.raises(InvalidInput):
         home.keys.grant("user:erin", "user:alice", "read", scope="global")
     home.keys.grant("user:erin", "global", "read", scope="global")
-    assert home.acting_for("user:erin").vault("global").recall("canary")
+    assert home.as_person("user:erin").vault("global").recall("canary")
     with pytest.raises(Denied):
-        home.acting_for("user:erin").vault("global").memories.save("more")
+        home.as_person("user:erin").vault("global").memories.save("more")
 
 
 def test_grants_that_make_no_sense_are_refused(home: Recollectum) -> None:

@@ -82,7 +82,7 @@ def test_vaults_are_not_mixed(people: Recollectum) -> None:
     assert [hit.text for hit in people.vault("user:alice").recall("coffee")] == []
     assert [hit.text for hit in people.vault("user:bob").recall("coffee")] == ["bob likes coffee"]
     with pytest.raises(NotFound):
-        people.acting_for("user:alice").vault("user:bob")
+        people.as_person("user:alice").vault("user:bob")
 
 
 @pytest.mark.parametrize(

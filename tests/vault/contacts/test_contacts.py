@@ -208,7 +208,7 @@ def test_who_may_not_read_resolves_nobody(home: Recollectum, vault: Vault) -> No
     vault.memories.save(f"Anna: {ONE}")
     home.people.add("user:bob")
     home.keys.grant("user:bob", "user:alice", "write")
-    view = home.acting_for("user:bob").vault("user:alice")
+    view = home.as_person("user:bob").vault("user:alice")
     for call in (lambda: view.contacts.resolve("Anna"), lambda: view.contacts.all()):
         with pytest.raises(Denied):
             call()

@@ -259,7 +259,7 @@ def test_a_person_restores_what_they_deleted(home: Recollectum, vault: Vault, cl
     vault.memories.forget(memory.id)
     assert [one.id for one in vault.memories.page(state="soft_deleted")] == [memory.id]
     clock.turn(6 * DAY)
-    restored = home.acting_for("user:alice").vault("user:alice").memories.restore(memory.id)
+    restored = home.as_person("user:alice").vault("user:alice").memories.restore(memory.id)
     assert (restored.state, restored.deleted_at, restored.hard_delete_at) == (State.ACTIVE, None, None)
     assert vault.memories.find("k") == restored
     assert _trail(vault, memory.id) == ["created", "deleted", "restored"]

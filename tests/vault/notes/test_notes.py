@@ -126,7 +126,7 @@ def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollectum, vault:
     assert found(vault, "xylophone") == []
     assert vault.notes.page() == []
     assert vault.index.verify().sound
-    file = home.file_of("user:alice")
+    file = home.vault_path("user:alice")
     assert file is not None
     for suffix in ("", "-wal"):
         part = file.with_name(file.name + suffix)
@@ -302,7 +302,7 @@ def test_a_folder_that_cannot_be_followed_is_refused(vault: Vault, folder: Path,
 
 def test_only_the_operator_may_name_a_folder(home: Recollectum, tmp_path: Path) -> None:
     with pytest.raises(Denied):
-        home.acting_for("user:alice").vault("user:alice").notes.add(tmp_path)
+        home.as_person("user:alice").vault("user:alice").notes.add(tmp_path)
 
 
 def test_many_files_come_in_several_transactions(vault: Vault, folder: Path) -> None:

@@ -41,7 +41,7 @@ class Segment:
 @router.get(PLACE)
 def context(visit: CurrentVisit, q: str = "", session: str = "", tokens: str = "") -> Response:
     """What would be sent now for a query, a conversation and a budget."""
-    usual = visit.operator.loaded.settings.context.tokens
+    usual = visit.operator.settings.context.tokens
     made = visit.vault.context(q.strip()[:2000], session_id=session or None, tokens=_budget(tokens, usual))
     values = {
         "q": q.strip()[:2000],

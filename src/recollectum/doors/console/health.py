@@ -26,7 +26,7 @@ HEADINGS = {
 @router.get(PLACE)
 def health(visit: CurrentVisit, doctor: str = "") -> Response:
     """The doctor's findings, the index, and the work that waits or failed."""
-    file = visit.recollectum.file_of(visit.vault.owner)
+    file = visit.recollectum.vault_path(visit.vault.owner)
     looked = bool(doctor) or file is None or _size(file) <= _QUICK
     found = findings(visit) if looked else []
     values = {
@@ -46,9 +46,7 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
 def findings(visit: Visit) -> list[HealthFinding]:
     """What the doctor says of this person's vault; of the home only what is nobody else's, unless one lives alone."""
     operator, owner = visit.operator, visit.vault.owner
-    found = examine(
-        operator.grounds(), lambda one: operator.vault(one, create=False).clock(), owners=[owner], fix=False
-    )
+    found = examine(operator.admin, lambda one: operator.vault(one, create=False).clock(), owners=[owner], fix=False)
     if len(operator.people.all()) <= 1:
         return found
     return [one for one in found if one.topic in _SHARED_TOPICS or str(owner) in one.topic]

@@ -107,7 +107,7 @@ def find_visit(request: Request) -> Visit:
     signed = desk.find(cookie) if cookie else None
     if signed is None or not _is_here(serving, signed.person):
         raise SignInNeeded
-    recollectum = serving.recollectum.acting_for(str(signed.person))
+    recollectum = serving.recollectum.as_person(str(signed.person))
     return Visit(
         request=request,
         desk=desk,

@@ -89,8 +89,8 @@ WHAT = {
 def privacy(visit: CurrentVisit) -> Response:
     """The facts, and what one can do about them."""
     holder = visit.operator.encryption().holder()
-    file = visit.recollectum.file_of(visit.vault.owner)
-    settings, folders = visit.operator.loaded.settings, visit.vault.notes.folders()
+    file = visit.recollectum.vault_path(visit.vault.owner)
+    settings, folders = visit.operator.settings, visit.vault.notes.folders()
     values = {
         "totals": visit.vault.totals(),
         "folders": folders,

@@ -218,7 +218,7 @@ def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> Hoo
         log_error(recollectum.home, where, error, clock())
 
     # Where no conversation is ever read by itself, the end of one is no reason to.
-    settings = recollectum.loaded.settings
+    settings = recollectum.settings
     return HookResponder(
         partial(vault_of, recollectum),
         trouble,
@@ -231,7 +231,7 @@ def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> Hoo
 def vault_of(recollectum: Recollectum, user: str | None) -> Vault:
     """The vault of the person named, who has to be known; without a name, of whoever is meant then."""
     if user is None:
-        usual = recollectum.caller.person or _owner(recollectum.loaded.settings.default_user or getpass.getuser())
+        usual = recollectum.caller.person or _owner(recollectum.settings.default_user or getpass.getuser())
         return recollectum.vault(usual)
     owner = _owner(user)
     if recollectum.caller.operator:

@@ -35,9 +35,9 @@ class Visitor:
     #: None for a local program that named nobody.
     person: Owner | None
 
-    def through(self, client: str) -> "Visitor":
+    def with_client(self, client: str) -> "Visitor":
         """The same visitor by one of our doors or with a program of theirs; rules know it by that name as well."""
-        return replace(self, recollectum=self.recollectum.through(client))
+        return replace(self, recollectum=self.recollectum.with_client(client))
 
     def vault(self, owner: str | None = None) -> Vault:
         """The visitor's own vault, or another one that they may see; what they may not see is not there."""
@@ -64,7 +64,7 @@ def authenticate(request: HTTPConnection) -> Visitor:
         return _local(serving, request.headers.get(USER_HEADER))
     try:
         # For this request alone: the next one looks the key up again.
-        seen = serving.recollectum.login(secret, briefly=True)
+        seen = serving.recollectum.login(secret, cache=True)
     except Denied:
         raise Unauthenticated from None
     return Visitor(seen, seen.caller.name, seen.caller.person)
@@ -91,14 +91,14 @@ def _local(serving: ServerState, user: str | None) -> Visitor:
     if owner.kind is not OwnerKind.GLOBAL and owner.person != _usual(serving):
         # A typing error must not make another vault.
         serving.recollectum.people.get(owner)
-    seen = serving.recollectum.acting_for(str(owner))
+    seen = serving.recollectum.as_person(str(owner))
     return Visitor(seen, seen.caller.name, owner.person)
 
 
 def _usual(serving: ServerState) -> Owner | None:
     """Who is meant in this home when nobody is named, and needs no vault beforehand."""
     try:
-        return _owner(serving.recollectum.loaded.settings.default_user or getpass.getuser())
+        return _owner(serving.recollectum.settings.default_user or getpass.getuser())
     except (OSError, KeyError, InvalidInput):
         # This account has no name, or none that a person could have.
         return None
@@ -122,7 +122,7 @@ class KeyedRoute(APIRoute):
 
         async def keyed(request: Request) -> Response:
             # In place and not in a thread: it is one look into a cached table, and a hop would cost more.
-            request.state.visitor = authenticate(request).through(CLIENT)
+            request.state.visitor = authenticate(request).with_client(CLIENT)
             return await handle(request)
 
         return keyed

@@ -44,7 +44,8 @@ def add_mcp(app: FastAPI, serving: ServerState) -> None:
             raise TypeError("this request passed no door")
         # `vault()` says what is missing when nobody is named.
         person = visitor.person or visitor.vault().owner
-        return McpClient(visitor.recollectum.through(f"mcp:{agent}").vault(person, agent=agent), agent, confirmations)
+        vault = visitor.recollectum.with_client(f"mcp:{agent}").vault(person, agent=agent)
+        return McpClient(vault, agent, confirmations)
 
     most = serving.limits.max_body
     servers = {PATH: build_server(DEFAULT, find_guest), GRAPH_PATH: build_server(GRAPH, find_guest)}

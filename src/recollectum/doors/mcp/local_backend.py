@@ -32,7 +32,7 @@ class LocalBackend:
         confirmations = Confirmations()
 
         def find_guest(_: object, agent: str) -> McpClient:
-            return McpClient(seen.through(f"mcp:{agent}").vault(person, agent=agent), agent, confirmations)
+            return McpClient(seen.with_client(f"mcp:{agent}").vault(person, agent=agent), agent, confirmations)
 
         self._server = build_server(offer, find_guest)
         self._ids = count(1)
@@ -117,7 +117,7 @@ def _open(whom: McpTarget) -> "tuple[Recollectum, Recollectum, Owner]":
         if whom.user is not None:
             # A typing error must not make another vault.
             home.people.get(person)
-        return home, home.acting_for(str(person)), person
+        return home, home.as_person(str(person)), person
     except BaseException:
         home.close()
         raise

@@ -44,7 +44,7 @@ def run_once(
     """
     if key is None:
         return show(work())
-    done, known = visitor.recollectum.repeats.once(key, request, work)
+    done, known = visitor.recollectum.idempotency.once(key, request, work)
     answer = show(done)
     if known:
         answer.headers[REPLAYED] = "true"

@@ -44,7 +44,7 @@ async def _embed(request: Request) -> Response:
 
 
 def _embedded(serving: ServerState, texts: Sequence[str], purpose: Purpose) -> dict[str, object]:
-    embedder, why = serving.recollectum.grounds().embedder()
+    embedder, why = serving.recollectum.admin.embedder()
     while isinstance(embedder, Wrapper):
         # The model itself: what caches round, the asker's own cache rounds.
         embedder = embedder.inner

@@ -57,13 +57,13 @@ def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[
     with lock, _stopping() as stop:
         # One that was killed may have left it.
         remove_daemon(recollectum.home)
-        upkeep = UpkeepRuntime(grounds=recollectum.grounds(), open_vault=recollectum.vault, stop=stop)
+        upkeep = UpkeepRuntime(admin=recollectum.admin, open_vault=recollectum.vault, stop=stop)
         listening = _bind(place) if place else None
         lanes: list[UpkeepThread] = []
         try:
             lanes = start_threads(upkeep)
             if listening is None:
-                tell(StartedDaemon(pid=os.getpid(), url=None, started_at=upkeep.grounds.clock()))
+                tell(StartedDaemon(pid=os.getpid(), url=None, started_at=upkeep.admin.clock()))
                 stop.wait()
             else:
                 _answer(recollectum, listening, stop, tell)
@@ -102,8 +102,8 @@ def _answer(
 
     host, port = _address(listening)
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    started_at = recollectum.grounds().clock()
-    limits = limits_of(recollectum.loaded.settings.server, host=host, port=port)
+    started_at = recollectum.admin.clock()
+    limits = limits_of(recollectum.settings.server, host=host, port=port)
     serving = ServerState(recollectum=recollectum, local_token=token, limits=limits, started_at=started_at)
     app = build_app(serving)
     add_embedding(app)

@@ -41,7 +41,7 @@ class Backup:
 
 
 def back_up(
-    grounds: HomeAdmin,
+    admin: HomeAdmin,
     *,
     to: Path | None = None,
     owners: Sequence[Owner] | None = None,
@@ -52,18 +52,18 @@ def back_up(
     Nothing has the backup's name before it is whole and was read back; what fails or is killed leaves none.
     """
     archive = to if to is not None and to.suffix == ARCHIVE else None
-    parent = archive.parent if archive else to or grounds.home.backups
+    parent = archive.parent if archive else to or admin.home.backups
     if archive and archive.exists():
         raise InvalidInput(f"{archive} is there already; name another file, a backup never replaces one")
     make_private_folder(parent)
-    with Lock(grounds.home.locks / "backup.lock"):
-        _clear_unfinished(grounds, parent)
-        work = parent / f".{os.urandom(6).hex()}-{_mark(grounds)}{UNFINISHED}"
+    with Lock(admin.home.locks / "backup.lock"):
+        _clear_unfinished(admin, parent)
+        work = parent / f".{os.urandom(6).hex()}-{_mark(admin)}{UNFINISHED}"
         make_private_folder(work)
         try:
-            made = _fill(grounds, work, owners, progress)
-            _try_out(grounds, work, made, progress)
-            path = _pack(work, archive) if archive else _name(grounds, work, parent)
+            made = _fill(admin, work, owners, progress)
+            _try_out(admin, work, made, progress)
+            path = _pack(work, archive) if archive else _name(admin, work, parent)
             sync_folder(parent)
         except OSError as error:
             raise explain(error, parent) from error
@@ -72,29 +72,29 @@ def back_up(
     return Backup(path=path, manifest=made, bytes=sum(part.bytes for part in made.parts))
 
 
-def size_of(grounds: HomeAdmin, owners: Sequence[Owner] | None) -> int:
+def size_of(admin: HomeAdmin, owners: Sequence[Owner] | None) -> int:
     """About how many pages a backup copies and reads back, for a progress bar."""
-    files = [grounds.home.vault_file(entry.id) for entry in grounds.entries(owners)]
+    files = [admin.home.vault_file(entry.id) for entry in admin.entries(owners)]
     return 2 * sum(path.stat().st_size for path in files if path.exists()) // 4096
 
 
-def _fill(grounds: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress: Progress) -> Manifest:
+def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress: Progress) -> Manifest:
     make_private_folder(work / "vaults")
     parts: list[Part] = []
     if owners is None:
         # First, and the vaults as it names them: one that is made meanwhile is in the next backup, whole.
-        parts.append(_copy(grounds.home.catalog_file, work, CATALOG_FILE, grounds.catalog_key(), progress))
-        entries = _listed(work / CATALOG_FILE, grounds.catalog_key())
+        parts.append(_copy(admin.home.catalog_file, work, CATALOG_FILE, admin.catalog_key(), progress))
+        entries = _listed(work / CATALOG_FILE, admin.catalog_key())
     else:
-        entries = grounds.entries(owners)
+        entries = admin.entries(owners)
     for entry in entries:
-        name, source = f"vaults/{entry.id}.db", grounds.home.vault_file(entry.id)
-        parts.append(_copy(source, work, name, grounds.key_of(entry), progress, vault_id=entry.id))
-    if grounds.keys.enabled:
+        name, source = f"vaults/{entry.id}.db", admin.home.vault_file(entry.id)
+        parts.append(_copy(source, work, name, admin.key_of(entry), progress, vault_id=entry.id))
+    if admin.keys.enabled:
         # Last: a key is made before its vault.
         wanted = {entry.id for entry in entries if entry.encrypted}
-        parts.append(_copy_keys(grounds, work, wanted | ({CATALOG} if owners is None else set())))
-    made = Manifest(made_at=grounds.clock(), whole=owners is None, parts=tuple(parts))
+        parts.append(_copy_keys(admin, work, wanted | ({CATALOG} if owners is None else set())))
+    made = Manifest(made_at=admin.clock(), whole=owners is None, parts=tuple(parts))
     manifest_file.write(work, made)
     return made
 
@@ -107,9 +107,9 @@ def _copy(
     return _part(target, name, key, rows, vault_id)
 
 
-def _copy_keys(grounds: HomeAdmin, work: Path, wanted: Collection[str]) -> Part:
+def _copy_keys(admin: HomeAdmin, work: Path, wanted: Collection[str]) -> Part:
     target = work / KEYS_FILE
-    copy_snapshot(grounds.home.keys_file, target, key=None)
+    copy_snapshot(admin.home.keys_file, target, key=None)
     keep_only_keys(target, wanted)
     copied = SqliteDatabase(target, SqliteOptions(readers=1))
     try:
@@ -145,21 +145,21 @@ def _listed(catalog: Path, key: bytes | None) -> list[VaultEntry]:
         database.close()
 
 
-def _try_out(grounds: HomeAdmin, work: Path, made: Manifest, progress: Progress) -> None:
+def _try_out(admin: HomeAdmin, work: Path, made: Manifest, progress: Progress) -> None:
     """Restore the backup into a place of its own, read every page of it, and compare the counts."""
     trial = work / "trial"
     try:
         stage(work, trial, made)
         for part in made.parts:
-            key = grounds.keys.key(part.vault_id or CATALOG) if part.encrypted else None
+            key = admin.keys.key(part.vault_id or CATALOG) if part.encrypted else None
             check_part(trial, part, key)
             progress(part.bytes // 4096)
     finally:
         shutil.rmtree(trial, ignore_errors=True)
 
 
-def _name(grounds: HomeAdmin, work: Path, parent: Path) -> Path:
-    base = f"recollectum-{grounds.clock().strftime('%Y%m%dT%H%M%SZ')}"
+def _name(admin: HomeAdmin, work: Path, parent: Path) -> Path:
+    base = f"recollectum-{admin.clock().strftime('%Y%m%dT%H%M%SZ')}"
     for number in range(1, 1000):
         path = parent / (base if number == 1 else f"{base}-{number}")
         if not path.exists():
@@ -183,18 +183,18 @@ def _pack(work: Path, archive: Path) -> Path:
         packed.unlink(missing_ok=True)
 
 
-def _clear_unfinished(grounds: HomeAdmin, parent: Path) -> None:
+def _clear_unfinished(admin: HomeAdmin, parent: Path) -> None:
     """Remove what a backup of this home that was killed left behind; nobody else can be writing it now."""
-    for left in parent.glob(f".*-{_mark(grounds)}{UNFINISHED}*"):
+    for left in parent.glob(f".*-{_mark(admin)}{UNFINISHED}*"):
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
 
 
-def _mark(grounds: HomeAdmin) -> str:
+def _mark(admin: HomeAdmin) -> str:
     """What tells this home's unfinished backups from another's in the same folder."""
-    return hashlib.sha256(str(grounds.home.root.resolve()).encode()).hexdigest()[:12]
+    return hashlib.sha256(str(admin.home.root.resolve()).encode()).hexdigest()[:12]
 
 
 def _sync(path: Path) -> None:

@@ -109,28 +109,28 @@ class RepairResult:
         return sum(one.lost for one in self.tables) + sum((self.dropped or {}).values())
 
 
-def repair(grounds: HomeAdmin, owner: Owner, *, force: bool = False) -> RepairResult:
+def repair(admin: HomeAdmin, owner: Owner, *, force: bool = False) -> RepairResult:
     """Salvage the vault of an owner, when it needs it or is forced to; refused while another program has it open.
 
     Only copies are worked on. The new file takes the old one's place when it is whole, by one rename.
     """
-    (entry,) = grounds.entries([owner])
-    path, key = grounds.home.vault_file(entry.id), grounds.key_of(entry)
+    (entry,) = admin.entries([owner])
+    path, key = admin.home.vault_file(entry.id), admin.key_of(entry)
     if not path.exists():
         raise StorageError(f"{path} is missing, so there is nothing to salvage; restore it from a backup")
-    faults = tuple(read_vault(grounds, entry).faults)
+    faults = tuple(read_vault(admin, entry).faults)
     if not faults and not force:
         return RepairResult(owner=owner, faults=())
-    with Lock(grounds.home.locks / f"{entry.id}.repair.lock"):
-        evidence = evidence_folder(grounds.home, entry.id, grounds.clock())
-        work = grounds.home.backups / f".{os.urandom(6).hex()}-repairing"
+    with Lock(admin.home.locks / f"{entry.id}.repair.lock"):
+        evidence = evidence_folder(admin.home, entry.id, admin.clock())
+        work = admin.home.backups / f".{os.urandom(6).hex()}-repairing"
         try:
             make_private_folder(work)
             before = _marks(path)
             _copy_as_it_is(path, evidence)
-            made = _salvaged(grounds, owner, evidence / path.name, work, key)
+            made = _salvaged(admin, owner, evidence / path.name, work, key)
             # Who has the old file open would go on writing into it, and who wrote meanwhile is not in the new one.
-            if _marks(path) != before or not grounds.release(entry.id):
+            if _marks(path) != before or not admin.release(entry.id):
                 raise StorageError(f"another program uses the vault of {owner}; stop it, then run the repair again")
             _put(work / "new.db", path)
         except BaseException as error:
@@ -177,7 +177,7 @@ def _copy_as_it_is(path: Path, evidence: Path) -> None:
     sync_folder(evidence)
 
 
-def _salvaged(grounds: HomeAdmin, owner: Owner, evidence: Path, work: Path, key: bytes | None) -> _Made:
+def _salvaged(admin: HomeAdmin, owner: Owner, evidence: Path, work: Path, key: bytes | None) -> _Made:
     old, new = work / "old.db", work / "new.db"
     for suffix in ("", "-wal"):
         part = evidence.with_name(evidence.name + suffix)
@@ -189,15 +189,15 @@ def _salvaged(grounds: HomeAdmin, owner: Owner, evidence: Path, work: Path, key:
     number = _schema_of(old, key)
     if number is None:
         number = shipped(VAULT)[-1].number
-        _make(grounds, work / "donor.db", options, number)
+        _make(admin, work / "donor.db", options, number)
         copy_schema_pages(work / "donor.db", old, key=key)
         _refuse_what_cannot_be_opened(old, key)
-    _make(grounds, new, options, number)
+    _make(admin, new, options, number)
     tables = salvage(old, new, key=key, skip=DERIVED)
     database = SqliteDatabase(new, options)
     try:
         # The rest of the way, so that the rows can be read as this program knows them.
-        migrate(database, shipped(VAULT), clock=grounds.clock, backup=lambda _: None)
+        migrate(database, shipped(VAULT), clock=admin.clock, backup=lambda _: None)
         # Before anything is mended, which changes rows as well.
         doubtful = database.read(_doubtful)
         stand_ins = database.write(create_missing_sessions)
@@ -221,11 +221,11 @@ def _doubtful(tx: Tx) -> tuple[str, ...]:
     return tuple(sorted({f"{table} {known}" for table, known in seals.changed(tx)}))
 
 
-def _make(grounds: HomeAdmin, path: Path, options: SqliteOptions, number: int) -> None:
+def _make(admin: HomeAdmin, path: Path, options: SqliteOptions, number: int) -> None:
     """A new vault, at the schema of the damaged one."""
     database = SqliteDatabase(path, options)
     try:
-        migrate(database, shipped(VAULT)[:number], clock=grounds.clock, backup=lambda _: None)
+        migrate(database, shipped(VAULT)[:number], clock=admin.clock, backup=lambda _: None)
     finally:
         database.close()
 

@@ -121,7 +121,7 @@ def restore_home(home: Home, backup: Path, opening: BackupAccess, *, replace: bo
 
 
 def restore_vaults(
-    grounds: HomeAdmin,
+    admin: HomeAdmin,
     backup: Path,
     opening: BackupAccess,
     *,
@@ -129,13 +129,13 @@ def restore_vaults(
     replace: bool = False,
 ) -> RestoreResult:
     """Restore vaults into a home that is in use; with `replace`, after a backup of those that are there."""
-    with _staged(grounds.home, backup, opening, owners) as (_, _, staged):
-        entries = {entry.owner: entry for entry in grounds.entries()}
-        erased = [one.owner for one in staged if was_erased(grounds.catalog, one.file.stem)]
+    with _staged(admin.home, backup, opening, owners) as (_, _, staged):
+        entries = {entry.owner: entry for entry in admin.entries()}
+        erased = [one.owner for one in staged if was_erased(admin.catalog, one.file.stem)]
         if erased and owners is not None:
             raise Conflict(f"{erased[0]} was erased from this home since that backup, and is not brought back into it")
         staged = [one for one in staged if one.owner not in erased]
-        living = [one.owner for one in staged if one.owner in entries and _lives(grounds, entries[one.owner])]
+        living = [one.owner for one in staged if one.owner in entries and _lives(admin, entries[one.owner])]
         if living and not replace:
             raise Conflict(
                 f"{living[0]} has a vault here; add --replace, which makes a backup of it first, or restore with --into"
@@ -144,12 +144,12 @@ def restore_vaults(
         for one in staged:
             entry = entries.get(one.owner)
             if entry is None:
-                _add(grounds, one)
+                _add(admin, one)
             else:
-                kept += _replace(grounds, one, entry)
+                kept += _replace(admin, one, entry)
                 # Before anybody is served what was erased since the backup.
-                grounds.settle(entry)
-    grounds.log.info("restore.done", {"kind": "vaults", "vaults": len(staged)})
+                admin.settle(entry)
+    admin.log.info("restore.done", {"kind": "vaults", "vaults": len(staged)})
     return RestoreResult(owners=tuple(one.owner for one in staged), kept=tuple(kept), erased=tuple(erased))
 
 
@@ -229,46 +229,46 @@ def _at_this_schema(room: Path, part: Part, key: bytes | None, opener: Opener) -
     return _Staged(owner=owner, file=file, key=key)
 
 
-def _add(grounds: HomeAdmin, one: _Staged) -> None:
+def _add(admin: HomeAdmin, one: _Staged) -> None:
     """A vault that was not here: key, file, and last the catalog's line, which makes it real."""
-    encrypted = grounds.settings.encryption == "auto" and grounds.keys.enabled
-    entry = VaultEntry(owner=one.owner, id=grounds.ids("vlt"), encrypted=encrypted, created_at=grounds.clock())
-    key = grounds.keys.make_key(entry.id) if encrypted else None
-    _write_file(grounds.home.vault_file(entry.id), key, one)
+    encrypted = admin.settings.encryption == "auto" and admin.keys.enabled
+    entry = VaultEntry(owner=one.owner, id=admin.ids("vlt"), encrypted=encrypted, created_at=admin.clock())
+    key = admin.keys.make_key(entry.id) if encrypted else None
+    _write_file(admin.home.vault_file(entry.id), key, one)
 
     def change(tx: Tx) -> None:
         if people.find(tx, one.owner.person) is None:
-            ensure_tenant(tx, DEFAULT_TENANT, grounds.clock)
-            person = Person(owner=one.owner.person, tenant=DEFAULT_TENANT, created_at=grounds.clock())
+            ensure_tenant(tx, DEFAULT_TENANT, admin.clock)
+            person = Person(owner=one.owner.person, tenant=DEFAULT_TENANT, created_at=admin.clock())
             people.add(tx, person)
         vaults.add(tx, entry)
 
-    grounds.catalog.write(change)
+    admin.catalog.write(change)
 
 
-def _replace(grounds: HomeAdmin, one: _Staged, entry: VaultEntry) -> list[Path]:
+def _replace(admin: HomeAdmin, one: _Staged, entry: VaultEntry) -> list[Path]:
     """Take the place of a vault; what was there is kept, as a backup when it can be read and as it is when not."""
-    path = grounds.home.vault_file(entry.id)
+    path = admin.home.vault_file(entry.id)
     try:
-        saved = [back_up(grounds, owners=[entry.owner]).path] if path.exists() else []
-        key = grounds.key_of(entry)
+        saved = [back_up(admin, owners=[entry.owner]).path] if path.exists() else []
+        key = admin.key_of(entry)
     except (Damaged, KeyProblem):
-        saved = [set_aside(grounds.home, path, grounds.clock())]
-        key = _key_again(grounds, entry)
+        saved = [set_aside(admin.home, path, admin.clock())]
+        key = _key_again(admin, entry)
     if path.exists():
         # Through SQLite, in one transaction: programs that have it open see the old content or the new.
         replace_content(one.file, one.key, path, key)
     else:
         # A log without its database would be taken for the new one's.
-        saved += [set_aside(grounds.home, path, grounds.clock())] if database_exists(path) else []
+        saved += [set_aside(admin.home, path, admin.clock())] if database_exists(path) else []
         _write_file(path, key, one)
     return saved
 
 
-def _key_again(grounds: HomeAdmin, entry: VaultEntry) -> bytes | None:
-    if entry.encrypted and not grounds.keys.has_key(entry.id):
-        return grounds.keys.make_key(entry.id)
-    return grounds.key_of(entry)
+def _key_again(admin: HomeAdmin, entry: VaultEntry) -> bytes | None:
+    if entry.encrypted and not admin.keys.has_key(entry.id):
+        return admin.keys.make_key(entry.id)
+    return admin.key_of(entry)
 
 
 def _write_file(path: Path, key: bytes | None, one: _Staged) -> None:
@@ -282,9 +282,9 @@ def _write_file(path: Path, key: bytes | None, one: _Staged) -> None:
             made.with_name(made.name + suffix).unlink(missing_ok=True)
 
 
-def _lives(grounds: HomeAdmin, entry: VaultEntry) -> bool:
+def _lives(admin: HomeAdmin, entry: VaultEntry) -> bool:
     """Whether there is something that a restore would replace: a vault that opens, or might."""
-    return _has_content(grounds.home.vault_file(entry.id))
+    return _has_content(admin.home.vault_file(entry.id))
 
 
 def _has_content(path: Path) -> bool:

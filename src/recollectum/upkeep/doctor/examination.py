@@ -10,25 +10,25 @@ from recollectum.upkeep.home_admin import HomeAdmin
 
 
 def examine(
-    grounds: HomeAdmin,
+    admin: HomeAdmin,
     clock_of: Callable[[Owner], ClockReading],
     *,
     owners: Sequence[Owner] | None = None,
     fix: bool = False,
 ) -> list[HealthFinding]:
     """Everything about an open home and all vaults, or some; with `fix`, what is of no use to anybody is removed."""
-    home, clock = grounds.home, grounds.clock
+    home, clock = admin.home, admin.clock
     found = [
-        *vault_checks.key(grounds),
-        *home_checks.room(home, grounds.settings),
+        *vault_checks.key(admin),
+        *home_checks.room(home, admin.settings),
         *home_checks.logs(home),
         *home_checks.locks(home, clock),
         *home_checks.unfinished(home, clock, fix=fix),
         *home_checks.backups(home, clock),
-        *vault_checks.orphans(grounds, fix=fix),
+        *vault_checks.orphans(admin, fix=fix),
     ]
-    for entry in grounds.entries(owners):
-        inside = list(vault_checks.vault(grounds, entry))
+    for entry in admin.entries(owners):
+        inside = list(vault_checks.vault(admin, entry))
         found += inside
         if all(one.severity is Severity.FINE for one in inside):
             found += _clock(entry.owner, clock_of(entry.owner))

@@ -52,10 +52,10 @@ class VaultReport:
         return not self.faults
 
 
-def read_base(grounds: HomeAdmin) -> tuple[str, ...]:
+def read_base(admin: HomeAdmin) -> tuple[str, ...]:
     """What is wrong with the catalog and the wrapped keys, read to the last page."""
-    files = [(grounds.home.catalog_file, grounds.catalog_key())]
-    files += [(grounds.home.keys_file, None)] if grounds.keys.enabled else []
+    files = [(admin.home.catalog_file, admin.catalog_key())]
+    files += [(admin.home.keys_file, None)] if admin.keys.enabled else []
     found: list[str] = []
     for path, key in files:
         try:
@@ -71,22 +71,22 @@ def read_base(grounds: HomeAdmin) -> tuple[str, ...]:
 
 
 def read_vault(
-    grounds: HomeAdmin, entry: VaultEntry, *, data: bool = True, progress: Callable[[int], None] = lambda _: None
+    admin: HomeAdmin, entry: VaultEntry, *, data: bool = True, progress: Callable[[int], None] = lambda _: None
 ) -> VaultReport:
     """Look at a vault without changing it: the structure, and with `data` every page and row."""
     try:
-        faults, missing = _look(grounds, entry, data=data)
+        faults, missing = _look(admin, entry, data=data)
     except (StorageError, KeyProblem) as error:
         faults, missing = [str(error)], []
     progress(1)
     return VaultReport(owner=entry.owner, vault_id=entry.id, faults=tuple(faults), gaps=tuple(missing))
 
 
-def _look(grounds: HomeAdmin, entry: VaultEntry, *, data: bool) -> tuple[list[str], list[str]]:
-    path = grounds.home.vault_file(entry.id)
+def _look(admin: HomeAdmin, entry: VaultEntry, *, data: bool) -> tuple[list[str], list[str]]:
+    path = admin.home.vault_file(entry.id)
     if not path.exists():
         return [f"{path} is missing; restore it from a backup"], []
-    database = SqliteDatabase(path, SqliteOptions(key=grounds.key_of(entry), readers=1))
+    database = SqliteDatabase(path, SqliteOptions(key=admin.key_of(entry), readers=1))
     try:
         named = database.on_connection(lambda connection: meta.find(SqliteTx(connection), "owner"))
         faults = [] if named == str(entry.owner) else [f"{path} is not the vault that the catalog takes it for"]
@@ -152,9 +152,9 @@ def _changed_texts(pairs: Iterable[tuple[str, str]]) -> list[str]:
 _MANY_DUPLICATES = 0.05
 
 
-def key(grounds: HomeAdmin) -> Iterator[HealthFinding]:
+def key(admin: HomeAdmin) -> Iterator[HealthFinding]:
     """Who holds the key, and whether there is a way back when that one is lost."""
-    holder = grounds.keys.holder()
+    holder = admin.keys.holder()
     if holder.kind is HolderKind.OFF:
         words = "the home is not encrypted: whoever has the files, or a backup of them, can read them"
         cure = "set encryption to auto before you make a home"
@@ -169,17 +169,17 @@ def key(grounds: HomeAdmin) -> Iterator[HealthFinding]:
         yield fine("recovery code", f"made on {holder.recovery_code_made_at:%Y-%m-%d}")
 
 
-def orphans(grounds: HomeAdmin, *, fix: bool) -> Iterator[HealthFinding]:
+def orphans(admin: HomeAdmin, *, fix: bool) -> Iterator[HealthFinding]:
     """Vault files that the catalog does not know: the making of a vault that was killed leaves one."""
-    known = {entry.id for entry in grounds.entries()}
-    for path in sorted(grounds.home.vaults.glob("*.db")):
+    known = {entry.id for entry in admin.entries()}
+    for path in sorted(admin.home.vaults.glob("*.db")):
         if path.stem not in known:
-            yield _orphan(grounds, path, fix=fix)
+            yield _orphan(admin, path, fix=fix)
 
 
-def vault(grounds: HomeAdmin, entry: VaultEntry) -> Iterator[HealthFinding]:
+def vault(admin: HomeAdmin, entry: VaultEntry) -> Iterator[HealthFinding]:
     """What one vault is like."""
-    report = read_vault(grounds, entry, data=False)
+    report = read_vault(admin, entry, data=False)
     topic = f"vault of {entry.owner}"
     for fault in report.faults:
         cure = (
@@ -189,9 +189,7 @@ def vault(grounds: HomeAdmin, entry: VaultEntry) -> Iterator[HealthFinding]:
     for gap in report.gaps:
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=f"{gap}, lost in an earlier damage")
     if report.sound:
-        database = SqliteDatabase(
-            grounds.home.vault_file(entry.id), SqliteOptions(key=grounds.key_of(entry), readers=1)
-        )
+        database = SqliteDatabase(admin.home.vault_file(entry.id), SqliteOptions(key=admin.key_of(entry), readers=1))
         try:
             yield from _inside(database, topic)
         finally:
@@ -224,9 +222,9 @@ def _inside(database: SqliteDatabase, topic: str) -> Iterator[HealthFinding]:
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words, cure="recollectum lifecycle run")
 
 
-def _orphan(grounds: HomeAdmin, path: Path, *, fix: bool) -> HealthFinding:
-    empty = _is_empty(grounds, path)
-    age = grounds.clock() - datetime.fromtimestamp(path.stat().st_mtime, UTC)
+def _orphan(admin: HomeAdmin, path: Path, *, fix: bool) -> HealthFinding:
+    empty = _is_empty(admin, path)
+    age = admin.clock() - datetime.fromtimestamp(path.stat().st_mtime, UTC)
     if not empty:
         why = "cannot be read" if empty is None else "holds something"
         words = f"{path} belongs to nobody in the catalog and {why}"
@@ -238,18 +236,18 @@ def _orphan(grounds: HomeAdmin, path: Path, *, fix: bool) -> HealthFinding:
     if removed:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
-        grounds.keys.destroy_key(path.stem)
+        admin.keys.destroy_key(path.stem)
     cure = "remove it with: recollectum doctor --fix, an hour after it was made"
     return HealthFinding(topic="orphan files", severity=Severity.NOTE, words=words, cure=cure, fixed=removed)
 
 
-def _is_empty(grounds: HomeAdmin, path: Path) -> bool | None:
+def _is_empty(admin: HomeAdmin, path: Path) -> bool | None:
     """Whether the file holds nothing; None when that cannot be known."""
     if path.stat().st_size == 0:
         log = path.with_name(f"{path.name}-wal")
         return True if not log.exists() or log.stat().st_size == 0 else None
     try:
-        key = grounds.keys.key(path.stem) if grounds.keys.has_key(path.stem) else None
+        key = admin.keys.key(path.stem) if admin.keys.has_key(path.stem) else None
         database = SqliteDatabase(path, SqliteOptions(key=key, readers=1))
         try:
             return database.on_connection(holds_nothing)

@@ -80,7 +80,7 @@ def sum_rows(
     )
 
 
-def record_total(grounds: HomeAdmin, before: RoundRow | None, row: RoundRow) -> None:
+def record_total(admin: HomeAdmin, before: RoundRow | None, row: RoundRow) -> None:
     """Write down how a round went in the home, unless it says nothing new and the last one is young."""
     quiet = not row.counts.get("vaults")
     if quiet and before and before.trouble == row.trouble:
@@ -88,16 +88,16 @@ def record_total(grounds: HomeAdmin, before: RoundRow | None, row: RoundRow) -> 
             return
         # What it did when there was something to do says more than that there is nothing.
         row = replace(row, counts=before.counts)
-    grounds.catalog.write(lambda tx: rounds.save(tx, row))
+    admin.catalog.write(lambda tx: rounds.save(tx, row))
 
 
-def vault_fingerprint(grounds: HomeAdmin, entry: VaultEntry, settling: timedelta) -> str:
+def vault_fingerprint(admin: HomeAdmin, entry: VaultEntry, settling: timedelta) -> str:
     """The state of a vault's files from outside: as long as it is the same, nobody has written to the vault.
 
     SQLite writes to its log first, waits for the medium and only then shows what it wrote, so files that changed a
     moment ago may have more to show without changing again.
     """
-    states = [state[1:] for state in file_states(_files(grounds.home, entry.id))]
+    states = [state[1:] for state in file_states(_files(admin.home, entry.id))]
     youngest = max((changed for changed, _ in states), default=0)
     settled = time.time_ns() - youngest >= settling / timedelta(microseconds=1) * 1000
     return repr(states) if settled else repr(states) + UNSETTLED
@@ -116,7 +116,7 @@ OpenVault: TypeAlias = Callable[[Owner], Vault]
 class UpkeepRuntime:
     """What all rounds of one home stand on."""
 
-    grounds: HomeAdmin
+    admin: HomeAdmin
     open_vault: OpenVault
     #: Set when the program ends: a round stops after the vault it is at.
     stop: threading.Event
@@ -128,15 +128,15 @@ class UpkeepRuntime:
 
     def entries(self) -> list[VaultEntry]:
         """All vaults; read again only after something was written to the catalog, because it is asked every second."""
-        state = self.grounds.catalog.read(lambda tx: tx.state)
+        state = self.admin.catalog.read(lambda tx: tx.state)
         known = self._known[-1] if self._known else None
         if known is None or known[0] != state:
-            self._known[:] = [known := (state, self.grounds.entries())]
+            self._known[:] = [known := (state, self.admin.entries())]
         return known[1]
 
     def seen(self, entry: VaultEntry) -> str:
         """The state of a vault's files, which tells whether somebody wrote to it."""
-        return vault_fingerprint(self.grounds, entry, self.settling)
+        return vault_fingerprint(self.admin, entry, self.settling)
 
 
 class Duty(Protocol):
@@ -168,30 +168,30 @@ class VaultDuty:
 
     def make(self, *, force: bool = False) -> RoundRow:
         """Do the work where it is due, or everywhere; one vault that cannot be worked in keeps no other from it."""
-        grounds = self._upkeep.grounds
-        started = grounds.clock()
-        last = grounds.catalog.read(lambda tx: rounds.by_vault(tx, self.name))
+        admin = self._upkeep.admin
+        started = admin.clock()
+        last = admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name))
         made: dict[str, RoundRow] = {}
         for entry in self._upkeep.entries():
             if self._upkeep.stop.is_set():
                 break
-            if force or is_due(last.get(entry.id), grounds.clock(), self._upkeep.seen(entry)):
+            if force or is_due(last.get(entry.id), admin.clock(), self._upkeep.seen(entry)):
                 made[entry.id] = self._visit(entry, last.get(entry.id))
         standing = {**{vault: row for vault, row in last.items() if vault}, **made}
         failing = sum(row.trouble is not None for row in standing.values())
-        row = sum_rows(self.name, self.every, started, grounds.clock(), made.values(), failing)
-        record_total(grounds, last.get(None), row)
+        row = sum_rows(self.name, self.every, started, admin.clock(), made.values(), failing)
+        record_total(admin, last.get(None), row)
         return row
 
     def _visit(self, entry: VaultEntry, last: RoundRow | None) -> RoundRow:
-        grounds = self._upkeep.grounds
-        started = grounds.clock()
+        admin = self._upkeep.admin
+        started = admin.clock()
         look = RoundContext(now=started, every=self.every, since=last.started_at if last else None)
         done = run_isolated(lambda: self._work(self._upkeep.open_vault(entry.owner), look))
-        row = to_row(self.name, self.every, started, grounds.clock(), done, last)
+        row = to_row(self.name, self.every, started, admin.clock(), done, last)
         # Only now: what the round itself wrote is no reason to come back.
         row = replace(row, vault=entry.id, seen=self._upkeep.seen(entry))
-        grounds.catalog.write(lambda tx: rounds.save(tx, row))
+        admin.catalog.write(lambda tx: rounds.save(tx, row))
         return row
 
 
@@ -206,14 +206,14 @@ class HomeDuty:
 
     def make(self, *, force: bool = False) -> RoundRow:
         """Do the work if it is due, also by what the last program noted."""
-        grounds = self._upkeep.grounds
-        last = grounds.catalog.read(lambda tx: rounds.by_vault(tx, self.name)).get(None)
-        started = grounds.clock()
+        admin = self._upkeep.admin
+        last = admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name)).get(None)
+        started = admin.clock()
         if last and not force and last.started_at <= started < last.next_at:
             return last
         done = run_isolated(self._work)
-        row = to_row(self.name, self.every, started, grounds.clock(), replace(done, latest=self.every), last)
-        grounds.catalog.write(lambda tx: rounds.save(tx, row))
+        row = to_row(self.name, self.every, started, admin.clock(), replace(done, latest=self.every), last)
+        admin.catalog.write(lambda tx: rounds.save(tx, row))
         return row
 
 
@@ -254,10 +254,10 @@ class WatchDuty:
 
     def make(self, *, force: bool = False) -> RoundRow:
         """Look once at the files of each vault that has any; with `force` take all of them over."""
-        grounds = self._upkeep.grounds
-        started = grounds.clock()
+        admin = self._upkeep.admin
+        started = admin.clock()
         if self._last is None or force:
-            self._last = dict(grounds.catalog.read(lambda tx: rounds.by_vault(tx, self.name)))
+            self._last = dict(admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name)))
             self._watched.clear()
         last, made = self._last, list[RoundRow]()
         entries = self._upkeep.entries()
@@ -269,16 +269,16 @@ class WatchDuty:
                 made.append(row)
                 last[entry.id] = row
         failing = sum(1 for entry in entries if (row := last.get(entry.id)) and row.trouble)
-        whole = sum_rows(self.name, self.every, started, grounds.clock(), made, failing)
+        whole = sum_rows(self.name, self.every, started, admin.clock(), made, failing)
         before = last.get(None)
-        record_total(grounds, before, whole)
+        record_total(admin, before, whole)
         if made or before is None or whole.started_at - before.started_at >= timedelta(minutes=1):
             last[None] = whole
         return whole
 
     def _visit(self, entry: VaultEntry, last: RoundRow | None, *, force: bool) -> RoundRow | None:
         """What came of a look at one vault; None when nothing did."""
-        started, seen = self._upkeep.grounds.clock(), self._seen(entry)
+        started, seen = self._upkeep.admin.clock(), self._seen(entry)
         resting = last is not None and last.failures > 0 and last.started_at <= started < last.next_at
         if not force and (resting or self._is_empty(entry, last, seen)):
             return None
@@ -296,10 +296,10 @@ class WatchDuty:
         return RoundResult(counts={**(counts or {}), PLACES: watched.places})
 
     def _noted(self, entry: VaultEntry, started: datetime, found: RoundResult, last: RoundRow | None) -> RoundRow:
-        grounds = self._upkeep.grounds
-        row = to_row(self.name, self.every, started, grounds.clock(), found, last)
+        admin = self._upkeep.admin
+        row = to_row(self.name, self.every, started, admin.clock(), found, last)
         row = replace(row, vault=entry.id, seen=self._seen(entry))
-        grounds.catalog.write(lambda tx: rounds.save(tx, row))
+        admin.catalog.write(lambda tx: rounds.save(tx, row))
         return row
 
     def _is_empty(self, entry: VaultEntry, last: RoundRow | None, seen: str) -> bool:

@@ -67,8 +67,8 @@ def duty(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
 
 
 def _watch(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
-    grounds = upkeep.grounds
-    settings, owners = grounds.settings, grounds.home.root / "owners"
+    admin = upkeep.admin
+    settings, owners = admin.settings, admin.home.root / "owners"
 
     @cache
     def folder_of(owner: Owner) -> Path:
@@ -92,7 +92,7 @@ def _watch(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
 
 def duties(upkeep: UpkeepRuntime, names: tuple[str, ...]) -> list[Duty]:
     """The rounds of these names that the settings want."""
-    wanted = intervals(upkeep.grounds.settings)
+    wanted = intervals(upkeep.admin.settings)
     return [duty(upkeep, name, every) for name in names if (every := wanted[name])]
 
 
@@ -100,7 +100,7 @@ def _back_up(upkeep: UpkeepRuntime) -> RoundResult:
     # Only now: most daemons make none, and what makes backups takes a while to load.
     from recollectum.upkeep.backup.backup import back_up  # noqa: PLC0415
 
-    made = back_up(upkeep.grounds)
+    made = back_up(upkeep.admin)
     return RoundResult(counts={"vaults": len(made.manifest.vaults), "bytes": made.bytes})
 
 

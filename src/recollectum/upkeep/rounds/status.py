@@ -13,8 +13,9 @@ from recollectum.upkeep.rounds.scheduler import NAMES, intervals
 class HasHomeAdmin(Protocol):
     """An open home, such as `Recollectum` as the process owner has it."""
 
-    def grounds(self) -> HomeAdmin:
-        """What the care of the whole home stands on."""
+    @property
+    def admin(self) -> HomeAdmin:
+        """What maintenance of the whole home uses."""
         ...
 
 
@@ -41,10 +42,10 @@ class RoundStatus:
 
 def list_rounds(recollectum: HasHomeAdmin) -> list[RoundStatus]:
     """Every round of the home, and after each those of the vaults it was made in, by owner."""
-    grounds = recollectum.grounds()
-    rows = grounds.catalog.read(rounds.everything)
-    owners = {entry.id: str(entry.owner) for entry in grounds.entries()}
-    wanted = intervals(grounds.settings)
+    admin = recollectum.admin
+    rows = admin.catalog.read(rounds.everything)
+    owners = {entry.id: str(entry.owner) for entry in admin.entries()}
+    wanted = intervals(admin.settings)
     found: list[RoundStatus] = []
     for name in NAMES:
         every = wanted[name]

@@ -110,7 +110,7 @@ class Consolidation:
             return self._note(tx, session, reading)
 
         job_id = self._runtime.write(change)
-        self._runtime.session_lists.clear()
+        self._runtime.session_cache.clear()
         return run_job(self._runtime, job_id) if job_id else ConsolidationOutcome(session_id=session_id)
 
     @_READ
@@ -156,7 +156,7 @@ class Consolidation:
 
         ended = self._runtime.write(change)
         if ended:
-            self._runtime.session_lists.clear()
+            self._runtime.session_cache.clear()
         return ended
 
     @_READ

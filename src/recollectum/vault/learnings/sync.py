@@ -234,7 +234,7 @@ def _check_layout(laid: Sequence[PlacedPart], text: str) -> None:
 
 def refresh_learnings(runtime: VaultRuntime) -> list[LearningsReport]:
     """Sync every file that somebody made, not too often; no file is made here."""
-    if not runtime.looks.is_due(runtime.settings.learnings.debounce_seconds, "learnings"):
+    if not runtime.throttle.is_due(runtime.settings.learnings.debounce_seconds, "learnings"):
         return []
     if runtime.owners is None:
         return []

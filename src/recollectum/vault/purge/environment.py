@@ -123,7 +123,7 @@ class PurgeEnvironment(NamedTuple):
 
     def backups_of(self, vault_ids: Iterable[str]) -> list[Path]:
         """The copies of vaults that were made before migrations, were put aside, or are in backups of the home."""
-        # Here and below only now: every home has a ground, and few erase anything.
+        # Here and below only now: every home has a environment, and few erase anything.
         from recollectum.vault.purge.backups import copies_of  # noqa: PLC0415
 
         return copies_of(self.home.backups, vault_ids)

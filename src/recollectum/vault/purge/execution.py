@@ -141,30 +141,30 @@ def begin_purge(tx: Tx, purge: ActivePurge, selection: Selection) -> None:
     erased_items.begin(tx, purge, selection.items())
 
 
-def run_purge(runtime: VaultRuntime, ground: PurgeEnvironment, purge: ActivePurge) -> Receipt:
+def run_purge(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> Receipt:
     """Do what is still to be done of a purge, and write its receipt."""
-    number = _note_in_ledger(runtime, ground, purge)
-    needles = ground.needles.setdefault(purge.id, ErasureSamples())
+    number = _note_in_ledger(runtime, environment, purge)
+    needles = environment.needles.setdefault(purge.id, ErasureSamples())
     while _destroy_batch(runtime, purge, needles):
         pass
     runtime.write(lambda tx, _: _close_purge(tx, number), frees=True)
     _rewrite_files(runtime)
-    runtime.session_lists.clear()
+    runtime.session_cache.clear()
     # What came back was erased before: the backups made since then are without it.
     again = PurgeKind(purge.kind) is PurgeKind.RESTORED
-    gone = ground.destroy_backups((ground.vault_id,), ground.erased_until() if again else None)
-    receipt = _make_receipt(runtime, ground, purge, needles, gone)
-    kept = store_receipt(ground, receipt)
+    gone = environment.destroy_backups((environment.vault_id,), environment.erased_until() if again else None)
+    receipt = _make_receipt(runtime, environment, purge, needles, gone)
+    kept = store_receipt(environment, receipt)
     # A read from before would not see this, and a purge that waits is asked for again.
     runtime.database.write(lambda tx: erased_items.set_state(tx, purge.id, kept.state.value), frees=True)
     if kept.state is PurgeState.DONE:
-        ground.needles.pop(purge.id, None)
+        environment.needles.pop(purge.id, None)
     return kept
 
 
-def store_receipt(ground: PurgeEnvironment, receipt: Receipt) -> Receipt:
+def store_receipt(environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
     """Sign a receipt and keep it; one that says more already is not replaced."""
-    vault, seed = vault_digest(ground.salt(), ground.vault_id), ground.seed()
+    vault, seed = vault_digest(environment.salt(), environment.vault_id), environment.seed()
 
     def change(tx: Tx) -> Receipt:
         known = receipts.find(tx, receipt.id)
@@ -177,17 +177,17 @@ def store_receipt(ground: PurgeEnvironment, receipt: Receipt) -> Receipt:
         receipts.save(tx, to_stored(made, vault))
         return made
 
-    return ground.catalog.write(change)
+    return environment.catalog.write(change)
 
 
-def _note_in_ledger(runtime: VaultRuntime, ground: PurgeEnvironment, purge: ActivePurge) -> int:
+def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> int:
     """First of all: whoever puts an older copy back finds what was erased noted here."""
-    salt = ground.salt()
-    vault = vault_digest(salt, ground.vault_id)
+    salt = environment.salt()
+    vault = vault_digest(salt, environment.vault_id)
     names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root"}
     left = runtime.database.read(lambda tx: erased_items.items(tx, purge.id))
-    digests = [ledger_digest(salt, ground.vault_id, names[rank], item) for rank, item in left if rank in names]
-    return ground.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at))
+    digests = [ledger_digest(salt, environment.vault_id, names[rank], item) for rank, item in left if rank in names]
+    return environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at))
 
 
 def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSamples) -> bool:
@@ -218,7 +218,7 @@ def _rewrite_files(runtime: VaultRuntime) -> None:
 
 
 def _make_receipt(
-    runtime: VaultRuntime, ground: PurgeEnvironment, purge: ActivePurge, needles: ErasureSamples, gone: int
+    runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, needles: ErasureSamples, gone: int
 ) -> Receipt:
     owner = runtime.gate.owner
     blank = Receipt(
@@ -226,10 +226,10 @@ def _make_receipt(
         kind=PurgeKind(purge.kind),
         state=PurgeState.PENDING,
         request=purge.digest,
-        owner=owner_digest(ground.salt(), owner or ""),
+        owner=owner_digest(environment.salt(), owner or ""),
         by=purge.by,
         began_at=purge.at.isoformat(),
-        at=ground.clock().isoformat(),
+        at=environment.clock().isoformat(),
         counts=dict(purge.counts),
         backups_destroyed=gone,
         reason=_LOG_HELD,
@@ -238,9 +238,9 @@ def _make_receipt(
         return blank
     folder = owner_folder(runtime.owners, owner) if runtime.owners and owner else None
     found = search_files(
-        ground.home,
+        environment.home,
         needles,
-        (ground.vault_id,),
+        (environment.vault_id,),
         folder,
         lambda place: runtime.database.read(lambda tx: _is_in_kept_text(tx, needles, place)),
     )

@@ -25,9 +25,9 @@ def vaults_of(tx: Tx, person: Owner) -> tuple[str, ...]:
     return tuple(f"{entry.id} {entry.owner}" for entry in vaults.everything(tx) if entry.owner.person == person)
 
 
-def begin_departure(ground: PurgeEnvironment, departure: Departure) -> None:
+def begin_departure(environment: PurgeEnvironment, departure: Departure) -> None:
     """Note that a person leaves, and let nobody into their vaults from here on."""
-    salt = ground.salt()
+    salt = environment.salt()
 
     def change(tx: Tx) -> None:
         erased.depart(tx, departure)
@@ -36,10 +36,10 @@ def begin_departure(ground: PurgeEnvironment, departure: Departure) -> None:
         erased.strike(tx, _blank_receipt(departure))
         people.remove(tx, Owner.parse(departure.person))
 
-    ground.catalog.write(change, frees=True)
+    environment.catalog.write(change, frees=True)
 
 
-def erase_person(ground: PurgeEnvironment, departure: Departure) -> Receipt:
+def erase_person(environment: PurgeEnvironment, departure: Departure) -> Receipt:
     """Destroy what is still there of a person who leaves; the receipt says whether that is all."""
     ids = _ids(departure)
     blank = Receipt(
@@ -47,64 +47,64 @@ def erase_person(ground: PurgeEnvironment, departure: Departure) -> Receipt:
         kind=PurgeKind.USER,
         state=PurgeState.PENDING,
         request=departure.digest,
-        owner=owner_digest(ground.salt(), departure.person),
+        owner=owner_digest(environment.salt(), departure.person),
         by=departure.by,
         began_at=departure.at.isoformat(),
-        at=ground.clock().isoformat(),
+        at=environment.clock().isoformat(),
         counts=dict(departure.counts),
-        backups_destroyed=ground.destroy_backups((*ids, CATALOG)),
+        backups_destroyed=environment.destroy_backups((*ids, CATALOG)),
         reason=_STILL_OPEN,
     )
-    if not all([_destroy(ground, vault_id) for vault_id in ids]):
-        return store_receipt(ground, blank)
+    if not all([_destroy(environment, vault_id) for vault_id in ids]):
+        return store_receipt(environment, blank)
     for one in departure.vaults:
-        folder = owner_folder(ground.home.root / "owners", Owner.parse(one.partition(" ")[2]))
+        folder = owner_folder(environment.home.root / "owners", Owner.parse(one.partition(" ")[2]))
         if folder.is_dir() and not folder.is_symlink():
             shutil.rmtree(folder)
     # The receipt first: it says that the catalog's log is still to be emptied, when this is cut short.
-    waits = store_receipt(ground, blank)
-    ground.catalog.write(lambda tx: erased.gone(tx, departure.person), frees=True)
-    return finish_departure(ground, waits, ids)
+    waits = store_receipt(environment, blank)
+    environment.catalog.write(lambda tx: erased.gone(tx, departure.person), frees=True)
+    return finish_departure(environment, waits, ids)
 
 
-def finish_departure(ground: PurgeEnvironment, waits: Receipt, ids: tuple[str, ...] = ()) -> Receipt:
+def finish_departure(environment: PurgeEnvironment, waits: Receipt, ids: tuple[str, ...] = ()) -> Receipt:
     """Empty the catalog's log of a person of whom all else is gone, and search every file."""
-    if not ground.settle_catalog():
+    if not environment.settle_catalog():
         return waits
-    needles = ground.needles.pop(waits.id, ErasureSamples())
+    needles = environment.needles.pop(waits.id, ErasureSamples())
     # Ends of words are in the catalog's other names; whole pieces of text are not.
     needles.terms.clear()
-    found = search_files(ground.home, needles, ids, None, lambda _: False)
+    found = search_files(environment.home, needles, ids, None, lambda _: False)
     hits = [name for _, name in found.hits]
-    return store_receipt(ground, with_search_result(waits, found.samples, (found.files, found.bytes), hits))
+    return store_receipt(environment, with_search_result(waits, found.samples, (found.files, found.bytes), hits))
 
 
-def destroy_returned_vaults(ground: PurgeEnvironment) -> int:
+def destroy_returned_vaults(environment: PurgeEnvironment) -> int:
     """Destroy the files of vaults that were erased whole and put back since; how many there were."""
-    known = {entry.id for entry in ground.catalog.read(vaults.everything)}
-    salt, removed = ground.salt(), 0
-    for path in sorted(ground.home.vaults.glob("*.db")):
+    known = {entry.id for entry in environment.catalog.read(vaults.everything)}
+    salt, removed = environment.salt(), 0
+    for path in sorted(environment.home.vaults.glob("*.db")):
         digest = vault_digest(salt, path.stem)
-        if path.stem not in known and ground.catalog.read(lambda tx, d=digest: erased.is_noted(tx, d, d)):
-            _unlink(ground, path.stem)
+        if path.stem not in known and environment.catalog.read(lambda tx, d=digest: erased.is_noted(tx, d, d)):
+            _unlink(environment, path.stem)
             removed += 1
     return removed
 
 
-def _destroy(ground: PurgeEnvironment, vault_id: str) -> bool:
+def _destroy(environment: PurgeEnvironment, vault_id: str) -> bool:
     """Destroy the key and the file of one vault; False while another process has it open."""
-    path = ground.home.vault_file(vault_id)
-    if path.exists() and not ground.release(vault_id):
+    path = environment.home.vault_file(vault_id)
+    if path.exists() and not environment.release(vault_id):
         return False
     # Before the key: without its file nobody would look for them again.
-    ground.forget_secrets(vault_id)
-    ground.keys.destroy_key(vault_id)
-    _unlink(ground, vault_id)
+    environment.forget_secrets(vault_id)
+    environment.keys.destroy_key(vault_id)
+    _unlink(environment, vault_id)
     return True
 
 
-def _unlink(ground: PurgeEnvironment, vault_id: str) -> None:
-    path = ground.home.vault_file(vault_id)
+def _unlink(environment: PurgeEnvironment, vault_id: str) -> None:
+    path = environment.home.vault_file(vault_id)
     for suffix in _SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 

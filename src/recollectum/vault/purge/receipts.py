@@ -19,10 +19,10 @@ _ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
 class Receipts:
     """The receipts of one home."""
 
-    def __init__(self, catalog: Database, gate: Gate, ground: PurgeEnvironment) -> None:
+    def __init__(self, catalog: Database, gate: Gate, environment: PurgeEnvironment) -> None:
         self._catalog = catalog
         self._gate = gate
-        self._ground = ground
+        self._ground = environment
 
     @property
     def gate(self) -> Gate:

@@ -21,46 +21,46 @@ from recollectum.vault.runtime import VaultRuntime
 LEDGER = "ledger"
 
 
-def resume_vault_purges(runtime: VaultRuntime, ground: PurgeEnvironment) -> None:
+def resume_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) -> None:
     """Finish what is open in a vault that was just opened; it is not served before what was erased has gone again."""
-    if not ground.has_ledger():
+    if not environment.has_ledger():
         return
-    if _is_behind(runtime, ground):
-        with ground.lock():
-            _erase_returned_rows(runtime, ground)
+    if _is_behind(runtime, environment):
+        with environment.lock():
+            _erase_returned_rows(runtime, environment)
     # A disk that takes no writes must not keep anybody from reading: the purge waits.
     with suppress(StorageError, HomeError):
-        finish_vault_purges(runtime, ground)
+        finish_vault_purges(runtime, environment)
 
 
-def finish_vault_purges(runtime: VaultRuntime, ground: PurgeEnvironment) -> list[Receipt]:
+def finish_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) -> list[Receipt]:
     """Go on with every purge that is not done, unless another process is at it."""
     if not runtime.database.read(erased_items.unfinished):
         return []
-    lock = ground.lock()
+    lock = environment.lock()
     if not lock.wait(timedelta()):
         return []
     try:
-        return [run_purge(runtime, ground, one) for one in runtime.database.read(erased_items.unfinished)]
+        return [run_purge(runtime, environment, one) for one in runtime.database.read(erased_items.unfinished)]
     finally:
         lock.release()
 
 
-def resume_home_purges(ground: PurgeEnvironment) -> list[Receipt]:
+def resume_home_purges(environment: PurgeEnvironment) -> list[Receipt]:
     """Finish what is left of people who were on their way out, and destroy vaults of theirs that were put back."""
-    if not ground.has_ledger():
+    if not environment.has_ledger():
         return []
-    destroy_returned_vaults(ground)
-    done = [erase_person(ground, one) for one in ground.catalog.read(erased.departures)]
+    destroy_returned_vaults(environment)
+    done = [erase_person(environment, one) for one in environment.catalog.read(erased.departures)]
     known = {one.id for one in done}
-    waiting = [from_stored(one) for one in ground.catalog.read(receipts.pending) if one.id not in known]
+    waiting = [from_stored(one) for one in environment.catalog.read(receipts.pending) if one.id not in known]
     # Of a person: those of a vault go on when it is opened.
-    return [*done, *(finish_departure(ground, one) for one in waiting if one.kind is PurgeKind.USER)]
+    return [*done, *(finish_departure(environment, one) for one in waiting if one.kind is PurgeKind.USER)]
 
 
-def _is_behind(runtime: VaultRuntime, ground: PurgeEnvironment) -> bool:
-    vault = vault_digest(ground.salt(), ground.vault_id)
-    last = ground.catalog.read(lambda tx: erased.last(tx, vault))
+def _is_behind(runtime: VaultRuntime, environment: PurgeEnvironment) -> bool:
+    vault = vault_digest(environment.salt(), environment.vault_id)
+    last = environment.catalog.read(lambda tx: erased.last(tx, vault))
     return last > int(runtime.database.read(lambda tx: meta.find(tx, LEDGER_POSITION)) or 0) and not _has_open_purge(
         runtime
     )
@@ -71,14 +71,14 @@ def _has_open_purge(runtime: VaultRuntime) -> bool:
     return bool(runtime.database.read(erased_items.unfinished))
 
 
-def _erase_returned_rows(runtime: VaultRuntime, ground: PurgeEnvironment) -> None:
-    salt = ground.salt()
-    vault = vault_digest(salt, ground.vault_id)
-    noted, last = ground.catalog.read(lambda tx: (erased.of(tx, vault), erased.last(tx, vault)))
+def _erase_returned_rows(runtime: VaultRuntime, environment: PurgeEnvironment) -> None:
+    salt = environment.salt()
+    vault = vault_digest(salt, environment.vault_id)
+    noted, last = environment.catalog.read(lambda tx: (erased.of(tx, vault), erased.last(tx, vault)))
 
     def change(tx: Tx, reading: ClockReading) -> ActivePurge | None:
         back = {
-            what: frozenset(one for one in ids if ledger_digest(salt, ground.vault_id, what, one) in noted)
+            what: frozenset(one for one in ids if ledger_digest(salt, environment.vault_id, what, one) in noted)
             for what, ids in erased_lineage.all_ids(tx).items()
         }
         if not any(back.values()):
@@ -91,7 +91,7 @@ def _erase_returned_rows(runtime: VaultRuntime, ground: PurgeEnvironment) -> Non
 
     purge = runtime.write(change, frees=True)
     if purge:
-        run_purge(runtime, ground, purge)
+        run_purge(runtime, environment, purge)
 
 
 def _named(back: dict[str, frozenset[str]]) -> NamedRows:

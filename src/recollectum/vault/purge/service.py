@@ -38,9 +38,9 @@ _SAMPLES = 24
 class Purge:
     """Erasing from one vault, or all of one person."""
 
-    def __init__(self, runtime: VaultRuntime, ground: PurgeEnvironment | None) -> None:
+    def __init__(self, runtime: VaultRuntime, environment: PurgeEnvironment | None) -> None:
         self._runtime = runtime
-        self._home = ground
+        self._home = environment
 
     @property
     def gate(self) -> Gate:
@@ -50,22 +50,24 @@ class Purge:
     @operation(Permission.WRITE, Scope.USER, reads=True)
     def preview(self, request: PurgeRequest) -> Preview:
         """What a purge would take, and the token that lets it be done within ten minutes; nothing is changed."""
-        ground = self._ground()
+        environment = self._ground()
         if request.kind is PurgeKind.USER:
-            return self._preview_person(ground, request)
+            return self._preview_person(environment, request)
         found = self._runtime.read(lambda tx, reading: plan_purge(tx, request, reading.policy_now))
-        return self._preview(ground, request, found.counts, _state_of(found), found)
+        return self._preview(environment, request, found.counts, _state_of(found), found)
 
     @operation(Permission.WRITE, Scope.USER, reads=True)
     def run(self, token: str) -> Receipt:
         """Erase what a preview showed; refused when that has changed since. The receipt says whether it is done."""
-        ground = self._ground()
-        leave = from_token(token, ground.salt(), caller=self._runtime.actor, vault=ground.vault_id, now=ground.clock())
-        with ground.lock():
+        environment = self._ground()
+        leave = from_token(
+            token, environment.salt(), caller=self._runtime.actor, vault=environment.vault_id, now=environment.clock()
+        )
+        with environment.lock():
             if leave.request.kind is PurgeKind.USER:
-                return self._told(self._run_person(ground, leave))
+                return self._told(self._run_person(environment, leave))
             purge = self._runtime.write(lambda tx, reading: self._begin(tx, reading, leave), frees=True)
-            return self._told(run_purge(self._runtime, ground, purge))
+            return self._told(run_purge(self._runtime, environment, purge))
 
     @operation(Permission.WRITE, Scope.USER, reads=True)
     def finish(self) -> list[Receipt]:
@@ -75,11 +77,11 @@ class Purge:
     @operation(Permission.READ, Scope.USER)
     def receipts(self) -> list[Receipt]:
         """The receipts of what was erased here, oldest first."""
-        ground = self._home
-        if ground is None or not ground.has_ledger():
+        environment = self._home
+        if environment is None or not environment.has_ledger():
             return []
-        vault = vault_digest(ground.salt(), ground.vault_id)
-        return [from_stored(one) for one in ground.catalog.read(lambda tx: receipts.everything(tx, vault))]
+        vault = vault_digest(environment.salt(), environment.vault_id)
+        return [from_stored(one) for one in environment.catalog.read(lambda tx: receipts.everything(tx, vault))]
 
     def _told(self, receipt: Receipt) -> Receipt:
         told = {"purge": receipt.id, "kind": receipt.kind.value, "state": receipt.state.value, "hits": receipt.hits}
@@ -111,32 +113,32 @@ class Purge:
 
     def _preview(
         self,
-        ground: PurgeEnvironment,
+        environment: PurgeEnvironment,
         request: PurgeRequest,
         counts: Mapping[str, int],
         state: str,
         found: Selection | None,
         more: tuple[str, ...] = (),
     ) -> Preview:
-        expires_at = ground.clock() + TOKEN_LIFETIME
-        leave = PurgeClaims(request, state, self._runtime.actor, ground.vault_id, expires_at)
-        backups = ground.backups_of((*more, ground.vault_id))
+        expires_at = environment.clock() + TOKEN_LIFETIME
+        leave = PurgeClaims(request, state, self._runtime.actor, environment.vault_id, expires_at)
+        backups = environment.backups_of((*more, environment.vault_id))
         return Preview(
-            token=to_token(leave, ground.salt()),
+            token=to_token(leave, environment.salt()),
             request=request,
             counts=counts,
             memories_derived=found.derived if found else 0,
             memories_kept=len(found.citing) if found else 0,
-            backups=tuple(path.relative_to(ground.home.backups).as_posix() for path in backups),
+            backups=tuple(path.relative_to(environment.home.backups).as_posix() for path in backups),
             expires_at=expires_at,
         )
 
-    def _preview_person(self, ground: PurgeEnvironment, request: PurgeRequest) -> Preview:
+    def _preview_person(self, environment: PurgeEnvironment, request: PurgeRequest) -> Preview:
         counts, state = self._runtime.database.read(lambda tx: (erased_lineage.totals(tx), erased_lineage.state(tx)))
         held = {table: count for table, count in counts.items() if count}
-        return self._preview(ground, request, held, _digest(list(state)), None, (CATALOG,))
+        return self._preview(environment, request, held, _digest(list(state)), None, (CATALOG,))
 
-    def _run_person(self, ground: PurgeEnvironment, leave: PurgeClaims) -> Receipt:
+    def _run_person(self, environment: PurgeEnvironment, leave: PurgeClaims) -> Receipt:
         owner = self.gate.owner
         if owner is None:
             raise InvalidInput("nobody owns this; there is no person to purge")
@@ -155,13 +157,13 @@ class Purge:
             id=self._runtime.ids("prg"),
             digest=leave.request.digest(),
             by=self._runtime.actor,
-            at=ground.clock(),
-            vaults=ground.catalog.read(lambda tx: person_erasure.vaults_of(tx, owner.person)),
+            at=environment.clock(),
+            vaults=environment.catalog.read(lambda tx: person_erasure.vaults_of(tx, owner.person)),
             counts={table: count for table, count in counts.items() if count},
         )
-        ground.needles[departure.id] = needles
-        person_erasure.begin_departure(ground, departure)
-        return person_erasure.erase_person(ground, departure)
+        environment.needles[departure.id] = needles
+        person_erasure.begin_departure(environment, departure)
+        return person_erasure.erase_person(environment, departure)
 
 
 def _state_of(found: Selection) -> str:

@@ -133,7 +133,7 @@ class Quarantines:
     def release(self, quarantine_id: str) -> Released:
         """Let back what a quarantine set aside; a memory that somebody changed or deleted since stays as it is."""
         done = self._runtime.write(lambda tx, reading: _release(tx, reading, self._runtime, quarantine_id))
-        self._runtime.session_lists.clear()
+        self._runtime.session_cache.clear()
         return done
 
 

@@ -83,7 +83,7 @@ class Sessions:
         opened = known or self._runtime.write(change)
         if place.kind is SessionKind.HOOK:
             # Some may have been pruned.
-            self._runtime.session_lists.clear()
+            self._runtime.session_cache.clear()
         return Chat(self._runtime, opened)
 
     @operation(Permission.READ, Scope.SESSION)
@@ -99,7 +99,7 @@ class Sessions:
 
         def load(tx: Tx, _: ClockReading) -> list[Session]:
             asked = (before, key_prefix, size)
-            return self._runtime.session_lists.find(
+            return self._runtime.session_cache.find(
                 asked,
                 tx.state if seconds else None,
                 seconds,
@@ -118,7 +118,7 @@ class Sessions:
             mark_remains_due(tx)
 
         self._runtime.write(change, frees=True)
-        self._runtime.session_lists.clear()
+        self._runtime.session_cache.clear()
         return erase_remains(self._runtime)
 
     @operation(Permission.WRITE, Scope.USER)

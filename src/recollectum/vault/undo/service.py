@@ -127,7 +127,7 @@ class Undo:
             return quarantine_source(tx, reading, self._runtime, source, went=State.SOFT_DELETED)
 
         done = self._runtime.write(change)
-        self._runtime.session_lists.clear()
+        self._runtime.session_cache.clear()
         return done
 
     @_READ

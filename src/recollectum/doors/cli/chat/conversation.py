@@ -47,7 +47,7 @@ class ChatHome:
     @property
     def settings(self) -> "Settings":
         """The settings in force."""
-        return self.recollectum.loaded.settings
+        return self.recollectum.settings
 
     @property
     def tokens(self) -> int | None:

@@ -105,7 +105,7 @@ def user_of(recollectum: "Recollectum", run: Run) -> Owner:
         return parse_owner(run.user)
     if recollectum.caller.person is not None:
         return recollectum.caller.person
-    named = run.environ.get(USER_VARIABLE) or recollectum.loaded.settings.default_user
+    named = run.environ.get(USER_VARIABLE) or recollectum.settings.default_user
     return parse_owner(named or account_name())
 
 

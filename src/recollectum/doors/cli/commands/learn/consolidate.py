@@ -43,7 +43,7 @@ class CostEstimate:
 
 def estimate_cost(recollectum: "Recollectum", vault: "Vault", chosen: Callable[[], list[str]]) -> CostEstimate | None:
     """The bill for some conversations; None where no model is going to read them."""
-    settings = recollectum.loaded.settings.language_model
+    settings = recollectum.settings.language_model
     if settings.provider == "none":
         return None
     sessions = chosen()
@@ -80,7 +80,7 @@ def _doubt(recollectum: "Recollectum", estimate: "Estimate") -> str | None:
     from recollectum.models.limits.budget import SpendingAccount  # noqa: PLC0415
     from recollectum.models.registry.language import limits  # noqa: PLC0415
 
-    settings = recollectum.loaded.settings.language_model
+    settings = recollectum.settings.language_model
     if estimate.money == 0:
         return None
     most, spent = limits(settings), SpendingAccount(recollectum.home, system_clock).today()

@@ -41,11 +41,11 @@ def backup(
     if to is not None and not to.isprintable():
         raise Misuse("--to holds a character that cannot be printed; name another folder or file")
     with open_home(run) as recollectum:
-        grounds = recollectum.grounds()
+        admin = recollectum.admin
         named = [parse_owner(name) for name in owner or ()] or ([user_of(recollectum, run)] if run.user else None)
-        with step_progress("backing up", size_of(grounds, named)) as advance:
-            made = back_up(grounds, to=Path(to).expanduser().absolute() if to else None, owners=named, progress=advance)
-        holder = grounds.keys.holder()
+        with step_progress("backing up", size_of(admin, named)) as advance:
+            made = back_up(admin, to=Path(to).expanduser().absolute() if to else None, owners=named, progress=advance)
+        holder = admin.keys.holder()
     document = {"backup": made.path, "bytes": made.bytes, "verified": True, "manifest": made.manifest, "key": holder}
     count = plural(len(made.manifest.vaults), "vault")
     answer(run, document, [visible(str(made.path)), f"{count}, {made.bytes / 2**20:.1f} MiB, restored once and read"])

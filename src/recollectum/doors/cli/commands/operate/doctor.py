@@ -61,7 +61,7 @@ def _examined(run: Run, *, fix: bool) -> "list[HealthFinding]":
         with open_home(run) as recollectum:
             owners = [user_of(recollectum, run)] if run.user else None
             return found + examine(
-                recollectum.grounds(),
+                recollectum.admin,
                 lambda owner: recollectum.vault(owner, create=False).clock(),
                 owners=owners,
                 fix=fix,

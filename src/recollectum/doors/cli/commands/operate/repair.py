@@ -34,13 +34,13 @@ def repair(
 
     with open_home(run) as recollectum:
         owner = check_user(recollectum, run)
-        grounds = recollectum.grounds()
+        admin = recollectum.admin
         if not confirm(
             f"the vault of {format_owner(owner)} is checked, and replaced by what can be read of it", yes=yes
         ):
             note("nothing was done")
             return
-        done = salvage(grounds, owner, force=force)
+        done = salvage(admin, owner, force=force)
     answer(run, {"repair": done, "saved": done.saved, "lost": done.lost}, map(visible, _told(done)))
     if done.lost:
         note("what was lost is not in the damaged file; look for it in a backup")

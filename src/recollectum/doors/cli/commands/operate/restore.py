@@ -79,6 +79,6 @@ def _restore(
         return restore_home(home, backup, opening, replace=replace)
     if not home.catalog_file.exists():
         with open_or_create_home(changed(run, user=None)) as recollectum:
-            return restore_vaults(recollectum.grounds(), backup, opening, owners=owners, replace=replace)
+            return restore_vaults(recollectum.admin, backup, opening, owners=owners, replace=replace)
     with open_home(changed(run, user=None)) as recollectum:
-        return restore_vaults(recollectum.grounds(), backup, opening, owners=owners, replace=replace)
+        return restore_vaults(recollectum.admin, backup, opening, owners=owners, replace=replace)

@@ -39,7 +39,7 @@ def serve(
         from recollectum.doors.server.daemon import ListenAddress  # noqa: PLC0415
         from recollectum.doors.server.daemon import serve as serve_home  # noqa: PLC0415
 
-        rules = recollectum.loaded.settings.server
+        rules = recollectum.settings.server
         place = ListenAddress(host=rules.host if host is None else host, port=rules.port if port is None else port)
         if not no_http:
             _need_server()
@@ -75,7 +75,7 @@ def _need_server() -> None:
 def _tell(run: Run, recollectum: "Recollectum", started: "StartedDaemon") -> None:
     from recollectum.upkeep.rounds.scheduler import intervals  # noqa: PLC0415 - loaded by now
 
-    wanted = intervals(recollectum.loaded.settings)
+    wanted = intervals(recollectum.settings)
     rounds = [name for name, every in wanted.items() if every]
     if run.json:
         document = {"home": recollectum.home.root, **started_document(started), "rounds": rounds}

@@ -26,11 +26,11 @@ def verify(
     from recollectum.upkeep.doctor.vault_checks import read_base, read_vault  # noqa: PLC0415
 
     with open_home(run) as recollectum:
-        grounds = recollectum.grounds()
-        entries = grounds.entries([user_of(recollectum, run)] if run.user else None)
-        base = read_base(grounds) if read_data and not run.user else ()
+        admin = recollectum.admin
+        entries = admin.entries([user_of(recollectum, run)] if run.user else None)
+        base = read_base(admin) if read_data and not run.user else ()
         with step_progress("reading", len(entries)) as advance:
-            reports = [read_vault(grounds, entry, data=read_data, progress=advance) for entry in entries]
+            reports = [read_vault(admin, entry, data=read_data, progress=advance) for entry in entries]
     lines = [f"home: {fault}" for fault in base]
     for report in reports:
         lines += [f"{format_owner(report.owner)}: {'sound' if report.sound else 'not sound'}"]

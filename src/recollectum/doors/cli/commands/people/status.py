@@ -106,7 +106,7 @@ def _existing(recollectum: "Recollectum", owner: "Owner") -> "Vault | None":
 
 
 def _vault_status(recollectum: "Recollectum", vault: "Vault", reading: "ClockReading", *, check: bool) -> VaultStatus:
-    file, totals = recollectum.file_of(vault.owner), vault.totals()
+    file, totals = recollectum.vault_path(vault.owner), vault.totals()
     return VaultStatus(
         file=file,
         bytes=_size(file) if file else 0,
@@ -120,7 +120,7 @@ def _vault_status(recollectum: "Recollectum", vault: "Vault", reading: "ClockRea
 
 
 def _project_status(recollectum: "Recollectum") -> ProjectStatus | None:
-    project = recollectum.loaded.project
+    project = recollectum.loaded_settings.project
     if project is None:
         return None
     found: dict[str, list[str]] = {}

@@ -16,11 +16,11 @@ test: check
 	$(BIN)/python -m pytest -n auto
 
 check: $(STAMP)
-	$(BIN)/ruff format --check src tests bench packages
-	$(BIN)/ruff check src tests bench packages
+	$(BIN)/ruff format --check src tests bench tools packages
+	$(BIN)/ruff check src tests bench tools packages
 	$(BIN)/basedpyright --project pyproject.toml
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests bench packages docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/codespell src tests bench tools packages docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 docs: $(STAMP)
 	$(BIN)/python -m recollectum.doors.cli.reference docs/reference

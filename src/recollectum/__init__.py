@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollectum.domain.event import Event
     from recollectum.domain.hit import Hit, Source
     from recollectum.domain.memory import Kind, Memory, SaveOutcome, SaveResult, State
-    from recollectum.domain.message import Message, Role, TokenCount, ToolCall
+    from recollectum.domain.message import Message, Role, TokenCount, ToolCall, ToolUse
     from recollectum.domain.session import Session, SessionKey
     from recollectum.domain.trust import Trust
     from recollectum.engine import Recollectum
@@ -57,6 +57,7 @@ __all__ = [
     "StorageError",
     "TokenCount",
     "ToolCall",
+    "ToolUse",
     "Trust",
     "Vault",
 ]
@@ -91,6 +92,7 @@ _HOME_OF = {
     "StorageError": "recollectum.domain.errors",
     "TokenCount": "recollectum.domain.message",
     "ToolCall": "recollectum.domain.message",
+    "ToolUse": "recollectum.domain.message",
     "Trust": "recollectum.domain.trust",
     "Vault": "recollectum.vault.vault",
 }

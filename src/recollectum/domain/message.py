@@ -50,6 +50,15 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolUse:
+    """An agent's use of a tool by which it writes a memory; recorded in the agent's session with the memory."""
+
+    tool: str
+    agent: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCount:
     """Tokens as the provider counted them."""
 

@@ -12,6 +12,7 @@ refresh        syncs changed files before a search and at session start
 erasure        erases the physical remains of destroyed rows
 session_cache  caches lists of sessions
 messages       appends messages to sessions
+tool_use       records the use of a tool with the memory it saves
 files          reads a person's files; the runtime's caches of them
 intake         checks and redacts text before it is written
 access         API keys, grants and people

@@ -9,14 +9,15 @@ from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
-from recollectum.domain.session import Session, SessionKey, SessionKind
+from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.domain.transcript import FollowedPath
 from recollectum.policy.clock import ClockReading
+from recollectum.recall.index.chunk_index import index_message
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, sessions
 from recollectum.storage.tables.index import chunks, embedding_cache
-from recollectum.storage.tables.trail import events
+from recollectum.storage.tables.trail import events, quarantines
 from recollectum.text.cleaning import clean, clean_json
 from recollectum.text.tokens import estimate
 from recollectum.vault.intake.redaction import (
@@ -26,7 +27,6 @@ from recollectum.vault.intake.redaction import (
     redact_session,
     redact_tool_call,
 )
-from recollectum.vault.memories.quarantined_writes import insert_message
 from recollectum.vault.runtime import VaultRuntime
 
 MAX_TEXT = 10_000_000
@@ -92,6 +92,61 @@ def append_message(tx: Tx, message: Message, now: datetime) -> Message:
     placed = replace(message, position=position)
     insert_message(tx, placed)
     return placed
+
+
+def insert_message(tx: Tx, message: Message) -> None:
+    """Write a message, and let it be found unless its source is set aside."""
+    number = messages.insert(tx, message)
+    held_by = _find_quarantine(tx, message)
+    if held_by is None:
+        index_message(tx, number, message)
+    else:
+        quarantines.add_message(tx, held_by, message.id)
+
+
+def _find_quarantine(tx: Tx, message: Message) -> str | None:
+    """The quarantine that a new message falls under."""
+    found = quarantines.standing_ones(tx)
+    if not found:
+        return None
+    original = message.extra.get("copy_of")
+    if isinstance(original, str) and (held_by := quarantines.holder(tx, original)):
+        return held_by
+    return next((one.id for one in found if _is_from_source(tx, one.source, message)), None)
+
+
+def _is_from_source(tx: Tx, source: str, message: Message) -> bool:
+    kind, _, name = source.partition(":")
+    match kind:
+        case "session":
+            return message.session_id == name
+        case "tool":
+            return _is_by_tool(message, name)
+        case "agent" | "imported":
+            session = sessions.find(tx, message.session_id)
+            return session is not None and (session.imported if kind == "imported" else session.key.agent == name)
+        case _:
+            # An import is over once it is there, and an author writes memories.
+            return False
+
+
+def _is_by_tool(message: Message, name: str) -> bool:
+    spoke = message.speaker is not None and message.speaker.casefold() == name.casefold()
+    return message.role is Role.TOOL and (spoke or any(call.name == name for call in message.tool_calls))
+
+
+def begin_session(tx: Tx, key: SessionKey, reading: ClockReading, runtime: VaultRuntime) -> Session:
+    """Begin a session under a key, and say so in an event."""
+    session = Session(id=runtime.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now)
+    sessions.insert(tx, session)
+    events.add(tx, EventType.OPENED, "session", session.id, at=reading.now, actor=runtime.actor)
+    return session
+
+
+def direct_key(agent: str, channel: str, runtime: VaultRuntime, topic: str | None = None) -> SessionKey:
+    """The key of a direct conversation; by a setting, all channels share one."""
+    shared = runtime.settings.sessions.direct == "main"
+    return SessionKey(agent=agent, channel=MAIN if shared else channel, topic=topic)
 
 
 def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: EventType) -> bool:

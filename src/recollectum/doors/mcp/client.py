@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import Clock, check_name, system_clock
-from recollectum.domain.message import ToolCall, ToolStatus
+from recollectum.domain.message import ToolUse
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Memory
@@ -60,14 +60,9 @@ class McpClient:
     agent: str
     confirmations: "Confirmations"
 
-    def spoken(self, tool: str) -> str:
-        """The id of a message that says this assistant used a tool: what it saves is believed no more than that.
-
-        The message holds no words of its own, so that recall does not find everything twice.
-        """
-        chat = self.vault.sessions.open(channel=CHANNEL, agent=self.agent)
-        call = ToolCall(id=tool, name=tool, status=ToolStatus.COMPLETE)
-        return chat.add("assistant", "", tool_calls=[call]).id
+    def tool_use(self, tool: str) -> ToolUse:
+        """What is recorded in the agent's session when this client writes by a tool."""
+        return ToolUse(tool=tool, agent=self.agent, channel=CHANNEL)
 
 
 def agent_name(given: object) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,7 +21,6 @@ from recollectum.doors.mcp.results import (
     message_text,
     session_json,
 )
-from recollectum.vault.intake.draft import Draft
 
 Arguments = Mapping[str, Any]
 ToolResult = ToolAnswer | ConfirmationQuestion
@@ -36,16 +34,14 @@ _SHOWN = 300
 def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Keep one sentence for good."""
     minutes = given.get("ttl_minutes")
-    # Checked before anything is written: a refusal leaves no trace in the agent's session.
-    draft = Draft(
-        content=given["content"],
+    saved = guest.vault.memories.save(
+        given["content"],
         key=given.get("key"),
         kind=given.get("kind", "fact"),
         importance=given.get("importance", 0.5),
         ttl=None if minutes is None else timedelta(minutes=minutes),
-        agent=guest.agent,
-    ).checked()
-    (saved,) = guest.vault.memories.save_many([replace(draft, message_id=guest.spoken("remember"))])
+        said_by=guest.tool_use("remember"),
+    )
     return ToolAnswer(f"Remembered as {saved.id}.", {"outcome": saved.outcome, "memory": memory_json(saved.memory)})
 
 

@@ -4,5 +4,5 @@ service             the public operations on memories
 saving              turns a draft into a memory, a version or a renewal
 changes             writes one change with its version, index entries and event
 history             versions, events, citations and totals
-quarantined_writes  inserts messages and memories under the quarantines in force
+quarantined_writes  sets a memory aside as it is written
 """

@@ -8,6 +8,7 @@ from recollectum.domain.access.caller import Permission, Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, SaveOutcome, SaveResult, State
+from recollectum.domain.message import ToolUse
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
@@ -31,6 +32,7 @@ from recollectum.vault.memories.history import History
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.tool_use import record_tool_use
 
 _READ = operation(Permission.READ, Scope.USER)
 _WRITE = operation(Permission.WRITE, Scope.USER)
@@ -61,8 +63,12 @@ class Memories:
         valid_to: datetime | None = None,
         message_id: str | None = None,
         agent: str | None = None,
+        said_by: ToolUse | None = None,
     ) -> SaveResult:
-        """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed."""
+        """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed.
+
+        With `said_by`, the use of the tool is recorded in the agent's session in the same transaction.
+        """
         draft = Draft(
             content=content,
             key=key,
@@ -74,12 +80,12 @@ class Memories:
             message_id=message_id,
             agent=agent,
         )
-        return self._save([draft])[0]
+        return self._save([draft], said_by)[0]
 
     @_WRITE
-    def save_many(self, drafts: Iterable[Draft]) -> list[SaveResult]:
+    def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> list[SaveResult]:
         """Remember many texts in one transaction: all of them, or none."""
-        return self._save(drafts)
+        return self._save(drafts, said_by)
 
     @_READ
     def get(self, memory_id: str) -> Memory:
@@ -98,16 +104,32 @@ class Memories:
 
     @_READ
     def page(
-        self, *, state: str = State.ACTIVE, kind: str | None = None, before: str | None = None, limit: int = 50
+        self,
+        *,
+        state: str = State.ACTIVE,
+        kind: str | None = None,
+        key_prefix: str | None = None,
+        before: str | None = None,
+        limit: int = 50,
     ) -> list[Memory]:
-        """The newest memories in one state, before an id: active, archived, or soft_deleted (the trash)."""
+        """The newest memories in one state, before an id: active, archived, or soft_deleted (the trash).
+
+        With `key_prefix`, only active memories whose key begins with it, found by an index.
+        """
         wanted = _parse_listable_state(state)
+        if key_prefix is not None and wanted is not State.ACTIVE:
+            raise StepRefused(f"memories in state {state!r} cannot be listed by key_prefix; use active")
         chosen = None if kind is None else checked_kind(kind)
         size = check_limit(limit, MAX_PAGE)
 
         def load(tx: Tx, reading: ClockReading) -> list[Memory]:
             found = memories.page(
-                tx, before=before, kind=chosen, keep=lambda one: state_at(one, reading) is wanted, limit=size
+                tx,
+                before=before,
+                kind=chosen,
+                keep=lambda one: state_at(one, reading) is wanted,
+                limit=size,
+                key_prefix=key_prefix,
             )
             return [replace(memory, state=wanted) for memory in found]
 
@@ -238,12 +260,16 @@ class Memories:
 
         return self._runtime.read(load)
 
-    def _save(self, drafts: Iterable[Draft]) -> list[SaveResult]:
+    def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> list[SaveResult]:
+        def change(tx: Tx, reading: ClockReading, checked: list[Draft]) -> list[SaveResult]:
+            if said_by is not None:
+                source = record_tool_use(tx, said_by, reading, self._runtime)
+                checked = [replace(draft, message_id=source, agent=said_by.agent) for draft in checked]
+            return [save_draft(tx, draft, reading, self._runtime) for draft in checked]
+
         with SecretEscrow(self._runtime, set()) as keeping:
             checked = [replace(draft, content=keeping.text(draft.content)).checked() for draft in drafts]
-            saved = self._runtime.write(
-                lambda tx, reading: [save_draft(tx, draft, reading, self._runtime) for draft in checked]
-            )
+            saved = self._runtime.write(lambda tx, reading: change(tx, reading, checked))
         if self.gate.may_read():
             return saved
         # Who may only write is not told what was there before.

@@ -18,11 +18,13 @@ from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit, check_shared_trust
 from recollectum.vault.intake.redaction import SecretEscrow, redact_message, redact_session
-from recollectum.vault.memories.quarantined_writes import insert_message
 from recollectum.vault.messages import (
     append_message,
+    begin_session,
+    direct_key,
     find_same_message,
     get_session,
+    insert_message,
     prune_hook_sessions,
     remove_session,
 )
@@ -75,7 +77,7 @@ class Sessions:
         def change(tx: Tx, reading: ClockReading) -> Session:
             if place.kind is SessionKind.HOOK:
                 prune_hook_sessions(tx, reading, self._runtime)
-            return sessions.find_open(tx, place) or self._begin(tx, place, reading)
+            return sessions.find_open(tx, place) or begin_session(tx, place, reading, self._runtime)
 
         known = self._runtime.read(lambda tx, _: sessions.find_open(tx, place))
         if known is None:
@@ -198,16 +200,9 @@ class Sessions:
             payload={"messages": messages_in},
         )
 
-    def _begin(self, tx: Tx, key: SessionKey, reading: ClockReading) -> Session:
-        session = Session(id=self._runtime.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now)
-        sessions.insert(tx, session)
-        events.add(tx, EventType.OPENED, "session", session.id, at=reading.now, actor=self._runtime.actor)
-        return session
-
     def _key(self, channel: str, agent: str, group: str | None, topic: str | None, hook: str | None) -> SessionKey:
         if hook is not None:
             return SessionKey(SessionKind.HOOK, name=hook)
         if group is not None:
             return SessionKey(SessionKind.GROUP, agent=agent, channel=channel, name=group, topic=topic)
-        shared = self._runtime.settings.sessions.direct == "main"
-        return SessionKey(agent=agent, channel=MAIN if shared else channel, topic=topic)
+        return direct_key(agent, channel, self._runtime, topic)

@@ -109,8 +109,7 @@ TOOLS: Mapping[str, ToolFunction] = {
 
 def _keep(guest: McpClient, tool: str, items: list[Item]) -> None:
     if items:
-        message_id = guest.spoken(tool)
-        guest.vault.memories.save_many(nodes.draft(one, message_id=message_id, agent=guest.agent) for one in items)
+        guest.vault.memories.save_many(map(nodes.draft, items), said_by=guest.tool_use(tool))
 
 
 def _forget(guest: McpClient, nodes: list[nodes.GraphNode], sentence: str) -> ToolAnswer:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from recollectum.domain.memory import Memory
     from recollectum.vault.vault import Vault
 
-ENTITY_KEY = "graph_entity_"
-RELATION_KEY = "graph_relation_"
+_PREFIX = "graph_"
+ENTITY_KEY = f"{_PREFIX}entity_"
+RELATION_KEY = f"{_PREFIX}relation_"
 _PAGE = 1000
 _TRIES = 5
 _DIGEST_BYTES = 20
@@ -72,7 +73,7 @@ def ends(item: Mapping[str, str]) -> tuple[str, str, str]:
     return item["from"], item["to"], item["relationType"]
 
 
-def draft(item: Item, *, message_id: str, agent: str | None) -> Draft:
+def draft(item: Item, *, message_id: str | None = None, agent: str | None = None) -> Draft:
     """An item on its way into the vault."""
     return Draft(content=_line(item), key=_key(item), message_id=message_id, agent=agent)
 
@@ -131,12 +132,11 @@ class ObservationChange:
 def _nodes(vault: "Vault") -> Iterator[GraphNode]:
     before: str | None = None
     while True:
-        page = vault.memories.page(before=before, limit=_PAGE)
+        page = vault.memories.page(key_prefix=_PREFIX, before=before, limit=_PAGE)
         for memory in page:
-            if memory.key and memory.key.startswith((ENTITY_KEY, RELATION_KEY)):
-                item = parse(memory.content)
-                if item is not None:
-                    yield GraphNode(item, memory)
+            item = parse(memory.content)
+            if item is not None:
+                yield GraphNode(item, memory)
         if len(page) < _PAGE:
             return
         before = page[-1].id

@@ -58,6 +58,15 @@ _PAGE = f"""
      WHERE (:before IS NULL OR id < :before) AND (:kind IS NULL OR kind = :kind)
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
+#: Sorts after every character a key may have.
+_AFTER_KEYS = "\x7f"
+# The state is written out: the index of keys holds active memories only.
+_PAGE_OF_KEYS = f"""
+    SELECT {_COLUMNS} FROM memories
+     WHERE key >= :prefix AND key < :beyond AND state = 'active' AND (:kind IS NULL OR kind = :kind)
+       AND (:before IS NULL OR id < :before)
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
 _CREATED_BY = f"SELECT {_COLUMNS} FROM memories WHERE created_at <= :when ORDER BY id"  # noqa: S608
 _DUE = f"SELECT {_COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at LIMIT :limit"  # noqa: S608
 _ANY_DUE = "SELECT 1 FROM memories WHERE due_at <= :now LIMIT 1"
@@ -106,11 +115,22 @@ def deleted_alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
     return [_from_row(row) for row in tx.rows(_DELETED_ALIKE, {"fingerprint": fingerprint, "kind": kind})]
 
 
-def page(tx: Tx, *, before: str | None, kind: Kind | None, keep: Callable[[Memory], bool], limit: int) -> list[Memory]:
-    """The newest `limit` memories older than `before` that `keep` keeps."""
+def page(
+    tx: Tx,
+    *,
+    before: str | None,
+    kind: Kind | None,
+    keep: Callable[[Memory], bool],
+    limit: int,
+    key_prefix: str | None = None,
+) -> list[Memory]:
+    """The newest `limit` memories older than `before` that `keep` keeps; with a prefix, active ones under such keys."""
     kept: list[Memory] = []
+    statement, values = _PAGE, {"kind": kind, "limit": limit}
+    if key_prefix is not None:
+        statement, values = _PAGE_OF_KEYS, {**values, "prefix": key_prefix, "beyond": key_prefix + _AFTER_KEYS}
     while len(kept) < limit:
-        rows = tx.rows(_PAGE, {"before": before, "kind": kind, "limit": limit})
+        rows = tx.rows(statement, {**values, "before": before})
         found = [_from_row(row) for row in rows]
         kept.extend(memory for memory in found if keep(memory))
         if len(rows) < limit:

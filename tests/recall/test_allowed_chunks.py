@@ -11,11 +11,11 @@ from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import Kind
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
-from recollectum.recall import allowed_chunks as module
 from recollectum.recall.allowed_chunks import AllowedChunks
-from recollectum.recall.filters import Filters
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.database import SqliteDatabase
+from recollectum.storage.tables.index import search as module
+from recollectum.storage.tables.index.search_filters import Filters
 from tests.matrix.homes import START, Turning, quick_folder
 from tests.recall.homes import beside, opened
 
@@ -81,7 +81,7 @@ def test_every_way_leads_to_the_same(
         given = {**other, "session_id": _session(tx)} if other.get("session_id") == "the first" else other
         filters = Filters(**{**given, "sources": sources, "since": since, "until": until})  # pyright: ignore[reportArgumentType]
         params = filters.params(tx, _READING)
-        straight = {row[0] for row in tx.rows(module._LEFT.format(some=module._ALL), params)}  # pyright: ignore[reportPrivateUsage]
+        straight = {row[0] for row in tx.rows(module._ALL_ALLOWED.format(some=module._ALL), params)}  # pyright: ignore[reportPrivateUsage]
         within = AllowedChunks(tx, params, filtered=filters.any)
         assert within.everything() == straight
         numbers = [row[0] for row in tx.rows("SELECT number FROM chunks ORDER BY number DESC", {})]

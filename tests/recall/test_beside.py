@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.evidence import load_evidence, load_neighbours
-from recollectum.recall.filters import Filters
+from recollectum.recall.ranking import load_neighbours
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunk_neighbours as besides
+from recollectum.storage.tables.index import search
+from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START
 from tests.recall.homes import beside, change, opened, rows, scripted
@@ -28,7 +29,9 @@ def _say(vault: Vault, *said: tuple[str, str], channel: str = "web") -> None:
 def _compared(tx: Tx) -> tuple[Mapping[int, list[int]], Mapping[int, list[int]]]:
     """What stands beside each piece as it is kept, and as it is looked up."""
     numbers = [row[0] for row in tx.rows("SELECT number FROM chunks", {})]
-    known = load_evidence(tx, numbers, Filters().params(tx, ClockReading(now=START, policy_now=START)), filtered=False)
+    known = search.evidence(
+        tx, numbers, Filters().params(tx, ClockReading(now=START, policy_now=START)), filtered=False
+    )
     looked = {number: [*before, *after] for number, (before, after) in besides.load(tx, numbers).items()}
     return load_neighbours(tx, known.values()), looked
 

@@ -7,11 +7,13 @@ import pytest
 
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.evidence import Evidence, load_evidence, load_neighbours
-from recollectum.recall.filters import Filters
+from recollectum.recall.ranking import load_neighbours
 from recollectum.storage.migrate import shipped
 from recollectum.storage.opening import VAULT
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.index import search
+from recollectum.storage.tables.index.search import Evidence
+from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import beside, opened, rows
@@ -31,7 +33,7 @@ def _fill(vault: Vault) -> None:
 def _both(tx: Tx) -> tuple[dict[int, Evidence], dict[int, Evidence]]:
     numbers = [row[0] for row in tx.rows("SELECT number FROM chunks", {})]
     params = Filters().params(tx, ClockReading(now=START + timedelta(days=2), policy_now=START + timedelta(days=2)))
-    return load_evidence(tx, numbers, params, filtered=False), load_evidence(tx, numbers, params)
+    return search.evidence(tx, numbers, params, filtered=False), search.evidence(tx, numbers, params, filtered=True)
 
 
 def _known(tx: Tx) -> tuple[dict[int, Evidence], dict[int, list[int]]]:

@@ -13,11 +13,11 @@ from recollectum.domain.hit import RecallResult, SearchMode
 from recollectum.domain.models.language_model import ModelIdentity
 from recollectum.models.rerank.port import Reranker
 from recollectum.policy.clock import certain_reading
-from recollectum.recall.filters import Filters
 from recollectum.recall.rerank import MODEL_SHARE, Rerankers, RerankScores, mix_scores, search_with_rerank
 from recollectum.recall.scoring import FusedScore
 from recollectum.recall.search import search
 from recollectum.settings.model import RerankSettings
+from recollectum.storage.tables.index.search_filters import Filters
 from tests.matrix.homes import START
 from tests.recall.homes import OWNER, beside, home
 

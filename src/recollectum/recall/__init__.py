@@ -3,9 +3,8 @@
 search          the pipeline: candidates, ranking, hits
 candidates      finds chunks by words, vector, time or substring
 question_times  the times that a question names
-filters         the SQL filters of a search
+query           the question and its filters
 allowed_chunks  the chunks that the filters allow
-evidence        loads what ranking needs to know
 ranking         ranks the candidates of all arms
 scoring         fuses scores, and orders by recency; pure
 rerank          reranks the head with a model

@@ -1,44 +1,10 @@
-"""Finds the chunks that the filters of a question allow, by the cheapest query."""
+"""Keeps the chunks that the filters of a question allow, looked up as seldom as possible."""
 
-from recollectum.recall.evidence import to_json_list
-from recollectum.recall.filters import FILTERED, ROWS
 from recollectum.storage.port import Params, Tx
+from recollectum.storage.tables.index import search
 
 #: Of what most of may be left, so much more than is wanted is looked up at first; then twice as many each time.
 _SPARE = 4
-_SERVED = f"""
-    SELECT chunks.number, chunks.source, chunks.source_number
-      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
-     WHERE {FILTERED}
-"""  # noqa: S608  (constants of these files)
-_LEFT = f"""
-    SELECT chunks.number FROM ({{some}}) AS every {ROWS.format(numbers="every.number")} WHERE {FILTERED}
-"""  # noqa: S608
-_ALL = "SELECT number FROM chunks"
-_OF_SOURCES = "SELECT number FROM chunks WHERE source IN (SELECT value FROM json_each(:sources))"
-_OF_MEMORIES = "SELECT number FROM chunks WHERE source = 'memories'"
-_OF_SESSION = """
-    SELECT chunks.number FROM messages
-     CROSS JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
-     WHERE messages.session_id = :session_id
-"""
-_OF_SESSIONS = """
-    SELECT chunks.number FROM json_each(:sessions) AS one CROSS JOIN messages ON messages.session_id = one.value
-     CROSS JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
-     UNION ALL
-    SELECT number FROM chunks WHERE source = 'memories'
-"""
-# From the beginning of time, or to its end, where only one of the two is given.
-_SINCE, _UNTIL = "coalesce(:since, -9223372036854775807)", "coalesce(:until, 9223372036854775807)"
-_OF_TIME = f"""
-    SELECT chunks.number FROM (
-            SELECT 'sessions' AS source, number FROM messages WHERE created_at >= {_SINCE} AND created_at < {_UNTIL}
-             UNION ALL
-            SELECT 'memories', number FROM memories WHERE created_at >= {_SINCE} AND created_at < {_UNTIL}
-             UNION ALL
-            SELECT 'notes', number FROM notes WHERE mtime >= {_SINCE} AND mtime < {_UNTIL}) AS row
-     CROSS JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
-"""  # noqa: S608
 
 
 class AllowedChunks:
@@ -60,7 +26,7 @@ class AllowedChunks:
         while start < len(ordered) and len(best) < most:
             block = ordered[start : start + size]
             start, size = start + size, 2 * size
-            rows = self._tx.rows(_SERVED, {**self.params, "numbers": to_json_list(block)})
+            rows = search.allowed(self._tx, block, self.params)
             places = {number: (source, source_number) for number, source, source_number in rows}
             for number in block:
                 if number in places:
@@ -70,19 +36,5 @@ class AllowedChunks:
     def everything(self) -> set[int]:
         """Every chunk that is left, looked up once."""
         if self._everything is None:
-            rows = self._tx.rows(_LEFT.format(some=_cheapest_query(self.params)), self.params)
-            self._everything = {row[0] for row in rows}
+            self._everything = search.all_allowed(self._tx, self.params)
         return self._everything
-
-
-def _cheapest_query(params: Params) -> str:
-    """A query for chunks that has all that are left, and as few others as the filters let it."""
-    sources = params["sources"]
-    ways = (
-        (params["session_id"] is not None, _OF_SESSION),
-        (params["kind"] is not None, _OF_MEMORIES),
-        (isinstance(sources, str) and '"sessions"' not in sources, _OF_SOURCES),
-        (params["sessions"] is not None, _OF_SESSIONS),
-        (params["since"] is not None or params["until"] is not None, _OF_TIME),
-    )
-    return next((way for fits, way in ways if fits), _ALL)

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from recollectum.domain.hit import Hit, Reasons, SearchMode
 from recollectum.recall.allowed_chunks import AllowedChunks
-from recollectum.recall.evidence import chunks_in_time, existing_chunks, load_evidence
-from recollectum.recall.filters import FILTERED, ROWS
-from recollectum.recall.hits import load_details, to_hit
+from recollectum.recall.hits import to_hit
 from recollectum.recall.question_times import NamedTime
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Matches, Params, Tx
+from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.times import micros
 from recollectum.text.terms.analyser import QueryTerm, phrases
 
@@ -51,7 +50,7 @@ def find_by_vector(tx: Tx, within: AllowedChunks, nearest: VectorQuery | None, s
     found = nearest.best(size + nearest.stale, None)
     if nearest.stale:
         # What was taken out since must not take the places of what stands.
-        there = existing_chunks(tx, found)
+        there = search.existing(tx, found)
         found = [number for number in found if number in there]
     return found[:size]
 
@@ -70,7 +69,7 @@ def find_by_time(tx: Tx, times: Sequence[NamedTime], nearest: VectorQuery | None
     said: set[int] = set()
     for one in times:
         if one.bounded:
-            said.update(chunks_in_time(tx, micros(one.time.start), micros(one.time.end), _MAX_TIME_CANDIDATES))
+            said.update(search.in_time(tx, micros(one.time.start), micros(one.time.end), _MAX_TIME_CANDIDATES))
     if not said:
         return []
     return nearest.best(size, said) if nearest else sorted(said)[-size:]
@@ -79,14 +78,6 @@ def find_by_time(tx: Tx, times: Sequence[NamedTime], nearest: VectorQuery | None
 _SHORTEST = 2
 #: Rows looked at, the newest first: the last resort must not read a whole life.
 _MOST_ROWS = 20_000
-_FIND = f"""
-    SELECT chunks.number
-      FROM (SELECT number FROM chunks ORDER BY number DESC LIMIT :most) AS every {ROWS.format(numbers="every.number")}
-     WHERE {FILTERED}
-       AND (instr(lower(coalesce(memories.content, messages.text, notes.text)), lower(:piece)) > 0
-            OR instr(coalesce(memories.key, ''), lower(:piece)) > 0)
-     ORDER BY chunks.number DESC LIMIT :limit
-"""  # noqa: S608  (constants of this file)
 
 
 def find_substring(tx: Tx, query: str, params: Params, limit: int) -> list[Hit]:
@@ -94,9 +85,9 @@ def find_substring(tx: Tx, query: str, params: Params, limit: int) -> list[Hit]:
     piece = query.strip()
     if len(piece) < _SHORTEST:
         return []
-    numbers = [row[0] for row in tx.rows(_FIND, {**params, "piece": piece, "limit": limit, "most": _MOST_ROWS})]
-    known = load_evidence(tx, numbers, params)
-    found = load_details(tx, known.values())
+    numbers = search.with_substring(tx, piece, params, limit=limit, most=_MOST_ROWS)
+    known = search.evidence(tx, numbers, params, filtered=True)
+    found = hit_rows.details(tx, known)
     return [
         to_hit(known[number], found[number], 1 / (place + 1), Reasons(rung=SearchMode.SUBSTRING))
         for place, number in enumerate(numbers)

@@ -4,9 +4,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollectum.recall.evidence import to_json_list
-from recollectum.recall.filters import FILTERED, ROWS
 from recollectum.storage.port import Params, Tx
+from recollectum.storage.tables.index import search
 from recollectum.storage.times import moment
 from recollectum.text.terms.analyser import phrases, query_terms
 
@@ -19,14 +18,6 @@ _EVENT_MARGIN = timedelta(days=3)
 #: Matches of an event that are looked at before all others.
 _FIRST = 50
 _ALWAYS = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
-_EVENT = f"""
-    SELECT coalesce(memories.created_at, messages.created_at, notes.mtime)
-      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
-     WHERE {FILTERED}
-     ORDER BY wanted.key LIMIT 1
-"""  # noqa: S608  (constants of these files)
-
-
 _RELATIVE = re.compile(r"\b(ago|last|past|previous|recent|this|next|yesterday|today|tomorrow)\b", re.IGNORECASE)
 
 
@@ -82,8 +73,9 @@ def _event_time(tx: Tx, words: str, params: Params) -> datetime | None:
     for most in (_FIRST, None):
         matches = tx.text.matches(sought, whole=most is None)
         best = matches.best(most or len(matches))
-        if rows := tx.rows(_EVENT, {**params, "numbers": to_json_list(best)}):
-            return moment(rows[0][0])
+        at = search.first_made_at(tx, best, params)
+        if at is not None:
+            return moment(at)
     return None
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from recollectum.domain.trust import Trust
 from recollectum.recall.allowed_chunks import AllowedChunks
-from recollectum.recall.evidence import Evidence, existing_chunks, load_evidence, load_neighbours
 from recollectum.recall.question_times import NamedTime, time_fit
 from recollectum.recall.scoring import (
     FusedScore,
@@ -17,6 +16,8 @@ from recollectum.recall.scoring import (
 )
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Matches, Tx
+from recollectum.storage.tables.index import chunk_neighbours, search
+from recollectum.storage.tables.index.search import Evidence
 from recollectum.text.terms.analyser import QueryTerm
 
 #: So many of the best are compared with their neighbours; what is further down does not come up by them.
@@ -77,10 +78,10 @@ def rank_candidates(tx: Tx, question: ParsedQuestion, arms: ArmResults, size: in
     scores = arms.words.scores(numbers)
     scale = measure_scale(cosines.values(), [scores.get(number, 0.0) for number in numbers])
     looked = numbers if question.names or question.times else _preselect(numbers, cosines, scores, scale, size)
-    known = load_evidence(tx, looked, within.params, filtered=within.filtered)
+    known = search.evidence(tx, looked, within.params, filtered=within.filtered)
     if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
         # What may not be served, and the pieces of one long text, must not take the places of others.
-        looked, known = numbers, load_evidence(tx, numbers, within.params, filtered=within.filtered)
+        looked, known = numbers, search.evidence(tx, numbers, within.params, filtered=within.filtered)
     ranked, _ = fuse_scores([_candidate(question, one, cosines, scores) for one in known.values()], scale)
     drawn = _boost_by_neighbours(tx, ranked[:_BOOSTED_HEAD], known, arms, scale)
     return Ranking(drawn + ranked[_BOOSTED_HEAD:], known, cosines, scores, frozenset(looked))
@@ -150,8 +151,24 @@ def _boost_by_neighbours(
     others = sorted({number for pieces in beside.values() for number in pieces} - base.keys())
     if arms.nearest is None or arms.nearest.stale:
         # What was taken out since says nothing any more.
-        others = sorted(existing_chunks(tx, others))
+        others = sorted(search.existing(tx, others))
     nearby = arms.nearest.cosines(others) if arms.nearest else dict.fromkeys(others)
     worded = arms.words.scores(others)
     base.update((number, scale.base(near, worded.get(number, 0.0), turn=True)) for number, near in nearby.items())
     return boost_by_neighbours(ranked, beside, base)
+
+
+def load_neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
+    """For each turn, the pieces of the adjacent turns by other speakers. Some may be gone since."""
+    known: dict[int, list[int]] = {}
+    unknown: list[int] = []
+    for one in found:
+        if one.source == "sessions":
+            pieces = one.beside
+            if pieces is None:
+                unknown.append(one.number)
+            elif pieces:
+                known[one.number] = pieces
+    if unknown:
+        known |= {number: [*before, *after] for number, (before, after) in chunk_neighbours.load(tx, unknown).items()}
+    return known

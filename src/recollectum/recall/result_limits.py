@@ -1,12 +1,12 @@
 """Limits what one recall returns: a token budget, and a cap on hits of untrusted origin."""
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from recollectum.domain.hit import Hit, Neighbour, RecallResult
 from recollectum.domain.trust import Trust
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.index import hit_rows
 from recollectum.text.tokens import estimate
 
 
@@ -40,15 +40,6 @@ CAP_BY_SETTING = {"one": 1, "none": 0, "all": None}
 _OWN = frozenset({Trust.OWNER, Trust.ASSISTANT})
 _NEVER = frozenset({Trust.TOOL, Trust.UNKNOWN})
 _MAY_BE_OWN = (Trust.OWNER, Trust.ASSISTANT, Trust.IMPORTED)
-_SAID = "SELECT id, trust FROM messages WHERE id IN (SELECT value FROM json_each(:ids))"
-# What a memory was said in, and every message that it cites.
-_BEHIND = """
-    SELECT memories.id, messages.trust FROM memories JOIN messages ON messages.id = memories.message_id
-     WHERE memories.id IN (SELECT value FROM json_each(:ids))
-    UNION
-    SELECT citations.memory_id, messages.trust FROM citations JOIN messages ON messages.id = citations.message_id
-     WHERE citations.memory_id IN (SELECT value FROM json_each(:ids))
-"""
 
 
 def cap_untrusted(
@@ -94,9 +85,8 @@ def _untrusted_positions(tx: Tx, found: Iterable[Hit]) -> set[int]:
         elif hit.trust is Trust.IMPORTED:
             brought[place] = hit
     if brought:
-        memories = [hit.source.memory_id for hit in brought.values() if hit.source.memory_id]
-        said = [hit.source.message_id for hit in brought.values() if not hit.source.memory_id]
-        behind = _load_trusts(tx, _BEHIND, memories) | _load_trusts(tx, _SAID, [one for one in said if one])
+        origins = [hit.source.memory_id or hit.source.message_id for hit in brought.values()]
+        behind = hit_rows.trusts_behind(tx, [one for one in origins if one])
         for place, hit in brought.items():
             trusts = behind.get(hit.source.memory_id or hit.source.message_id or "")
             if not trusts or not trusts <= _OWN:
@@ -116,10 +106,3 @@ def _without_untrusted_neighbours(hits: list[Hit]) -> list[Hit]:
 
 def _is_trusted_neighbour(neighbour: Neighbour | None) -> Neighbour | None:
     return None if neighbour and neighbour.trust in _NEVER else neighbour
-
-
-def _load_trusts(tx: Tx, sql: str, ids: list[str]) -> dict[str, set[Trust]]:
-    found: dict[str, set[Trust]] = {}
-    for id_, trust in tx.rows(sql, {"ids": json.dumps(ids)}) if ids else ():
-        found.setdefault(id_, set()).add(Trust(trust))
-    return found

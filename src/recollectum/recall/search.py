@@ -14,9 +14,7 @@ from recollectum.recall.candidates import (
     find_substring,
     nearest_allowed,
 )
-from recollectum.recall.evidence import Evidence, is_speaker
-from recollectum.recall.filters import Filters
-from recollectum.recall.hits import ChunkDetail, load_adjacent_turns, load_details, to_hit, to_unit_score
+from recollectum.recall.hits import load_adjacent_turns, to_hit, to_unit_score
 from recollectum.recall.question_times import named_times, without_relative_times
 from recollectum.recall.ranking import (
     ArmResults,
@@ -30,6 +28,11 @@ from recollectum.recall.rerank import RerankScores
 from recollectum.recall.scoring import RECENCY_HEAD, DatedStatement, FusedScore, asks_for_the_past, order_by_recency
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.index import hit_rows
+from recollectum.storage.tables.index import search as search_rows
+from recollectum.storage.tables.index.hit_rows import ChunkDetail
+from recollectum.storage.tables.index.search import Evidence
+from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.text.terms.analyser import expand_kinds, index_terms, may_have, query_terms
 from recollectum.text.terms.similarity import outline, says_the_same
 
@@ -82,7 +85,8 @@ def _parse_question(tx: Tx, query: str, reading: ClockReading, filters: Filters)
     params = filters.params(tx, reading)
     times = named_times(tx, query, reading.now, params)
     terms = query_terms(without_relative_times(query, times)) or query_terms(query)
-    names = frozenset(term.word.casefold() for term in terms if term.word[:1].isupper() and is_speaker(tx, term.word))
+    capitalised = [term.word for term in terms if term.word[:1].isupper()]
+    names = frozenset(name.casefold() for name in search_rows.speakers(tx, capitalised))
     kept = tuple(term for term in terms if term.word.casefold() not in names)
     asked = kept or terms
     return ParsedQuestion(
@@ -102,7 +106,7 @@ def _choose_hits(
 ) -> tuple[list[FusedScore], dict[int, ChunkDetail]]:
     """The hits to show out of so many of the best, and their words."""
     distinct = _best_of_each_row(ranking, most)
-    found = load_details(tx, [ranking.known[one.number] for one in distinct])
+    found = hit_rows.details(tx, [one.number for one in distinct])
     distinct = [one for one in distinct if one.number in found]
     if judged:
         distinct = judged.rank(distinct, _passage_texts(distinct[: judged.head], ranking.known, found))

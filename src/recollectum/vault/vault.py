@@ -9,14 +9,15 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.hit import RecallResult, SourceKind
 from recollectum.domain.memory import Citation
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.filters import Filters, to_source, to_trust
 from recollectum.recall.index.verification import rebuild_index
+from recollectum.recall.query import to_source, to_trust
 from recollectum.recall.rerank import RerankScores, search_with_rerank
 from recollectum.recall.result_limits import CAP_BY_SETTING, TrustLevels, cap_untrusted, fit_token_budget
 from recollectum.recall.search import search
 from recollectum.settings.model import split_sources
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, sessions
+from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.text.cleaning import clean
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.draft import check_aware, check_limit, checked_kind

@@ -10,7 +10,6 @@ from recollectum.domain.ids import Clock
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.home.paths import Home
 from recollectum.models.embedding.port import Embedder
-from recollectum.recall.evidence import existing_chunks as standing_of
 from recollectum.recall.index import rechunking
 from recollectum.recall.vectors import backlog, ivf
 from recollectum.recall.vectors.backlog import BackgroundWorker
@@ -18,7 +17,7 @@ from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.settings.model import EmbeddingSettings
 from recollectum.storage.port import Database, Tx
-from recollectum.storage.tables.index import chunks, generations
+from recollectum.storage.tables.index import chunks, generations, search
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 from recollectum.storage.tables.trail import meta
 
@@ -199,7 +198,8 @@ class VectorSearch:
         if not matrix.stale:
             return VectorQuery(matrix, asked), trouble
         # What was taken out must not say what a question means.
-        return database.read(lambda tx: VectorQuery(matrix, asked, lambda numbers: standing_of(tx, numbers))), trouble
+        fresh = database.read(lambda tx: VectorQuery(matrix, asked, lambda numbers: search.existing(tx, numbers)))
+        return fresh, trouble
 
     def _group(self, database: Database, generation: Generation, matrix: VectorMatrix) -> None:
         """Put the vectors of a large vault into lists, behind the answers."""

@@ -14,12 +14,12 @@ from recollectum.domain.memory import Kind
 from recollectum.domain.message import Message, Role
 from recollectum.domain.session import Session
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.filters import Filters
 from recollectum.recall.search import search
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.settings.model import ContextSettings, split_sources
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, summaries
+from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.storage.tables.learning import profiles
 from recollectum.storage.tables.trail import quarantines
 from recollectum.text.cleaning import clean

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from functools import lru_cache
 
 from recollectum.domain.session import Session, SessionKey
 from recollectum.storage.port import Params, Row, Tx
@@ -53,6 +54,9 @@ _STALE_HOOKS = """
              ORDER BY updated_at DESC, id DESC LIMIT :most))
 """
 _COUNT = "SELECT count(*), coalesce(sum(message_count), 0) FROM sessions"
+_KEYS = "SELECT id, key FROM sessions"
+#: Keys that stay known.
+_CACHED_KEYS = 16_384
 
 
 def insert(tx: Tx, session: Session) -> None:
@@ -108,6 +112,12 @@ def totals(tx: Tx) -> tuple[int, int]:
     return sessions, messages
 
 
+def at_place(tx: Tx, agent: str | None, channel: str | None) -> list[str]:
+    """The ids of the sessions with an agent, on a channel."""
+    found = ((row[0], *_agent_and_channel(row[1])) for row in tx.rows(_KEYS, {}))
+    return [one for one, of, at in found if agent in (None, of) and channel in (None, at)]
+
+
 def _first(rows: list[Row]) -> Session | None:
     return _from_row(rows[0]) if rows else None
 
@@ -144,3 +154,10 @@ def _to_row(session: Session) -> Params:
         "token_estimate": session.token_estimate,
         "extra": json.dumps(session.extra) if session.extra else None,
     }
+
+
+@lru_cache(maxsize=_CACHED_KEYS)
+def _agent_and_channel(key: str) -> tuple[str, str]:
+    """The agent and the channel of a conversation; to take a key apart takes longer than all else of it."""
+    parsed = SessionKey.parse(key)
+    return parsed.agent, parsed.channel

@@ -1,17 +1,15 @@
-"""Builds the SQL filters of a search: what may be served at all, and what the caller asked for."""
+"""Filters of a search: the conditions that each statement of `search` shares, and their parameters."""
 
 import json
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import lru_cache
 
-from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import Kind
-from recollectum.domain.session import SessionKey
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Params, Tx
+from recollectum.storage.tables.content import sessions
 from recollectum.storage.times import micros_or_none
 
 # What may be served is decided here and in policy.lifecycle.state_at; a law holds the two together.
@@ -51,9 +49,6 @@ FILTERED = f"""
      AND ({_SERVED})
      AND (:trusts IS NULL OR {TRUST} IN (SELECT value FROM json_each(:trusts)))
 """  # noqa: S608  (constants of this file)
-_KEYS = "SELECT id, key FROM sessions"
-#: Keys that stay known.
-_CACHED_KEYS = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +88,7 @@ class Filters:
             "speaker": self.speaker,
             "agent": self.agent,
             "channel": self.channel,
-            "sessions": json.dumps(_sessions(tx, self.agent, self.channel)) if by_place else None,
+            "sessions": json.dumps(sessions.at_place(tx, self.agent, self.channel)) if by_place else None,
             "trusts": None if (trusts := self._trusts()) is None else json.dumps(trusts),
             "since": micros_or_none(self.since),
             "until": micros_or_none(self.until),
@@ -105,32 +100,3 @@ class Filters:
             return None if self.trusts is None else list(self.trusts)
         enough = list(Trust)[: list(Trust).index(self.trust) + 1]
         return enough if self.trusts is None else [one for one in enough if one in self.trusts]
-
-
-def to_source(text: str) -> SourceKind:
-    """The source of that name; any other is refused."""
-    try:
-        return SourceKind(text)
-    except ValueError:
-        raise InvalidInput(f"source {text!r} is unknown; use one of {', '.join(SourceKind)}") from None
-
-
-def to_trust(text: str) -> Trust:
-    """The trust of that name; any other is refused."""
-    try:
-        return Trust(text)
-    except ValueError:
-        raise InvalidInput(f"trust {text!r} is unknown; use one of {', '.join(Trust)}") from None
-
-
-def _sessions(tx: Tx, agent: str | None, channel: str | None) -> list[str]:
-    """The conversations with an agent, on a channel."""
-    found = ((row[0], *_agent_and_channel(row[1])) for row in tx.rows(_KEYS, {}))
-    return [one for one, of, at in found if agent in (None, of) and channel in (None, at)]
-
-
-@lru_cache(maxsize=_CACHED_KEYS)
-def _agent_and_channel(key: str) -> tuple[str, str]:
-    """The agent and the channel of a conversation; to take a key apart takes longer than all else of it."""
-    parsed = SessionKey.parse(key)
-    return parsed.agent, parsed.channel

@@ -1,0 +1,95 @@
+"""Reads what a hit shows: the words of a chunk, the turns beside it, and the trust of what stands behind it."""
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from recollectum.domain.trust import Trust
+from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.tables.index.search import to_json_list
+from recollectum.storage.tables.index.search_filters import FILTERED, ROWS
+
+_DETAILS = """
+    SELECT chunks.number,
+           substr(coalesce(messages.text, memories.content, notes.text), chunks.start + 1, chunks.stop - chunks.start),
+           chunks.start, chunks.stop, memories.id, coalesce(messages.id, origin.id),
+           coalesce(messages.session_id, origin.session_id), coalesce(messages.position, origin.position),
+           notes.folder, notes.path, chunks.first_line, chunks.last_line
+      FROM json_each(:numbers) AS wanted
+     CROSS JOIN chunks ON chunks.number = wanted.value
+      LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
+      LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
+      LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
+      LEFT JOIN messages AS origin ON origin.id = memories.message_id
+     -- A piece whose row is gone has nothing to show.
+     WHERE coalesce(messages.number, memories.number, notes.number) IS NOT NULL
+"""
+_NEAR = """
+    SELECT wanted.value, {other}.position - hit.position, {other}.id, {other}.position,
+           coalesce({other}.speaker, {other}.role), {other}.trust, {other}.text
+      FROM json_each(:numbers) AS wanted
+     CROSS JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
+     CROSS JOIN messages AS hit ON hit.number = found.source_number
+     CROSS JOIN messages AS other ON other.session_id = hit.session_id
+           AND other.position IN (hit.position - 1, hit.position + 1)
+"""
+# What has no piece is not shown: it is empty, or it was set aside.
+_BESIDE = f"""
+    {_NEAR.format(other="other")}
+     WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)
+"""  # noqa: S608  (constants of these files)
+_BESIDE_FILTERED = f"""
+    {_NEAR.format(other="messages")}
+     CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
+     {ROWS.format(numbers="beside.number")}
+     WHERE {FILTERED}
+"""
+# The message itself; of a memory, what it was said in and every message that it cites.
+_TRUSTS = """
+    SELECT id, trust FROM messages WHERE id IN (SELECT value FROM json_each(:ids))
+     UNION
+    SELECT memories.id, messages.trust FROM memories JOIN messages ON messages.id = memories.message_id
+     WHERE memories.id IN (SELECT value FROM json_each(:ids))
+     UNION
+    SELECT citations.memory_id, messages.trust FROM citations JOIN messages ON messages.id = citations.message_id
+     WHERE citations.memory_id IN (SELECT value FROM json_each(:ids))
+"""
+
+
+class ChunkDetail(NamedTuple):
+    """The words of a chunk and where they stand."""
+
+    number: int
+    text: str
+    start: int
+    stop: int
+    memory_id: str | None
+    message_id: str | None
+    session_id: str | None
+    position: int | None
+    folder: str | None
+    path: str | None
+    first_line: int | None
+    last_line: int | None
+
+
+def details(tx: Tx, numbers: Iterable[int]) -> dict[int, ChunkDetail]:
+    """The words of each chunk and their place, by number."""
+    return {row[0]: ChunkDetail._make(row) for row in tx.rows(_DETAILS, {"numbers": to_json_list(numbers)})}
+
+
+def adjacent_turns(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> list[Row]:
+    """For each chunk of a turn the turns before and after it, as far as the filters leave them.
+
+    A row has the chunk, the step to the turn, and the turn's id, position, author, trust and text.
+    """
+    wanted = {"numbers": to_json_list(numbers)}
+    return tx.rows(_BESIDE_FILTERED, {**params, **wanted}) if filtered else tx.rows(_BESIDE, wanted)
+
+
+def trusts_behind(tx: Tx, ids: list[str]) -> dict[str, set[Trust]]:
+    """By the id of a memory or a message, how far the messages that it came from are trusted."""
+    found: dict[str, set[Trust]] = {}
+    for id_, trust in tx.rows(_TRUSTS, {"ids": json.dumps(ids)}) if ids else ():
+        found.setdefault(id_, set()).add(Trust(trust))
+    return found

@@ -1,0 +1,188 @@
+"""Reads what a search needs: which chunks the filters allow, and what ranking has to know of each candidate."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.tables.index.search_filters import FILTERED, ROWS, TRUST
+
+_EVIDENCE = f"""
+    SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
+           coalesce(memories.importance, 0.5), {TRUST},
+           coalesce(memories.created_at, messages.created_at, notes.mtime),
+           messages.speaker, coalesce(memories.author, messages.speaker, messages.role, notes.path),
+           chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
+      FROM json_each(:numbers) AS wanted
+      {ROWS.format(numbers="wanted.value")}
+     WHERE {FILTERED}
+"""  # noqa: S608  (constants of these files)
+# What is asked for of a turn is in the chunk's own row; without a filter, a turn that exists may be served.
+_TURNS = """
+    SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
+           0.5, chunks.trust, chunks.created_at, chunks.speaker, coalesce(chunks.speaker, chunks.role),
+           chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
+      FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
+     WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
+"""
+_EVIDENCE_UNFILTERED = f"""
+    {_TURNS}
+     UNION ALL
+    {_EVIDENCE}
+       AND NOT (chunks.source = 'sessions' AND chunks.trust IS NOT NULL)
+"""
+# Said in a time: by the two indexes on when rows were made, and no more than can be looked through.
+_SAID_IN = """
+    SELECT chunks.number FROM (
+            SELECT 'sessions' AS source, number FROM messages WHERE created_at >= :from AND created_at < :to
+             UNION ALL
+            SELECT 'memories', number FROM memories WHERE created_at >= :from AND created_at < :to
+             LIMIT :limit) AS row
+     CROSS JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
+"""
+_EXISTING = """
+    SELECT chunks.number FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
+"""
+_SPEAKERS = """
+    SELECT one.value FROM json_each(:names) AS one
+     WHERE EXISTS (SELECT 1 FROM messages WHERE messages.speaker = one.value COLLATE NOCASE)
+"""
+_ALLOWED = f"""
+    SELECT chunks.number, chunks.source, chunks.source_number
+      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
+     WHERE {FILTERED}
+"""  # noqa: S608
+_ALL_ALLOWED = f"""
+    SELECT chunks.number FROM ({{some}}) AS every {ROWS.format(numbers="every.number")} WHERE {FILTERED}
+"""  # noqa: S608
+_ALL = "SELECT number FROM chunks"
+_OF_SOURCES = "SELECT number FROM chunks WHERE source IN (SELECT value FROM json_each(:sources))"
+_OF_MEMORIES = "SELECT number FROM chunks WHERE source = 'memories'"
+_OF_SESSION = """
+    SELECT chunks.number FROM messages
+     CROSS JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
+     WHERE messages.session_id = :session_id
+"""
+_OF_SESSIONS = """
+    SELECT chunks.number FROM json_each(:sessions) AS one CROSS JOIN messages ON messages.session_id = one.value
+     CROSS JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
+     UNION ALL
+    SELECT number FROM chunks WHERE source = 'memories'
+"""
+# From the beginning of time, or to its end, where only one of the two is given.
+_SINCE, _UNTIL = "coalesce(:since, -9223372036854775807)", "coalesce(:until, 9223372036854775807)"
+_OF_TIME = f"""
+    SELECT chunks.number FROM (
+            SELECT 'sessions' AS source, number FROM messages WHERE created_at >= {_SINCE} AND created_at < {_UNTIL}
+             UNION ALL
+            SELECT 'memories', number FROM memories WHERE created_at >= {_SINCE} AND created_at < {_UNTIL}
+             UNION ALL
+            SELECT 'notes', number FROM notes WHERE mtime >= {_SINCE} AND mtime < {_UNTIL}) AS row
+     CROSS JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
+"""  # noqa: S608
+_MADE_AT = f"""
+    SELECT coalesce(memories.created_at, messages.created_at, notes.mtime)
+      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
+     WHERE {FILTERED}
+     ORDER BY wanted.key LIMIT 1
+"""  # noqa: S608
+_WITH_SUBSTRING = f"""
+    SELECT chunks.number
+      FROM (SELECT number FROM chunks ORDER BY number DESC LIMIT :most) AS every {ROWS.format(numbers="every.number")}
+     WHERE {FILTERED}
+       AND (instr(lower(coalesce(memories.content, messages.text, notes.text)), lower(:piece)) > 0
+            OR instr(coalesce(memories.key, ''), lower(:piece)) > 0)
+     ORDER BY chunks.number DESC LIMIT :limit
+"""  # noqa: S608
+
+
+class Evidence(NamedTuple):
+    """One chunk that may be served, as its row says it: there are hundreds for each question."""
+
+    number: int
+    source: str
+    source_number: int
+    told: int | None
+    own: int | None
+    echo: float | None
+    importance: float
+    trust: str
+    created: int
+    speaker: str | None
+    author: str
+    #: How far the nearest pieces of the turns beside it are, where somebody else speaks, and how many these turns have.
+    #: None where nobody has looked yet.
+    before_step: int | None
+    before_pieces: int | None
+    after_step: int | None
+    after_pieces: int | None
+
+    @property
+    def beside(self) -> list[int] | None:
+        """The pieces of the turns beside it; None where nobody has looked yet."""
+        if self.before_step is None or self.before_pieces is None:
+            return None
+        if self.after_step is None or self.after_pieces is None:
+            return None
+        before, after = self.number - self.before_step, self.number + self.after_step
+        return [*range(before - self.before_pieces + 1, before + 1), *range(after, after + self.after_pieces)]
+
+
+def evidence(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> dict[int, Evidence]:
+    """The chunks among these that may be served under the filters, by number."""
+    sql = _EVIDENCE if filtered else _EVIDENCE_UNFILTERED
+    return {row[0]: Evidence._make(row) for row in tx.rows(sql, {**params, "numbers": to_json_list(numbers)})}
+
+
+def in_time(tx: Tx, start: int, end: int, most: int) -> list[int]:
+    """Chunks of what was said or remembered in a time, in microseconds."""
+    return [row[0] for row in tx.rows(_SAID_IN, {"from": start, "to": end, "limit": most})]
+
+
+def existing(tx: Tx, numbers: Iterable[int]) -> set[int]:
+    """Those of the chunks that are still there."""
+    return {row[0] for row in tx.rows(_EXISTING, {"numbers": to_json_list(numbers)})}
+
+
+def speakers(tx: Tx, names: Sequence[str]) -> list[str]:
+    """Those of the names under which somebody has spoken in this vault."""
+    return [row[0] for row in tx.rows(_SPEAKERS, {"names": json.dumps(names)})] if names else []
+
+
+def allowed(tx: Tx, numbers: Iterable[int], params: Params) -> list[Row]:
+    """Those of the chunks that the filters allow, each with the row that it is a piece of."""
+    return tx.rows(_ALLOWED, {**params, "numbers": to_json_list(numbers)})
+
+
+def all_allowed(tx: Tx, params: Params) -> set[int]:
+    """Every chunk that the filters allow, by the cheapest query."""
+    return {row[0] for row in tx.rows(_ALL_ALLOWED.format(some=_cheapest_query(params)), params)}
+
+
+def first_made_at(tx: Tx, numbers: Iterable[int], params: Params) -> int | None:
+    """When the first of these chunks that may be served was made, in microseconds; None where none may be."""
+    rows = tx.rows(_MADE_AT, {**params, "numbers": to_json_list(numbers)})
+    return rows[0][0] if rows else None
+
+
+def with_substring(tx: Tx, piece: str, params: Params, *, limit: int, most: int) -> list[int]:
+    """The newest chunks that hold a text, among so many of the newest."""
+    return [row[0] for row in tx.rows(_WITH_SUBSTRING, {**params, "piece": piece, "limit": limit, "most": most})]
+
+
+def to_json_list(numbers: Iterable[int]) -> str:
+    """Numbers as one parameter of a statement."""
+    return "[" + ",".join(map(str, numbers)) + "]"
+
+
+def _cheapest_query(params: Params) -> str:
+    """A query for chunks that has all that are left, and as few others as the filters let it."""
+    sources = params["sources"]
+    ways: Sequence[tuple[bool, str]] = (
+        (params["session_id"] is not None, _OF_SESSION),
+        (params["kind"] is not None, _OF_MEMORIES),
+        (isinstance(sources, str) and '"sessions"' not in sources, _OF_SOURCES),
+        (params["sessions"] is not None, _OF_SESSIONS),
+        (params["since"] is not None or params["until"] is not None, _OF_TIME),
+    )
+    return next((way for fits, way in ways if fits), _ALL)

@@ -72,7 +72,7 @@ def test_a_new_value_stands_with_its_section(home: Home) -> None:
     set_value(home, "isolation", "agent")
     lines = home.settings_file.read_text().splitlines()
     assert lines[lines.index("  grace_days=2") + 1] == "archive_days = 5"
-    assert lines[1:3] == ['encryption = "off"   # for now', 'isolation = "agent"']
+    assert lines[:3] == ['isolation = "agent"', "# My settings.", 'encryption = "off"   # for now']
 
 
 def test_a_file_is_made_where_there_is_none(tmp_path: Path) -> None:
@@ -131,29 +131,35 @@ def test_a_file_with_another_mistake_is_not_written(home: Home) -> None:
         assert home.settings_file.read_text() == broken
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "recall = { limit = 4 }\n",
-        'key_file = """\n[recall]\nlimit = 4"""\n',
-        "[recall]\nlimit = \\\n4\n",
-        "[recall]\nmax = 4\n[recall.limit]\n",
-    ],
-)
-def test_a_form_we_do_not_know_is_refused_or_changed_rightly_and_never_spoilt(home: Home, text: str) -> None:
+@pytest.mark.parametrize("text", ["recall = 4\n", "[recall]\nlimit = \\\n4\n", "[[recall]]\nlimit = 4\n"])
+def test_what_is_not_a_table_of_settings_is_refused_and_left_alone(home: Home, text: str) -> None:
     home.settings_file.write_text(text)
     with pytest.raises(SettingsError):
         set_value(home, "recall.limit", "3")
     assert home.settings_file.read_text() == text
 
 
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("recall = { limit = 4 } # x\n", "recall = { limit = 3 } # x\n"),
+        ("recall = { max = 4 }\n", "recall = { max = 4, limit = 3}\n"),
+        ("[recall]\nmax = 4\n[recall.limit]\n", "[recall]\nmax = 4\nlimit = 3\n"),
+    ],
+)
+def test_other_forms_of_a_table_are_changed_in_their_form(home: Home, text: str, after: str) -> None:
+    home.settings_file.write_text(text)
+    set_value(home, "recall.limit", "3")
+    assert home.settings_file.read_text() == after
+
+
 def test_a_line_inside_a_text_is_not_mistaken_for_a_value(home: Home) -> None:
     text = 'key_file = """/x/\\\nrecall.limit = 4 # \\\n"""\n'
     home.settings_file.write_text(text)
     assert loaded(home).key_file == "/x/recall.limit = 4 # "
-    with pytest.raises(SettingsError, match=r"recall.limit in a form that cannot be changed from here"):
-        set_value(home, "recall.limit", "3")
-    assert home.settings_file.read_text() == text
+    set_value(home, "recall.limit", "3")
+    assert home.settings_file.read_text() == f"{text}\n[recall]\nlimit = 3\n"
+    assert loaded(home).key_file == "/x/recall.limit = 4 # "
 
 
 @pytest.mark.parametrize(

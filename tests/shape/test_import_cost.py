@@ -15,7 +15,6 @@ HEAVY = frozenset(
         "keyring",
         "numpy",
         "onnxruntime",
-        "pathspec",
         "platformdirs",
         "rich",
         "tokenizers",

@@ -1,6 +1,5 @@
 """Sets or unsets one value in settings.toml and keeps every other line."""
 
-import re
 from copy import deepcopy
 from pathlib import Path
 from typing import cast
@@ -15,97 +14,6 @@ from recollectum.settings.registry import Setting, all_settings, nearest
 from recollectum.settings.render import to_toml_value
 from recollectum.settings.spec import Value
 
-_HEADER = re.compile(r"\s*\[\s*(?P<name>[^\[\]#]+?)\s*\]\s*(?:#.*)?")
-_KEY = re.compile(
-    r"(?P<head>\s*(?P<name>[^=#\[]+?)\s*=\s*)"
-    r"""(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'#\[{][^#]*?)"""
-    r"(?P<tail>\s*(?:#.*)?)"
-)
-_QUOTES_AND_SPACES = re.compile(r"[\s\"']")
-
-
-class TomlLines:
-    """The lines of a settings file.
-
-    It knows the plain forms, `name = value` below `[section]` or `section.name = value`. Whoever uses it parses the
-    result and compares, so a file that is written otherwise is refused and never spoilt.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._newline = "\r\n" if "\r\n" in text else "\n"
-        self._lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
-
-    def __str__(self) -> str:
-        """The file again, with the line ends it had."""
-        return "".join(line + self._newline for line in self._lines)
-
-    def set(self, key: str, literal: str) -> None:
-        """Give the key this value, on its own line where it has one."""
-        at = self._find(key)
-        found = _KEY.fullmatch(self._lines[at]) if at is not None else None
-        if at is not None and found:
-            self._lines[at] = f"{found['head']}{literal}{found['tail']}"
-        else:
-            self._add(key, literal)
-
-    def remove(self, key: str) -> None:
-        """Take the line of the key out, where it has one."""
-        at = self._find(key)
-        if at is not None:
-            del self._lines[at]
-
-    def _find(self, key: str) -> int | None:
-        section = ""
-        for number, line in enumerate(self._lines):
-            if header := _HEADER.fullmatch(line):
-                section = _plain(header["name"])
-            elif found := _KEY.fullmatch(line):
-                name = _plain(found["name"])
-                if (f"{section}.{name}" if section else name) == key:
-                    return number
-        return None
-
-    def _add(self, key: str, literal: str) -> None:
-        section, _, name = key.rpartition(".")
-        line = f"{name} = {literal}"
-        if not section:
-            self._lines.insert(self._end_of_top(), line)
-            return
-        end = self._end_of(section)
-        if end is None:
-            gap = [""] if self._lines and self._lines[-1].strip() else []
-            self._lines += [*gap, f"[{section}]", line]
-        else:
-            self._lines.insert(end, line)
-
-    def _end_of(self, section: str) -> int | None:
-        """The place after the last value of the section; None when there is no such section."""
-        end: int | None = None
-        inside = False
-        for number, line in enumerate(self._lines):
-            if header := _HEADER.fullmatch(line):
-                inside = _plain(header["name"]) == section
-            if inside and line.strip() and not line.lstrip().startswith("#"):
-                end = number + 1
-        return end
-
-    def _end_of_top(self) -> int:
-        """The place after the last value that stands above all sections."""
-        end: int | None = None
-        for number, line in enumerate(self._lines):
-            if line.lstrip().startswith("["):
-                # The comment right above a section is about it.
-                while end is None and number and self._lines[number - 1].lstrip().startswith("#"):
-                    number -= 1
-                return number if end is None else end
-            if _KEY.fullmatch(line):
-                end = number + 1
-        return len(self._lines) if end is None else end
-
-
-def _plain(name: str) -> str:
-    return _QUOTES_AND_SPACES.sub("", name)
-
 
 def set_value(home: Home, dotted_key: str, text: str) -> None:
     """Set one value, given as one would write it: a number, or a text without its quotes, which may hold `${NAME}`."""
@@ -114,16 +22,13 @@ def set_value(home: Home, dotted_key: str, text: str) -> None:
         raise SettingsError(_not_a_setting(dotted_key))
     value = _value(home, setting, text)
     before = _text_of(home)
-    lines = TomlLines(before)
-    lines.set(dotted_key, to_toml_value(value))
     wanted = _with(parse_toml(before, home.settings_file), dotted_key, value)
-    _save(home, dotted_key, str(lines), wanted)
+    _save(home, dotted_key, _edited(before, dotted_key, value), wanted)
 
 
 def unset_value(home: Home, dotted_key: str) -> None:
     """Take one value out, so that a lower scope decides; nothing happens when it is not there."""
     before = _text_of(home)
-    lines = TomlLines(before)
     tree = parse_toml(before, home.settings_file)
     wanted = _with(tree, dotted_key, None)
     if wanted == _pruned(tree):
@@ -131,8 +36,7 @@ def unset_value(home: Home, dotted_key: str) -> None:
         if dotted_key not in all_settings():
             raise SettingsError(_not_a_setting(dotted_key))
         return
-    lines.remove(dotted_key)
-    _save(home, dotted_key, str(lines), wanted)
+    _save(home, dotted_key, _edited(before, dotted_key, None), wanted)
 
 
 def _not_a_setting(key: str) -> str:
@@ -153,6 +57,28 @@ def _text_of(home: Home) -> str:
     # A new settings.toml would hide what the old file says.
     migrate(home, dry_run=False)
     return read_text(home.settings_file) or ""
+
+
+def _edited(text: str, key: str, value: Value | None) -> str:
+    """The text with the value set, or taken out for None, and every other line as it was."""
+    import tomlkit  # noqa: PLC0415 - only a change of the file needs it
+
+    newline = "\r\n" if "\r\n" in text else "\n"
+    document = tomlkit.parse(text.replace("\r\n", "\n"))
+    section, _, name = key.rpartition(".")
+    table: object = document.setdefault(section, tomlkit.table()) if section else document
+    above = ""
+    if isinstance(table, dict):
+        inner = cast("dict[str, object]", table)
+        if value is None:
+            inner.pop(name, None)
+        elif section or name in inner:
+            inner[name] = value
+        else:
+            # At the top, where no section begins: tomlkit would put it between a section and the comment above that.
+            above = f"{name} = {to_toml_value(value)}\n"
+    after = above + document.as_string()
+    return (after if after.endswith("\n") else f"{after}\n").replace("\n", newline)
 
 
 def _with(tree: Tree, key: str, value: Value | None) -> dict[str, object]:

@@ -189,8 +189,8 @@ class Recollectum:
         # Only now: it is of use to servers alone.
         from recollectum.vault.idempotency import Idempotency  # noqa: PLC0415
 
-        gate = self._runtime.gate(self.caller, self.caller.person, self._now, self._clients)
-        return Idempotency(self._runtime.catalog, gate, self._runtime.clock, self._runtime.running)
+        person = self._caller_now().person
+        return Idempotency(self._runtime.catalog, person, self._runtime.clock, self._runtime.running)
 
     def encryption(self) -> KeyStore:
         """The key store: who holds the key, and the recovery code."""

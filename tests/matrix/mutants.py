@@ -94,7 +94,9 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
         Patch(_ACCESS, "return any(grant.owner == owner.person for grant in caller.grants)", "return True"),
     ),
     "the gate stays open": (Patch(_GATE, "if not decision.allowed:", "if False:"),),
-    "an operation forgets the gate": (Patch(_MEMORIES, "    @_READ\n    def history(", "    def history("),),
+    "an operation forgets the gate": (
+        Patch(_MEMORIES, "    @operation(Action.MEMORY_READ, Scope.USER)\n    def history(", "    def history("),
+    ),
     "a conversation forgets which one it is": (
         Patch(_GATE, "wanted = self.session_id or session_id", "wanted = session_id"),
     ),

@@ -14,10 +14,11 @@ from recollectum import Recollectum
 from recollectum.storage.port import Database
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.gate import Gate, Gated
+from recollectum.vault.idempotency import Idempotency
 from recollectum.vault.runtime import VaultRuntime
 
-#: What services stand on; nobody is handed one.
-PLUMBING = frozenset({VaultRuntime, Gated})
+#: What services stand on, and what runs a caller's own request once: no rule knows it, the request passes the gate.
+PLUMBING = frozenset({VaultRuntime, Gated, Idempotency})
 
 
 def reached(home: Recollectum, owner: str) -> set[type]:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied, NotFound
 from recollectum.domain.session import Session, SessionKey
+from recollectum.policy.actions import Action
 from recollectum.vault.access.keys import Keys
 from recollectum.vault.access.people import People
 from recollectum.vault.consolidation.service import Consolidation
@@ -18,7 +19,6 @@ from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
 from recollectum.vault.gate import Gate, declared_operation, operation
-from recollectum.vault.idempotency import Idempotency, InFlightRequests
 from recollectum.vault.index import Index
 from recollectum.vault.learnings.service import Learnings
 from recollectum.vault.memories.service import Memories
@@ -67,8 +67,6 @@ OF_A_VAULT = {
     Quarantines,
 }
 OF_THE_HOME = {People, Keys, Receipts}
-#: What every caller has for itself alone.
-OF_THE_CALLER = {Idempotency}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {
     "language_model",
@@ -114,7 +112,7 @@ def _operations(kinds: set[type]) -> list[tuple[type, str]]:
 
 @pytest.mark.feature("P7")
 def test_every_service_is_reached(home: Recollectum) -> None:
-    assert reached(home, "user:alice") == declared() == OF_A_VAULT | OF_THE_HOME | OF_THE_CALLER
+    assert reached(home, "user:alice") == declared() == OF_A_VAULT | OF_THE_HOME
 
 
 @pytest.mark.feature("P7")
@@ -164,7 +162,6 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         dave.people,
         dave.keys,
         dave.receipts,
-        Idempotency(vars(dave)["_runtime"].catalog, vault.gate, lambda: START, InFlightRequests()),
     )
     return {type(part): part for part in parts}
 
@@ -251,7 +248,7 @@ def test_a_service_that_forgets_or_declares_is_told_apart(home: Recollectum) -> 
         def forgets(self) -> str:
             return "done"
 
-        @operation(Permission.READ, Scope.USER)
+        @operation(Action.MEMORY_READ, Scope.USER)
         def declares(self) -> str:
             return "done"
 

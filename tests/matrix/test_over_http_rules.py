@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.loopback, pytest.mark.feature("C9")]
 
 RULE = """
 [[rule]]
-tool = ["memory.forget", "purge.*", "keys.*"]
+tool = ["memory.delete", "purge.*", "key.*"]
 clients = "{client}"
 decision = "deny"
 why = "this client may search but not delete"

@@ -1,14 +1,13 @@
 """Lists the audit events of a vault, newest first."""
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.event import Event, EventType
+from recollectum.policy.actions import Action
 from recollectum.storage.tables.trail import events
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.runtime import VaultRuntime
-
-_READ = operation(Permission.READ, Scope.USER)
 
 
 class Events:
@@ -22,14 +21,14 @@ class Events:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_READ
+    @operation(Action.EVENT_READ, Scope.USER)
     def page(self, *, type: str | None = None, before: int | None = None, limit: int = 50) -> list[Event]:
         """The newest events before a number, all or of one type."""
         wanted = None if type is None else _type(type)
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size))
 
-    @_READ
+    @operation(Action.EVENT_READ, Scope.USER)
     def of(self, subject_id: str) -> list[Event]:
         """Everything that happened to one memory or session, oldest first."""
         return self._runtime.read(lambda tx, _: events.of(tx, subject_id))

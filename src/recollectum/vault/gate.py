@@ -10,23 +10,40 @@ from recollectum.domain.access.caller import Caller, Permission, Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied
 from recollectum.policy.access import decide_access
-from recollectum.policy.actions import tool_name
+from recollectum.policy.actions import Action, ActionChoice
 from recollectum.vault.policies import PolicyGate
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+#: The arguments of a call by their names, made only when somebody looks at them.
+Arguments = Callable[[], dict[str, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """What a public method declares about itself."""
 
-    permission: Permission
+    #: What it does; or how one of its arguments says what it does.
+    action: Action | ActionChoice
     scope: Scope
+    permission: Permission
     #: A change that answers with what was there before: who may only write may not make it.
     reads: bool = False
-    #: What rules call it, such as `memory.forget`.
-    tool: str = ""
+    #: What it does on the way; a rule about any of it holds for the whole.
+    also: tuple[Action, ...] = ()
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Every action it may take, first the one that it is called for."""
+        first = (self.action,) if isinstance(self.action, Action) else self.action.actions
+        return (*first, *self.also)
+
+    def actions_of(self, arguments: Arguments) -> tuple[Action, ...]:
+        """The actions of one call."""
+        first = self.action if isinstance(self.action, Action) else self.action.choose(arguments())
+        return (first, *self.also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +74,7 @@ class Gate:
         """The caller with the rights of this moment."""
         return self.look_up() if self.look_up else self.caller
 
-    def check(
-        self, operation: Operation, session_id: str | None = None, arguments: Callable[[], dict[str, Any]] = dict
-    ) -> None:
+    def check(self, operation: Operation, session_id: str | None = None, arguments: Arguments = dict) -> None:
         """Let the operation pass, or refuse it in words."""
         wanted = self.session_id or session_id
         caller = self.caller_now()
@@ -70,7 +85,9 @@ class Gate:
             place = f"in {self.owner}" if self.owner else "in this home"
             raise Denied(f"{self.caller.name} may not do this {place}: {decision.rule}")
         if self.ruling is not None:
-            self.ruling.check(operation.tool, (caller.name, *self.clients), arguments)
+            names = (caller.name, *self.clients)
+            for action in operation.actions_of(arguments):
+                self.ruling.check(action, names, arguments)
 
 
 class Gated(Protocol):
@@ -87,17 +104,18 @@ Method = Callable[Concatenate[G, P], R]
 
 
 def operation(
-    permission: Permission, scope: Scope, *, reads: bool = False
+    action: Action | ActionChoice, scope: Scope, *, reads: bool = False, also: tuple[Action, ...] = ()
 ) -> Callable[[Method[G, P, R]], Method[G, P, R]]:
-    """Declare what a public method does; it is checked before the method begins.
+    """Declare what a public method does; it is checked once, before the method begins.
 
-    A method of session scope takes the session's id as its first argument, unless its gate is for one session.
+    The permission follows from the action, and what is about a whole home needs `admin`. A method of session scope
+    takes the session's id as its first argument, unless its gate is for one session.
     """
     by_session = scope is Scope.SESSION
+    first = action if isinstance(action, Action) else action.otherwise
+    declared = Operation(action, scope, Permission.ADMIN if scope is Scope.GLOBAL else first.permission, reads, also)
 
     def declare(method: Method[G, P, R]) -> Method[G, P, R]:
-        declared = Operation(permission, scope, reads, tool_name(method.__qualname__))
-
         @wraps(method)
         def call(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
             self.gate.check(

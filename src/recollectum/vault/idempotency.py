@@ -1,4 +1,8 @@
-"""Runs a request with an idempotency key once, and repeats its answer for a day."""
+"""Runs a request with an idempotency key once, and repeats its answer for a day.
+
+It is no operation that rules know: the work passes the gate, and what is kept here are ids and digests. The engine
+hands it out for the caller's own person alone.
+"""
 
 import hashlib
 import hmac
@@ -8,14 +12,12 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 
-from recollectum.domain.access.caller import Permission, Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict, InvalidInput, RecollectumError
 from recollectum.domain.ids import Clock
 from recollectum.domain.message import Json
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.catalog import repeats
-from recollectum.vault.gate import Gate, operation
 
 
 class InFlightRequests:
@@ -46,21 +48,15 @@ Answer = Mapping[str, Json]
 class Idempotency:
     """What one caller asks once."""
 
-    def __init__(self, catalog: Database, gate: Gate, clock: Clock, running: InFlightRequests) -> None:
+    def __init__(self, catalog: Database, owner: Owner | None, clock: Clock, running: InFlightRequests) -> None:
         self._catalog = catalog
-        self._gate = gate
+        self._owner = owner
         self._clock = clock
         self._running = running
 
-    @property
-    def gate(self) -> Gate:
-        """The gate every operation passes: before the caller's own data."""
-        return self._gate
-
-    @operation(Permission.WRITE, Scope.USER)
     def once(self, key: str, request: bytes, work: Callable[[], Answer]) -> tuple[Answer, bool]:
         """What came of the work, and whether that was known; the same key with another request is refused."""
-        owner = self._gate.owner
+        owner = self._owner
         if owner is None:
             raise InvalidInput("nobody is named for whom this is asked; name a person")
         digest = hashlib.sha256(f"{owner}\n{key}".encode()).digest()

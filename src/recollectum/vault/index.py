@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import ModelMissing, NotFound
 from recollectum.domain.hit import IndexHealth
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index import rechunking
 from recollectum.recall.index.verification import check_index
@@ -60,7 +61,7 @@ class Index:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.INDEX_READ, Scope.USER)
     def status(self) -> IndexStatus:
         """How many pieces there are, and how many of them each generation knows."""
         embedder, why = self._runtime.vectors.embedder()
@@ -78,7 +79,7 @@ class Index:
 
         return self._runtime.read(load)
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.INDEX_WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
         """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
         meaning, database = self._runtime.vectors, self._runtime.database
@@ -98,7 +99,7 @@ class Index:
                 progress(count)
         return done
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.INDEX_WRITE, Scope.USER)
     def catch_up(self) -> int:
         """Embed what has no vector yet, as recall does behind its answers; how many pieces.
 
@@ -107,7 +108,7 @@ class Index:
         """
         return self._runtime.vectors.follow(self._runtime.database)
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.INDEX_WRITE, Scope.USER)
     def rollback(self) -> IndexStatus:
         """Answer from the generation before this one again."""
 
@@ -129,7 +130,7 @@ class Index:
         self._runtime.write(change)
         return self.status()
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.INDEX_READ, Scope.USER)
     def verify(self) -> IndexHealth:
         """Whether the rows, their seals and the full-text index agree."""
         return self._runtime.read(lambda tx, _: check_index(tx))

@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.hit import RecallResult, SourceKind
 from recollectum.domain.memory import Citation
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.verification import rebuild_index
 from recollectum.recall.query import to_source, to_trust
@@ -187,7 +188,7 @@ class Vault:
 
         return Review(self._runtime)
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.MEMORY_SEARCH, Scope.USER)
     def recall(
         self,
         query: str,
@@ -245,7 +246,7 @@ class Vault:
         found = search_with_rerank(answer, asked, self._runtime.rerankers, rules.rerank_head)
         return found if tokens is None else fit_token_budget(found, check_limit(tokens, _MOST_TOKENS, "tokens"))
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.MEMORY_SEARCH, Scope.USER)
     def context(
         self,
         query: str = "",
@@ -278,12 +279,12 @@ class Vault:
         )
         return build_context(self._runtime, wanted)
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.MEMORY_READ, Scope.USER)
     def citations(self, memory_id: str) -> list[Citation]:
         """The places in conversations that a memory came from, in the order in which they were said."""
         return self._runtime.read(lambda tx, reading: citations_of(tx, get_live_memory(tx, memory_id, reading)))
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.MEMORY_READ, Scope.USER)
     def totals(self) -> Totals:
         """How much the vault holds."""
 
@@ -293,12 +294,12 @@ class Vault:
 
         return self._runtime.read(load)
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.MEMORY_READ, Scope.USER)
     def clock(self) -> ClockReading:
         """The time the vault goes by, and whether the clock on the wall is in doubt."""
         return self._runtime.read(lambda _, reading: reading)
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.INDEX_WRITE, Scope.USER)
     def rebuild_index(self) -> int:
         """Make the index again from the rows; how many pieces it has."""
         return self._runtime.write(lambda tx, _: rebuild_index(tx))

@@ -84,7 +84,7 @@ def test_no_operation_logs_what_it_is_about(tmp_path: Path, everything: Path) ->
     assert [one for one in errors if CANARY in one.lower()] == []
     written = (tmp_path / "home/logs/recollectum.jsonl").read_text()
     # It did tell of them.
-    told = {"purge.run", "retention.sweep", "consolidation.done", "policy.refused", "memory.forget"}
+    told = {"purge.run", "retention.sweep", "consolidation.done", "policy.refused", "memory.delete"}
     assert told <= set(written.replace('"', " ").split())
     assert '"rule":"mine.toml:1 (user)"' in written
     assert _hits(tmp_path / "home/logs", everything) == []
@@ -92,7 +92,7 @@ def test_no_operation_logs_what_it_is_about(tmp_path: Path, everything: Path) ->
 
 def _write_rule(folder: Path) -> None:
     folder.mkdir(parents=True)
-    (folder / "mine.toml").write_text('[[rule]]\ntool = "memory.forget"\nclients = "mcp:*"\ndecision = "deny"\n')
+    (folder / "mine.toml").write_text('[[rule]]\ntool = "memory.delete"\nclients = "mcp:*"\ndecision = "deny"\n')
 
 
 def _refused_by_a_rule(home: Recollectum) -> None:

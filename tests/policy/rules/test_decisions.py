@@ -49,12 +49,12 @@ def test_a_rule_holds_in_its_modes_only() -> None:
 
 @pytest.mark.feature("C9")
 def test_a_client_may_search_but_not_delete() -> None:
-    denied = 'tool = ["memory.forget", "memory.purge"]\nclients = ["mcp:*"]\ndecision = "deny"\n'
+    denied = 'tool = ["memory.delete", "purge.run"]\nclients = ["mcp:*"]\ndecision = "deny"\n'
     found = rules(one("memory.*", "allow"), user=f"[[rule]]\n{denied}")
     assert verdict(found, "memory.search", client="mcp:desktop") == "allow"
-    assert verdict(found, "memory.forget", client="mcp:desktop") == "deny"
-    assert verdict(found, "memory.purge", client="mcp:desktop") == "deny"
-    assert verdict(found, "memory.forget", client="cli") == "allow"
+    assert verdict(found, "memory.delete", client="mcp:desktop") == "deny"
+    assert verdict(found, "purge.run", client="mcp:desktop") == "deny"
+    assert verdict(found, "memory.delete", client="cli") == "allow"
 
 
 @pytest.mark.parametrize(

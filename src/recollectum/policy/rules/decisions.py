@@ -20,7 +20,7 @@ DEFAULT_MODE = "default"
 class ToolRequest:
     """One use of a tool, as it is about to happen."""
 
-    #: The tool, or an operation of ours such as `memory.recall`.
+    #: The tool, or an action of ours such as `memory.search`.
     tool: str
     args: Mapping[str, Json] = field(default_factory=dict[str, Json])
     mode: str = DEFAULT_MODE

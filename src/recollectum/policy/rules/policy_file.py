@@ -10,6 +10,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.policy.rules.checkers import CHECKERS
 from recollectum.policy.rules.model import Check, Place, Problem, Rule, RuleFile, RuleScope, Tier, Verdict
 from recollectum.policy.rules.shell_commands import UnclearCommand, parse_command
+from recollectum.policy.rules.unknown_actions import nearest_action
 
 _HEADER = re.compile(r"\s*\[\[\s*(?P<name>[\w.-]+|\"[^\"]*\"|'[^']*')\s*\]\]\s*(?:#.*)?")
 _OPENING = re.compile(r"\"\"\"|'''|\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|#")
@@ -119,7 +120,21 @@ def _from_tree(tree: Table, text: str, file: _File) -> RuleFile:
         except (_Wrong, InvalidInput) as error:
             harmless = name == "rule" and _plain(table).get("decision") == Verdict.ALLOW
             problems.append(Problem(place, str(error), not harmless, _meant(_plain(table))))
+    problems += [problem for one in (*rules, *checks) for problem in _unknown_actions(one)]
     return RuleFile(tuple(rules), tuple(checks), tuple(problems))
+
+
+def _unknown_actions(one: Rule | Check) -> Iterator[Problem]:
+    """A problem for each name that is meant for an action of ours and is none; the rest of the rule holds."""
+    if one.reach.servers:
+        return
+    for name in one.reach.tools:
+        nearest = nearest_action(name)
+        if nearest is not None:
+            # What it was to forbid is not known, so nothing of its noun is simply allowed.
+            meant = f"{nearest.partition('.')[0]}.*"
+            what = f"{_shown(name)} is not an action; the nearest is {nearest}"
+            yield Problem(one.place, what, one.verdict is not Verdict.ALLOW, (meant,))
 
 
 def _tables(tree: Table, lines: Mapping[str, list[int]], file: _File) -> Iterator[tuple[str, Place, object]]:

@@ -11,14 +11,13 @@ from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, InvalidInput, NotFound
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.policy.access import manages_key, may_issue_key
+from recollectum.policy.actions import Action
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import keys, people
 from recollectum.vault.gate import Gate, operation
 
 #: For the operator; and, of the keys of its own owners, for a key with admin.
-_KEYS = operation(Permission.ADMIN, Scope.USER)
-_ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
 _PREFIX = "rk_"
 _BYTES = 32
 _MOST_GRACE = timedelta(days=90)
@@ -38,7 +37,7 @@ class Keys:
         """The gate every operation passes."""
         return self._gate
 
-    @_KEYS
+    @operation(Action.KEY_WRITE, Scope.USER)
     def create(
         self, person: str, *, permissions: Iterable[str] = ("read", "write"), owners: Iterable[str] = ()
     ) -> tuple[ApiKey, str]:
@@ -67,7 +66,7 @@ class Keys:
             raise Denied(f"{caller.name} may not give what it does not have; leave that permission out")
         return key, self._catalog.write(lambda tx: _insert_key(tx, key))
 
-    @_KEYS
+    @operation(Action.KEY_WRITE, Scope.USER)
     def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> tuple[ApiKey, str]:
         """A new key in the place of another, and its secret; the old one ends at once, or after a grace."""
         if grace < timedelta(0) or grace > _MOST_GRACE:
@@ -83,13 +82,13 @@ class Keys:
 
         return self._catalog.write(change)
 
-    @_KEYS
+    @operation(Action.KEY_READ, Scope.USER)
     def all(self) -> list[ApiKey]:
         """All keys that the caller manages, by id, oldest first; never a secret."""
         caller = self._gate.caller_now()
         return [key for key in self._catalog.read(keys.everything) if _manages(caller, key)]
 
-    @_KEYS
+    @operation(Action.KEY_WRITE, Scope.USER)
     def revoke(self, key_id: str) -> ApiKey:
         """End a key at once; the key as it was."""
         now, caller = self._clock(), self._gate.caller_now()
@@ -102,7 +101,7 @@ class Keys:
 
         return self._catalog.write(change)
 
-    @_ADMIN
+    @operation(Action.KEY_WRITE, Scope.GLOBAL)
     def grant(
         self, to: str, owner: str, permission: str, *, scope: str = "user", session_id: str | None = None
     ) -> Grant:
@@ -125,12 +124,12 @@ class Keys:
         self._catalog.write(change)
         return grant
 
-    @_ADMIN
+    @operation(Action.KEY_READ, Scope.GLOBAL)
     def grants(self) -> list[Grant]:
         """All grants, oldest first."""
         return self._catalog.read(keys.grants)
 
-    @_ADMIN
+    @operation(Action.KEY_WRITE, Scope.GLOBAL)
     def withdraw(self, grant_id: str) -> None:
         """End a grant at once."""
         if not self._catalog.write(lambda tx: keys.withdraw(tx, grant_id)):

@@ -5,11 +5,12 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.access.person import DEFAULT_TENANT, Identity, Merge, MergePreview, Person, Tenant
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.ids import Clock, IdMaker, check_name
+from recollectum.policy.actions import Action
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.catalog import keys, merges, people, vaults
 from recollectum.vault.gate import Gate, operation
@@ -93,7 +94,6 @@ def _merge_token(seen: list[str | list[str]]) -> str:
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
 
 
-_ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
 _PERIODS = ("active", "archive", "grace")
 _MOST_DAYS = 36_500
 
@@ -112,7 +112,7 @@ class People:
         """The gate every operation passes."""
         return self._gate
 
-    @_ADMIN
+    @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def add(self, owner: str | Owner, *, tenant: str = DEFAULT_TENANT) -> Person:
         """Add a person; a name that is taken, or looks like one that is, is refused."""
         person = Person(owner=_person_of(owner), tenant=tenant, created_at=self._clock())
@@ -124,18 +124,18 @@ class People:
 
         return self._catalog.write(change)
 
-    @_ADMIN
+    @operation(Action.PERSON_READ, Scope.GLOBAL)
     def get(self, owner: str | Owner) -> Person:
         """The person of that name."""
         wanted = _person_of(owner)
         return self._catalog.read(lambda tx: _get_person(tx, wanted))
 
-    @_ADMIN
+    @operation(Action.PERSON_READ, Scope.GLOBAL)
     def all(self) -> list[Person]:
         """Everybody, by name."""
         return self._catalog.read(people.everyone)
 
-    @_ADMIN
+    @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def link(self, owner: str | Owner, identity: str) -> Person:
         """Give a person a channel address, such as telegram:42; an address belongs to one person only."""
         wanted, address = _person_of(owner), Identity.parse(identity)
@@ -148,7 +148,7 @@ class People:
 
         return self._catalog.write(change)
 
-    @_ADMIN
+    @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def unlink(self, owner: str | Owner, identity: str) -> Person:
         """Take a channel address from a person."""
         wanted, address = _person_of(owner), Identity.parse(identity)
@@ -160,19 +160,19 @@ class People:
 
         return self._catalog.write(change)
 
-    @_ADMIN
+    @operation(Action.PERSON_READ, Scope.GLOBAL)
     def find(self, identity: str) -> Owner | None:
         """Whose channel address that is, or None."""
         address = Identity.parse(identity)
         return self._catalog.read(lambda tx: people.owner_of(tx, address))
 
-    @_ADMIN
+    @operation(Action.PERSON_READ, Scope.GLOBAL)
     def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
         """What merging the second person into the first would move, and what becomes of their vaults."""
         one, other = _person_of(kept), _person_of(merged)
         return self._catalog.read(lambda tx: preview_merge(tx, one, other))
 
-    @_ADMIN
+    @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def merge(self, kept: str | Owner, merged: str | Owner, token: str) -> Merge:
         """Make two people one, as the preview said whose token this is: all at once, or not at all.
 
@@ -183,22 +183,22 @@ class People:
             lambda tx: apply_merge(tx, agreed, self._ids("mrg"), self._clock(), self.gate.caller.name)
         )
 
-    @_ADMIN
+    @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def unmerge(self, merge_id: str) -> Merge:
         """Undo a merge: everything it moved goes back, except what was taken away since."""
         return self._catalog.write(lambda tx: undo_merge(tx, merge_id, self._clock(), self.gate.caller.name))
 
-    @_ADMIN
+    @operation(Action.PERSON_READ, Scope.GLOBAL)
     def merges(self) -> list[Merge]:
         """Who was merged into whom, when and by whom, oldest first; what was undone says so."""
         return self._catalog.read(merges.everything)
 
-    @_ADMIN
+    @operation(Action.PERSON_READ, Scope.GLOBAL)
     def tenants(self) -> list[Tenant]:
         """All tenants, by name."""
         return self._catalog.read(people.tenants)
 
-    @_ADMIN
+    @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
         """Add a tenant or change how long its memories rest: days for active, archive and grace."""
         for period, days in retention_days.items():

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.models.language_model import Estimate, Prompt
 from recollectum.domain.proposal import Finding
 from recollectum.domain.session import Session
 from recollectum.models.language.port import LanguageModel
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import sessions
@@ -53,11 +54,6 @@ def _load_prompts(runtime: VaultRuntime, model: LanguageModel, session_id: str) 
         yield from list_prompts(snapshot, model, runtime.settings.consolidation.instructions)
 
 
-_READ = operation(Permission.READ, Scope.USER)
-_WRITE = operation(Permission.WRITE, Scope.USER)
-_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
-
-
 class Consolidation:
     """How the conversations of one vault become memories and proposals."""
 
@@ -69,7 +65,7 @@ class Consolidation:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_CHANGE
+    @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def run(self, session_id: str) -> ConsolidationOutcome:
         """Read one conversation now, as far as nobody has; asked again, it reads only what is new."""
 
@@ -79,7 +75,7 @@ class Consolidation:
         job_id = self._runtime.write(change)
         return run_job(self._runtime, job_id) if job_id else ConsolidationOutcome(session_id=session_id)
 
-    @_CHANGE
+    @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True)
     def preview(self, session_id: str) -> list[Finding]:
         """What reading one conversation would find. Nothing is written; a model is asked all the same."""
         session = self._runtime.read(lambda tx, _: get_session(tx, session_id))
@@ -91,7 +87,7 @@ class Consolidation:
         )
         return list(found.findings)
 
-    @_READ
+    @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def estimate(self, session_ids: Sequence[str]) -> Estimate | None:
         """What reading these conversations would cost at most; None without a model. Nothing is asked or written.
 
@@ -100,7 +96,7 @@ class Consolidation:
         model = self._runtime.language_model()
         return estimate_consolidation(self._runtime, model, session_ids) if model else None
 
-    @_CHANGE
+    @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.SESSION_WRITE))
     def reset(self, session_id: str) -> ConsolidationOutcome:
         """End a session, so that the next one begins anew, and keep what it said; a model that fails is asked later."""
 
@@ -113,12 +109,12 @@ class Consolidation:
         self._runtime.session_cache.clear()
         return run_job(self._runtime, job_id) if job_id else ConsolidationOutcome(session_id=session_id)
 
-    @_READ
+    @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def unread(self, *, everything: bool = False) -> list[str]:
         """The conversations that rest and have unread words, or all that have any, longest resting first."""
         return self._runtime.read(lambda tx, reading: [one for one, _ in self._unread(tx, reading, everything)])
 
-    @_WRITE
+    @operation(Action.CONSOLIDATION_RUN, Scope.USER)
     def note_idle(self, *, everything: bool = False) -> int:
         """Note a job for each conversation that rests and has unread words, or for each that has any; how many."""
 
@@ -130,7 +126,7 @@ class Consolidation:
 
         return self._runtime.write(change)
 
-    @_WRITE
+    @operation(Action.CONSOLIDATION_RUN, Scope.USER, also=(Action.MEMORY_WRITE,))
     def work(self, *, limit: int = 1000) -> list[ConsolidationOutcome]:
         """Work on the jobs that are due, longest first; also on those whose worker died."""
         done: list[ConsolidationOutcome] = []
@@ -141,7 +137,7 @@ class Consolidation:
             done.append(run_job(self._runtime, job.id))
         return done
 
-    @_WRITE
+    @operation(Action.CONSOLIDATION_RUN, Scope.USER, also=(Action.SESSION_WRITE,))
     def end_idle(self) -> int:
         """End the conversations that rest and were read to their end, where the settings want it; how many."""
         rules = self._runtime.settings.consolidation
@@ -159,13 +155,13 @@ class Consolidation:
             self._runtime.session_cache.clear()
         return ended
 
-    @_READ
+    @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def jobs(self, *, state: str | None = None, before: str | None = None, limit: int = 50) -> list[Job]:
         """The newest jobs before an id: waiting, claimed, done or failed."""
         size, wanted = check_limit(limit, MAX_PAGE), None if state is None else _job_state(state)
         return self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=before, limit=size))
 
-    @_READ
+    @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def runs(
         self, *, session_id: str | None = None, before: str | None = None, limit: int = 50
     ) -> list[ConsolidationRun]:
@@ -173,7 +169,7 @@ class Consolidation:
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: runs.page(tx, session_id=session_id, before=before, limit=size))
 
-    @_CHANGE
+    @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def revert(self, run_id: str) -> Reverted:
         """Take back what one reading did to memories; what somebody changed since is left as it is."""
 

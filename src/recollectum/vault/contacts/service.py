@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.contact import Contact, Outcome, Resolved
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.trust import Trust
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import state_at
 from recollectum.storage.port import Tx
@@ -151,9 +152,6 @@ def _strip_word(word: str) -> _BareWord:
     return _BareWord(word.removesuffix("'s").removesuffix("'"), word.endswith(("'s", "'")))
 
 
-_READ = operation(Permission.READ, Scope.USER)
-
-
 class Contacts:
     """The people whom one vault's memories tell of. Nothing else is a source: not what was merely said."""
 
@@ -165,7 +163,7 @@ class Contacts:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def resolve(self, text: str) -> Resolved:
         """Whom a name, nickname or relation means: one clear match with its addresses, a question, or nothing known.
 
@@ -173,7 +171,7 @@ class Contacts:
         """
         return resolve_contact(clean(text), self._runtime.read(_load_statements))
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def all(self) -> list[Contact]:
         """Everybody that the memories tell of, by name, whatever the source; each address says how it is trusted."""
         return [one.contact for one in link_statements(self._runtime.read(_load_statements))]

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.context import Bullet, Profile
 from recollectum.domain.errors import StorageError
 from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.proposal import RULES
 from recollectum.models.language.port import LanguageModel
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
@@ -36,7 +37,7 @@ class Profiles:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.MEMORY_READ, Scope.USER)
     def get(
         self, *, model: LanguageModel | None = None, agent: str | None = None, refresh: bool = False
     ) -> Profile | None:

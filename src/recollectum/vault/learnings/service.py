@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.ids import check_name
 from recollectum.domain.learning import CATEGORIES, DEFAULT_AGENT, Learning, LearningsReport, check_category
 from recollectum.domain.memory import State
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import state_at
 from recollectum.storage.port import Tx
@@ -14,9 +15,6 @@ from recollectum.storage.tables.content import memories
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.runtime import VaultRuntime
-
-_READ = operation(Permission.READ, Scope.USER)
-_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
 
 
 class Learnings:
@@ -31,7 +29,7 @@ class Learnings:
         return self._runtime.gate
 
     # It may answer with what was known already, so leave to write alone is not enough.
-    @_CHANGE
+    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def add(self, text: str, category: str, *, agent: str | None = None, shared: bool = False) -> Learning:
         """Keep a learning for an agent, or for all of them; one that is known already gets the day of today."""
         # Here and below: most programs have no learnings, and what keeps them takes a while to load.
@@ -42,7 +40,7 @@ class Learnings:
             lambda tx, reading: open_learning_writer(tx, reading, self._runtime, whose).say(text, kind),
         )
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def page(
         self,
         *,
@@ -68,7 +66,7 @@ class Learnings:
 
         return self._runtime.read(read)
 
-    @_CHANGE
+    @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
     def remove(self, memory_id: str) -> Learning:
         """Forget a learning: it goes to the trash, and out of its file with the next sync."""
         from recollectum.vault.learnings.saving import open_learning_writer, to_learning  # noqa: PLC0415
@@ -85,14 +83,14 @@ class Learnings:
 
         return self._runtime.write(change, frees=True)
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def file(self, agent: str | None = None, *, shared: bool = False) -> Path:
         """Where the LEARNINGS.md of an agent is; it is there after its first sync."""
         from recollectum.vault.learnings.sync import learnings_path  # noqa: PLC0415
 
         return learnings_path(self._runtime, self._whose(agent, shared=shared))
 
-    @_CHANGE
+    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_DELETE,))
     def sync(self, agent: str | None = None, *, shared: bool = False) -> LearningsReport:
         """Take over what changed in the file and in the vault; what changed in both is kept twice and reported."""
         from recollectum.vault.learnings.sync import sync_learnings  # noqa: PLC0415

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.message import ToolUse
 from recollectum.domain.trust import Trust
+from recollectum.policy.actions import Action, ActionChoice
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollectum.storage.port import Tx
@@ -34,9 +35,10 @@ from recollectum.vault.memories.saving import save_draft
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.tool_use import record_tool_use
 
-_READ = operation(Permission.READ, Scope.USER)
-_WRITE = operation(Permission.WRITE, Scope.USER)
-_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
+#: Moving a memory into the trash is deleting it, whatever the method is called.
+_MOVE = ActionChoice(
+    "state", {State.ACTIVE: Action.MEMORY_WRITE, State.ARCHIVED: Action.MEMORY_WRITE}, otherwise=Action.MEMORY_DELETE
+)
 
 
 class Memories:
@@ -50,7 +52,7 @@ class Memories:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_WRITE
+    @operation(Action.MEMORY_WRITE, Scope.USER)
     def save(
         self,
         content: str,
@@ -82,17 +84,17 @@ class Memories:
         )
         return self._save([draft], said_by)[0]
 
-    @_WRITE
+    @operation(Action.MEMORY_WRITE, Scope.USER)
     def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> list[SaveResult]:
         """Remember many texts in one transaction: all of them, or none."""
         return self._save(drafts, said_by)
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def get(self, memory_id: str) -> Memory:
         """The memory with that id, active or archived."""
         return self._runtime.read(lambda tx, reading: get_live_memory(tx, memory_id, reading))
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def find(self, key: str) -> Memory | None:
         """The active memory that holds a key, or None."""
 
@@ -102,7 +104,7 @@ class Memories:
 
         return self._runtime.read(load)
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def page(
         self,
         *,
@@ -135,7 +137,7 @@ class Memories:
 
         return self._runtime.read(load)
 
-    @_CHANGE
+    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def edit(
         self,
         memory_id: str,
@@ -169,7 +171,7 @@ class Memories:
             words = None if content is None else check_content(keeping.text(content))
             return self._runtime.write(lambda tx, reading: change(tx, reading, words))
 
-    @_CHANGE
+    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def supersede(self, memory_id: str, content: str) -> Memory:
         """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
 
@@ -202,7 +204,7 @@ class Memories:
             text = check_content(keeping.text(content))
             return self._runtime.write(lambda tx, reading: change(tx, reading, text))
 
-    @_CHANGE
+    @operation(_MOVE, Scope.USER, reads=True)
     def move(self, memory_id: str, state: str) -> Memory:
         """Take one allowed step: archive, delete, or bring back."""
         to = _parse_target_state(state)
@@ -217,7 +219,7 @@ class Memories:
 
         return self._runtime.write(change, frees=to is State.SOFT_DELETED)
 
-    @_CHANGE
+    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def restore(self, memory_id: str) -> Memory:
         """Bring a memory back from the archive, or from the trash while its grace window lasts."""
 
@@ -227,12 +229,12 @@ class Memories:
 
         return self._runtime.write(change)
 
-    @_CHANGE
+    @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
     def forget(self, memory_id: str) -> Memory:
         """A person's request: the memory is served no more, and destroyed when its grace window ends."""
         return self.move(memory_id, State.SOFT_DELETED)
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def history(self, memory_id: str) -> History:
         """Everything a memory has said, and everything that happened to it, oldest first."""
 
@@ -242,7 +244,7 @@ class Memories:
 
         return self._runtime.read(load)
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def as_of(self, when: datetime) -> list[Memory]:
         """The memories that were active at a time, as they read then. What was deleted since stays deleted."""
 

@@ -5,8 +5,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput
+from recollectum.policy.actions import Action
 from recollectum.text.cleaning import clean
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.runtime import VaultRuntime
@@ -41,12 +42,12 @@ class GlobalNotesFile:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.NOTE_READ, Scope.USER)
     def read(self) -> GlobalNotes:
         """What the file says; a file that cannot be read is refused in words."""
         return read_global_notes(self._runtime)
 
-    @operation(Permission.WRITE, Scope.USER, reads=True)
+    @operation(Action.NOTE_WRITE, Scope.USER, reads=True)
     def save(self, text: str, *, hash: str | None = None) -> GlobalNotes:
         """Write the file; with `hash`, only if it still says what it said then."""
         # Here and below: what reads and writes files takes a while to load.

@@ -5,10 +5,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.note import Note, NoteFolder, SyncReport
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import notes
@@ -34,7 +35,7 @@ class Notes:
         return self._runtime.gate
 
     # The files are read with the rights of this process, so a key that may write to a vault is not enough.
-    @operation(Permission.ADMIN, Scope.USER)
+    @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.NOTE_WRITE,))
     def add(self, folder: str | os.PathLike[str]) -> NoteFolder:
         """Follow a folder from now on; its notes come with the next sync. Said again, it changes nothing."""
         path = _existing_folder(folder)
@@ -50,7 +51,7 @@ class Notes:
 
         return self._runtime.write(change)
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.NOTE_WRITE, Scope.USER)
     def remove(self, folder: str | os.PathLike[str]) -> int:
         """Follow a folder no more and take its notes out of the vault; how many. The files stay as they are."""
         # Here and below: most programs have no notes, and what reads them takes a while to load.
@@ -73,18 +74,18 @@ class Notes:
         erase_remains(self._runtime)
         return removed
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.NOTE_READ, Scope.USER)
     def folders(self) -> list[NoteFolder]:
         """The folders that are followed, by path."""
         return self._runtime.read(lambda tx, _: notes.folders(tx))
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.NOTE_READ, Scope.USER)
     def page(self, *, after: int = 0, limit: int = 50) -> list[Note]:
         """The notes that follow a number, in the order in which they came."""
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: notes.page(tx, after=after, limit=size))
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.NOTE_WRITE, Scope.USER)
     def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:
         """Bring the vault up to what lies in the folders now; `progress` is told how many files were seen to."""
         from recollectum.vault.notes.sync import sync_notes  # noqa: PLC0415
@@ -93,7 +94,7 @@ class Notes:
         erase_remains(self._runtime)
         return report
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.NOTE_WRITE, Scope.USER)
     def watch(self, stop: threading.Event, progress: Callable[[SyncReport], None] | None = None) -> None:
         """Sync whenever the folders change, a moment after the last change, until `stop` is set."""
         from recollectum.vault.notes.sync import watch_notes  # noqa: PLC0415

@@ -3,8 +3,9 @@
 import json
 from typing import Any, cast
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.policy.actions import Action
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import receipts
 from recollectum.vault.gate import Gate, operation
@@ -12,8 +13,6 @@ from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.request import Receipt
 from recollectum.vault.purge.resume import resume_home_purges
 from recollectum.vault.purge.signatures import from_json, from_stored, is_genuine, public_key
-
-_ADMIN = operation(Permission.ADMIN, Scope.GLOBAL)
 
 
 class Receipts:
@@ -29,12 +28,12 @@ class Receipts:
         """The gate every operation passes."""
         return self._gate
 
-    @_ADMIN
+    @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def all(self) -> list[Receipt]:
         """Every receipt, oldest first."""
         return [from_stored(one) for one in self._catalog.read(receipts.everything)]
 
-    @_ADMIN
+    @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def get(self, receipt_id: str) -> Receipt:
         """The receipt with that id."""
         kept = self._catalog.read(lambda tx: receipts.find(tx, receipt_id))
@@ -42,17 +41,17 @@ class Receipts:
             raise NotFound(f"there is no receipt {receipt_id!r} in this home")
         return from_stored(kept)
 
-    @_ADMIN
+    @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def key(self) -> str:
         """The public key that checks this home's receipts, in hex; give it to whoever is to check them."""
         return public_key(self._ground.seed())
 
-    @_ADMIN
+    @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def verify(self, receipt: Receipt) -> bool:
         """Whether this home signed the receipt and not a field of it was changed since."""
         return is_genuine(receipt, public_key(self._ground.seed()))
 
-    @_ADMIN
+    @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def read(self, text: str) -> Receipt:
         """A receipt from its JSON text, as `recollectum receipts show --json` writes it."""
         try:
@@ -67,7 +66,7 @@ class Receipts:
             raise InvalidInput("that is not a receipt; give one as it was exported")
         return from_json(cast("dict[str, Any]", inner))
 
-    @_ADMIN
+    @operation(Action.PURGE_RUN, Scope.GLOBAL, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def finish(self) -> list[Receipt]:
         """Go on destroying what is left of people who were purged, where somebody had it open."""
         return resume_home_purges(self._ground)

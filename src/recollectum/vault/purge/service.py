@@ -4,8 +4,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.erasure import erased_lineage, erased_rows, receipts
@@ -47,7 +48,7 @@ class Purge:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.WRITE, Scope.USER, reads=True)
+    @operation(Action.PURGE_RUN, Scope.USER, reads=True)
     def preview(self, request: PurgeRequest) -> Preview:
         """What a purge would take, and the token that lets it be done within ten minutes; nothing is changed."""
         environment = self._ground()
@@ -56,7 +57,7 @@ class Purge:
         found = self._runtime.read(lambda tx, reading: plan_purge(tx, request, reading.policy_now))
         return self._preview(environment, request, found.counts, _state_of(found), found)
 
-    @operation(Permission.WRITE, Scope.USER, reads=True)
+    @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def run(self, token: str) -> Receipt:
         """Erase what a preview showed; refused when that has changed since. The receipt says whether it is done."""
         environment = self._ground()
@@ -69,12 +70,12 @@ class Purge:
             purge = self._runtime.write(lambda tx, reading: self._begin(tx, reading, leave), frees=True)
             return self._told(run_purge(self._runtime, environment, purge))
 
-    @operation(Permission.WRITE, Scope.USER, reads=True)
+    @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def finish(self) -> list[Receipt]:
         """Go on with the purges that wait; the same happens by itself when the vault is opened."""
         return finish_vault_purges(self._runtime, self._ground())
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.RECEIPT_READ, Scope.USER)
     def receipts(self) -> list[Receipt]:
         """The receipts of what was erased here, oldest first."""
         environment = self._home

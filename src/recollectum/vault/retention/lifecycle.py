@@ -3,10 +3,11 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LifecycleStep, due_at, due_step, enter
 from recollectum.storage.port import Tx
@@ -75,7 +76,7 @@ class Lifecycle:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.MEMORY_READ, Scope.USER)
     def preview(self, at: datetime | None = None) -> list[DueMove]:
         """The steps that sweeps would take from now until a time, in order, and why."""
         if at is not None and at.tzinfo is None:
@@ -91,7 +92,7 @@ class Lifecycle:
         moves = self._runtime.read(load)
         return sorted(moves, key=lambda move: (move.at, move.memory_id))
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.LIFECYCLE_RUN, Scope.USER)
     def run(self) -> LifecycleReport:
         """Take every step that is due. Running it again changes nothing; a doubtful clock moves nothing."""
         report = self._runtime.write(self._sweep, frees=True)
@@ -101,7 +102,7 @@ class Lifecycle:
             report = report.with_more(moved)
         return replace(report, erased=erase_remains(self._runtime))
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.LIFECYCLE_RUN, Scope.USER)
     def accept_clock(self) -> datetime:
         """Say that the clock is right although it leapt; the time that was believed until now."""
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import State
 from recollectum.domain.session import SessionKey
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.chunk_index import index_message
 from recollectum.storage.port import Tx
@@ -83,8 +84,6 @@ _FINDERS: dict[str, Callable[[Tx, str], tuple[set[str], set[str]]]] = {
     "author": _of_author,
     "imported": _of_imported,
 }
-_READ = operation(Permission.READ, Scope.USER)
-_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +107,12 @@ class Quarantines:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_READ
+    @operation(Action.QUARANTINE_READ, Scope.USER)
     def preview(self, source: str) -> SourceRows:
         """What came from a source: the ids of the messages, and of the memories that were made of them."""
         return self._runtime.read(lambda tx, _: find_source_rows(tx, source))
 
-    @_CHANGE
+    @operation(Action.QUARANTINE_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def put(self, source: str) -> Quarantine:
         """Set everything of a source aside, what is here and what it writes from now on, until `release`.
 
@@ -123,13 +122,13 @@ class Quarantines:
             lambda tx, reading: quarantine_source(tx, reading, self._runtime, source, went=State.ARCHIVED)
         )
 
-    @_READ
+    @operation(Action.QUARANTINE_READ, Scope.USER)
     def all(self, *, limit: int = 100) -> list[Quarantine]:
         """The newest quarantines, also those that are over."""
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: quarantines.page(tx, size))
 
-    @_CHANGE
+    @operation(Action.QUARANTINE_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def release(self, quarantine_id: str) -> Released:
         """Let back what a quarantine set aside; a memory that somebody changed or deleted since stays as it is."""
         done = self._runtime.write(lambda tx, reading: _release(tx, reading, self._runtime, quarantine_id))

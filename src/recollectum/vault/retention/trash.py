@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import check_restorable, due_at, enter, state_at
 from recollectum.storage.port import Tx
@@ -22,8 +23,6 @@ from recollectum.vault.messages import get_session
 from recollectum.vault.retention.lifecycle import Lifecycle
 from recollectum.vault.runtime import VaultRuntime
 
-_READ = operation(Permission.READ, Scope.USER)
-_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
 #: Set when a person agreed that sweeps destroy what is past its grace window.
 _AGREED = "retention_agreed"
 
@@ -55,7 +54,7 @@ class Trash:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def find(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> list[Memory]:
@@ -63,7 +62,7 @@ class Trash:
         wanted = _deleted_between(since, until)
         return self._runtime.read(lambda tx, reading: _select_deleted(tx, reading, wanted, session_id))
 
-    @_CHANGE
+    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def restore(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> Restored:
@@ -89,7 +88,7 @@ class Trash:
 
         return self._runtime.write(change)
 
-    @_CHANGE
+    @operation(Action.LIFECYCLE_RUN, Scope.USER, reads=True)
     def sweep(self, *, agreed: bool = False) -> Sweep:
         """Take the steps that are due and report them; before this vault's first destruction a person must agree."""
         lifecycle = Lifecycle(self._runtime)
@@ -111,7 +110,7 @@ class Trash:
             )
         )
 
-    @_READ
+    @operation(Action.MEMORY_READ, Scope.USER)
     def reports(self, *, before: int | None = None, limit: int = 50) -> list[Sweep]:
         """The newest reports of sweeps before a number: counts, no content."""
         size = check_limit(limit, MAX_PAGE)

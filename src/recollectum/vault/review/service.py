@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
 from recollectum.domain.memory import Memory
 from recollectum.domain.proposal import Act, Decision, Finding, Proposal
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.learning import proposals
@@ -105,10 +106,6 @@ def _store_decision(
     return to_readable(desk.tx, get_proposal(desk.tx, proposal.id), desk.reading)
 
 
-_READ = operation(Permission.READ, Scope.USER)
-_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
-
-
 class Review:
     """The review inbox of one vault."""
 
@@ -120,25 +117,25 @@ class Review:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_READ
+    @operation(Action.REVIEW_READ, Scope.USER)
     def page(self, *, decision: str = Decision.WAITING, before: str | None = None, limit: int = 50) -> list[Proposal]:
         """The newest proposals before an id: waiting, approved, rejected, or stale."""
         wanted, size = _parse_decision(decision), check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=before, limit=size))
 
-    @_READ
+    @operation(Action.REVIEW_READ, Scope.USER)
     def get(self, proposal_id: str) -> Proposal:
         """The proposal with that id; when what it is about has changed or gone, it is stale."""
         return self._runtime.read(lambda tx, reading: to_readable(tx, get_proposal(tx, proposal_id), reading))
 
-    @_READ
+    @operation(Action.REVIEW_READ, Scope.USER)
     def diff(self, proposal_id: str) -> list[str]:
         """What a proposal would change, as the lines of a unified diff."""
         return self._runtime.read(
             lambda tx, reading: unified_diff_of(tx, to_readable(tx, get_proposal(tx, proposal_id), reading))
         )
 
-    @_CHANGE
+    @operation(Action.REVIEW_DECIDE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def approve(self, proposal_id: str, content: str | None = None) -> Proposal:
         """Write what is proposed, in these words or in other ones; approved twice, it is written once."""
         words = None if content is None else check_content(content)
@@ -151,7 +148,7 @@ class Review:
             raise Conflict(_not_pending(decided))
         return decided
 
-    @_CHANGE
+    @operation(Action.REVIEW_DECIDE, Scope.USER, reads=True)
     def reject(self, proposal_id: str) -> Proposal:
         """Say no to a proposal; the same is never proposed again."""
 
@@ -163,7 +160,7 @@ class Review:
             raise Conflict(_not_pending(decided))
         return decided
 
-    @_READ
+    @operation(Action.REVIEW_READ, Scope.USER)
     def analyse(self) -> list[Finding]:
         """What a look at all memories would propose: to merge what says the same, to replace what cannot both hold."""
         # Only now: it is of use to nobody but a person who tidies up.
@@ -171,12 +168,12 @@ class Review:
 
         return list(analyse(self._runtime.read(load_current_memories)))
 
-    @_CHANGE
+    @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
     def grow(self) -> list[Proposal]:
         """Lay what such a look proposes into the inbox; what is there, or was refused, is left."""
         return self.propose(self.analyse())
 
-    @_CHANGE
+    @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
     def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
         """Lay findings of one's own into the inbox; those that wait there, were refused, or have no target are left."""
 

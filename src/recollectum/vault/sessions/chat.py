@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.domain.trust import Trust, least_trusted
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, sessions
@@ -21,10 +22,6 @@ from recollectum.vault.intake.draft import MAX_PAGE, check_limit, check_shared_t
 from recollectum.vault.intake.redaction import SecretEscrow, redact_text, redact_tool_call
 from recollectum.vault.messages import NewMessage, append_message, get_session, prune_hook_sessions, to_message
 from recollectum.vault.runtime import VaultRuntime
-
-_READ = operation(Permission.READ, Scope.SESSION)
-_WRITE = operation(Permission.WRITE, Scope.SESSION)
-_CHANGE = operation(Permission.WRITE, Scope.SESSION, reads=True)
 
 
 class Chat:
@@ -40,7 +37,7 @@ class Chat:
         """The gate every operation passes: for this session only."""
         return self._runtime.gate
 
-    @_WRITE
+    @operation(Action.SESSION_WRITE, Scope.SESSION)
     def add(
         self,
         role: str,
@@ -70,7 +67,7 @@ class Chat:
         )
         return self.add_many([said])[0]
 
-    @_WRITE
+    @operation(Action.SESSION_WRITE, Scope.SESSION)
     def add_many(self, said: Iterable[NewMessage]) -> list[Message]:
         """Record several messages in one transaction: all of them, or none."""
 
@@ -90,24 +87,24 @@ class Chat:
             handed_in = [_escrow_secrets(keeping, one) for one in said]
             return self._runtime.write(lambda tx, reading: change(tx, reading, handed_in))
 
-    @_READ
+    @operation(Action.SESSION_READ, Scope.SESSION)
     def info(self) -> Session:
         """The session as it stands now."""
         return self._runtime.read(lambda tx, _: get_session(tx, self.id))
 
-    @_READ
+    @operation(Action.SESSION_READ, Scope.SESSION)
     def messages(self, *, before: int | None = None, limit: int = 50) -> list[Message]:
         """The last messages before a position, in order."""
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: messages.latest(tx, self.id, before=before, limit=size))
 
-    @_READ
+    @operation(Action.SESSION_READ, Scope.SESSION)
     def after(self, position: int = 0, *, limit: int = 500) -> list[Message]:
         """The messages that follow a position, in order: how to read a session from its beginning."""
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: messages.after(tx, self.id, position, size))
 
-    @_READ
+    @operation(Action.SESSION_READ, Scope.SESSION)
     def window(self, turns: int = 30) -> list[Message]:
         """The last turns whole: from a user's message to the end, tool calls with their results."""
         size = check_limit(turns, MAX_PAGE, "turns")
@@ -118,7 +115,7 @@ class Chat:
 
         return self._runtime.read(load)
 
-    @_CHANGE
+    @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def record_call(self, message_id: str, call: ToolCall) -> Message:
         """Set what is known of a tool call: a new one, or how one that was pending ended."""
 
@@ -138,7 +135,7 @@ class Chat:
             kept = keeping.call(call)
             return self._runtime.write(lambda tx, reading: change(tx, reading, kept))
 
-    @_CHANGE
+    @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def describe(self, *, title: str | None = None, summary: str | None = None) -> Session:
         """Set the session's title or summary."""
 
@@ -155,7 +152,7 @@ class Chat:
 
         return self._runtime.write(change)
 
-    @_CHANGE
+    @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def end(self) -> Session:
         """Close the session; the next open under its key begins a new one. Nothing is deleted."""
 

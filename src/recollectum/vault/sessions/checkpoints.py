@@ -3,13 +3,14 @@
 from dataclasses import replace
 from itertools import takewhile
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.ids import check_name
 from recollectum.domain.message import Json, Message
 from recollectum.domain.session import FORK, ORIGIN, Checkpoint, Session
 from recollectum.domain.trust import Trust, least_trusted
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import checkpoints, messages, sessions, summaries
@@ -34,7 +35,7 @@ class Checkpoints:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.WRITE, Scope.SESSION)
+    @operation(Action.SESSION_WRITE, Scope.SESSION)
     def save(self, session_id: str, name: str) -> Checkpoint:
         """Name the place where a session stands now; a name that is taken moves here."""
         called = check_name(name, "checkpoint")
@@ -47,7 +48,7 @@ class Checkpoints:
 
         return self._runtime.write(change)
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.SESSION_READ, Scope.USER)
     def all(self, session_id: str | None = None) -> list[Checkpoint]:
         """Every checkpoint, or those of one session, the newest first."""
 
@@ -56,7 +57,7 @@ class Checkpoints:
 
         return self._runtime.read(load)
 
-    @operation(Permission.WRITE, Scope.USER, reads=True)
+    @operation(Action.SESSION_WRITE, Scope.USER, reads=True)
     def resume(self, name: str) -> Chat:
         """Go on from a checkpoint: a fork of its session up to there, open under the same key."""
 
@@ -68,7 +69,7 @@ class Checkpoints:
 
         return self._opened(self._runtime.write(change))
 
-    @operation(Permission.WRITE, Scope.USER, reads=True)
+    @operation(Action.SESSION_WRITE, Scope.USER, reads=True)
     def fork(self, session_id: str, position: int) -> Chat:
         """Go on from any message: a copy of the session up to there, open under the same key.
 
@@ -76,7 +77,7 @@ class Checkpoints:
         """
         return self._opened(self._runtime.write(lambda tx, reading: self._fork(tx, reading, session_id, position)))
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.SESSION_DELETE, Scope.USER)
     def delete(self, name: str) -> None:
         """Forget a checkpoint; the conversation and its forks stay."""
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Message
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.domain.trust import Trust
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import imports, sessions
@@ -56,7 +57,7 @@ class Sessions:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.SESSION_WRITE, Scope.USER)
     def open(
         self,
         *,
@@ -69,7 +70,7 @@ class Sessions:
         """Resume the session of this place, or begin it."""
         return self.open_key(self._key(channel, agent, group, topic, hook))
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.SESSION_WRITE, Scope.USER)
     def open_key(self, key: SessionKey | str) -> Chat:
         """Resume the session under a key, or begin it."""
         place = SessionKey.parse(key) if isinstance(key, str) else key
@@ -88,12 +89,12 @@ class Sessions:
             self._runtime.session_cache.clear()
         return Chat(self._runtime, opened)
 
-    @operation(Permission.READ, Scope.SESSION)
+    @operation(Action.SESSION_READ, Scope.SESSION)
     def get(self, session_id: str) -> Chat:
         """The session with that id."""
         return Chat(self._runtime, self._runtime.read(lambda tx, _: get_session(tx, session_id)))
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.SESSION_READ, Scope.USER)
     def page(self, *, before: str | None = None, key_prefix: str | None = None, limit: int = 50) -> list[Session]:
         """The newest sessions before an id, all or those whose key begins with a text."""
         size = check_limit(limit, MAX_PAGE)
@@ -110,7 +111,7 @@ class Sessions:
 
         return self._runtime.read(load)
 
-    @operation(Permission.WRITE, Scope.SESSION)
+    @operation(Action.SESSION_DELETE, Scope.SESSION)
     def delete(self, session_id: str) -> bool:
         """Destroy a session and its messages; True when no byte of it is left in the vault's files."""
 
@@ -123,7 +124,7 @@ class Sessions:
         self._runtime.session_cache.clear()
         return erase_remains(self._runtime)
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.SESSION_WRITE, Scope.USER)
     def adopt(
         self,
         session: Session,
@@ -167,7 +168,7 @@ class Sessions:
             said = [replace(one, trust=Trust.UNKNOWN) if foreign else one for one in handed_in]
             return self._runtime.write(lambda tx, reading: change(tx, reading, said))
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.SESSION_READ, Scope.USER)
     def imports(self, *, limit: int = 50) -> list[Import]:
         """The newest imports of which something is left, each by the id that takes it back."""
         size = check_limit(limit, MAX_PAGE)

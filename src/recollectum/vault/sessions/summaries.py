@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollectum.context.window import TRIGGER, VERBATIM, to_summarise
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.context import SHARES, PartKind
 from recollectum.domain.message import Message
 from recollectum.domain.session import Session, Summary
 from recollectum.models.language.port import LanguageModel
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, summaries
@@ -39,7 +40,7 @@ class Summaries:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Permission.READ, Scope.SESSION)
+    @operation(Action.SESSION_READ, Scope.SESSION)
     def find(self, session_id: str) -> Summary | None:
         """The summary of a session, as far as one was made; None when all of it can be replayed."""
 
@@ -48,7 +49,7 @@ class Summaries:
 
         return self._runtime.read(load)
 
-    @operation(Permission.WRITE, Scope.SESSION, reads=True)
+    @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def update(self, session_id: str, *, model: LanguageModel | None = None) -> Summary | None:
         """Fold in what is due: nothing before about 8,000 tokens, and never the last ten messages.
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.session import SessionKey
 from recollectum.domain.transcript import FollowedPath, TranscriptReport
 from recollectum.domain.trust import Trust
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import transcripts
@@ -36,7 +37,7 @@ class Transcripts:
         return self._runtime.gate
 
     # The files are read with the rights of this process, so a key that may write to a vault is not enough.
-    @operation(Permission.ADMIN, Scope.USER)
+    @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.TRANSCRIPT_WRITE,))
     def follow(
         self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
     ) -> FollowedPath:
@@ -64,7 +65,7 @@ class Transcripts:
 
         return self._runtime.write(change)
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.TRANSCRIPT_WRITE, Scope.USER)
     def unfollow(self, place: str | os.PathLike[str]) -> int:
         """Follow a place no more; how many files it had. The conversations stay in the vault, and the files on disk."""
         path = _resolve_path(place)
@@ -81,12 +82,12 @@ class Transcripts:
 
         return self._runtime.write(change, frees=True)
 
-    @operation(Permission.READ, Scope.USER)
+    @operation(Action.TRANSCRIPT_READ, Scope.USER)
     def followed(self) -> list[FollowedPath]:
         """The places that are followed, by path."""
         return self._runtime.read(lambda tx, _: transcripts.roots(tx))
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.TRANSCRIPT_WRITE, Scope.USER, also=(Action.SESSION_WRITE,))
     def sync(self, progress: Callable[[int], None] | None = None) -> TranscriptReport:
         """Read on in every file that has grown; `progress` is told how many files were seen to."""
         # Here and below: most programs follow nothing, and what reads takes a while to load.
@@ -94,7 +95,7 @@ class Transcripts:
 
         return sync_transcripts(self._runtime, progress)
 
-    @operation(Permission.WRITE, Scope.USER)
+    @operation(Action.TRANSCRIPT_WRITE, Scope.USER, also=(Action.SESSION_WRITE,))
     def watch(self, stop: threading.Event, progress: Callable[[TranscriptReport], None] | None = None) -> None:
         """Read on whenever enough has gathered, and a moment after the last change, until `stop` is set."""
         from recollectum.vault.files.transcript_files import find_transcripts  # noqa: PLC0415

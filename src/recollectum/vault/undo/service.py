@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from recollectum.domain.access.caller import Permission, Scope
+from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import Memory, State
+from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.learning import runs
@@ -32,8 +33,6 @@ from recollectum.vault.undo.steps import (
     undo_event,
 )
 
-_READ = operation(Permission.READ, Scope.USER)
-_CHANGE = operation(Permission.WRITE, Scope.USER, reads=True)
 _MOST = 1000
 
 
@@ -66,13 +65,13 @@ class Undo:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @_READ
+    @operation(Action.EVENT_READ, Scope.USER)
     def steps(self, count: int = 10) -> list[UndoStep]:
         """The last things that were done to memories, newest first."""
         size = check_limit(count, _MOST, "count")
         return self._runtime.read(lambda tx, _: list(islice(latest_steps(tx), size)))
 
-    @_CHANGE
+    @operation(Action.UNDO_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def event(self, number: int) -> Undone:
         """Undo the change that an event tells of, with what belongs to it; refused whole when it cannot be."""
 
@@ -84,7 +83,7 @@ class Undo:
 
         return self._runtime.write(change)
 
-    @_CHANGE
+    @operation(Action.UNDO_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def last(self, count: int = 1) -> Undone:
         """Undo the last steps, newest first; an undo is a step too, so a second one brings back what the first took."""
         size = check_limit(count, _MOST, "count")
@@ -97,7 +96,7 @@ class Undo:
 
         return self._runtime.write(change)
 
-    @_CHANGE
+    @operation(Action.UNDO_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def run(self, run_id: str) -> Undone:
         """Undo a whole consolidation run; what somebody changed since is left as it is."""
 
@@ -112,7 +111,12 @@ class Undo:
 
         return self._runtime.write(change)
 
-    @_CHANGE
+    @operation(
+        Action.UNDO_RUN,
+        Scope.USER,
+        reads=True,
+        also=(Action.QUARANTINE_WRITE, Action.MEMORY_DELETE, Action.SESSION_DELETE),
+    )
     def brought(self, import_id: str) -> Quarantine:
         """Take back everything an import brought: its messages are set aside, its memories go into the trash.
 
@@ -130,7 +134,7 @@ class Undo:
         self._runtime.session_cache.clear()
         return done
 
-    @_READ
+    @operation(Action.EVENT_READ, Scope.USER)
     def diff(self, since: datetime) -> Diff:
         """What was learned, changed and forgotten since a time. What was deleted is named, and not shown."""
         check_aware("since", since)

@@ -38,8 +38,8 @@ def test_check_names_every_problem_with_its_line_and_fails() -> None:
 
 @pytest.mark.feature("C9")
 def test_explain_names_the_rule() -> None:
-    mine = write("mine.toml", "[[rule]]\ntool = 'memory.forget'\nclients = 'bot'\ndecision = 'deny'\nwhy = 'not you'\n")
-    found = ok("policy", "explain", "memory.forget", "--client", "bot", "--json").json
+    mine = write("mine.toml", "[[rule]]\ntool = 'memory.delete'\nclients = 'bot'\ndecision = 'deny'\nwhy = 'not you'\n")
+    found = ok("policy", "explain", "memory.delete", "--client", "bot", "--json").json
     assert found["decision"] == "deny"
     assert found["rule"] == {"file": str(mine), "line": 1, "tier": "user", "priority": 0}
     assert found["why"] == "not you"

@@ -56,7 +56,7 @@ def check(
 @command(app, "explain")
 def explain(
     run: Run,
-    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A tool, or an operation such as memory.recall.")],
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A tool, or an action such as memory.search.")],
     *,
     args: Annotated[str, typer.Option("--args", metavar="JSON", help="Its arguments, as a JSON object.")] = "{}",
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="The approval mode.")] = "default",
@@ -67,9 +67,10 @@ def explain(
     """Say what is decided about one use of a tool, and which rule decides it."""
     # Only these commands have a use for the engine of rules.
     from recollectum.policy.rules.decisions import ToolRequest, decide  # noqa: PLC0415
+    from recollectum.policy.rules.unknown_actions import nearest_action  # noqa: PLC0415
 
     if not tool:
-        raise InvalidInput("the tool is empty; name one, such as memory.recall")
+        raise InvalidInput("the tool is empty; name one, such as memory.search")
     cwd = Path.cwd()
     request = ToolRequest(
         tool=tool,
@@ -82,6 +83,8 @@ def explain(
     )
     rules = in_force(run, with_)
     _tell(rules)
+    if not server and (nearest := nearest_action(tool)):
+        note(f"recollectum: {tool!r} is not an action; the nearest is {nearest}")
     decided = decide(request, rules)
     pairs = [
         ("decision", decided.verdict),

@@ -3,10 +3,11 @@
 import tempfile
 from pathlib import Path
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from tests.crashes.storming import storm
 
-_BACKUPS = 100
+_BACKUPS = sized(100, 2)
 
 
 def main() -> None:

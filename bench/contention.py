@@ -3,12 +3,13 @@
 import tempfile
 from pathlib import Path
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from tests.crashes.contending import count_together
 
 _PROCESSES = 4
-_TIMES = 400
-_ROUNDS = 3
+_TIMES = sized(400, 10)
+_ROUNDS = sized(3, 1)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
+from bench.sizes import sized
 from recollectum import Recollectum
 from recollectum.domain.memory import Kind
 from recollectum.vault.intake.draft import Draft
@@ -16,7 +17,7 @@ from recollectum.vault.vault import Vault
 
 T = TypeVar("T")
 
-MESSAGES, MEMORIES, RUNS = 10_000, 5_000, 60
+MESSAGES, MEMORIES, RUNS = sized((10_000, 5_000, 60), (200, 100, 20))
 #: What it may cost beyond recall, in milliseconds.
 LIMIT_MS = 20.0
 

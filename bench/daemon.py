@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 
-_SETTLE_SECONDS = 75.0
-_WATCH_SECONDS = 60.0
-_MANY = 50
+_SETTLE_SECONDS = sized(75.0, 1.0)
+_WATCH_SECONDS = sized(60.0, 1.0)
+_MANY = sized(50, 2)
 _MINUTE = 60.0
 
 

@@ -13,15 +13,16 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median, quantiles
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 from recollectum.vault.intake.draft import Draft
 from tests.doors.hook.calls import Answered, attended, call, event, no_attendant_left
 from tests.doors.server.daemons import daemon
 
-_CALLS = 40
+_CALLS = sized(40, 3)
 _LIMIT_MS = 300
-_MEMORIES = 1000
+_MEMORIES = sized(1000, 20)
 
 
 def main() -> None:

@@ -24,12 +24,13 @@ from typing import cast
 
 from bench.http_load import Plan, percentile
 from bench.http_script import PerVault, taped
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 from recollectum.vault.intake.draft import Draft
 
 _ROOT = Path(__file__).parents[1]
-_MEMORIES = 300
+_MEMORIES = sized(300, 10)
 _QUERIES = 20
 _SOAK_ADDS = 360
 _TEXT = (
@@ -66,10 +67,10 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench http")
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--adds", type=int, default=200, help="at most so many by each client and round")
+    parser.add_argument("--seconds", type=float, default=sized(20.0, 1.0))
+    parser.add_argument("--rounds", type=int, default=sized(3, 1))
+    parser.add_argument("--clients", type=int, default=sized(50, 3))
+    parser.add_argument("--adds", type=int, default=sized(200, 5), help="at most so many by each client and round")
     parser.add_argument("--soak-minutes", type=float, default=0)
     parser.add_argument("--soak-steps", type=int, default=12, help="how often memory is looked at")
     return parser.parse_args(list(arguments))

@@ -4,10 +4,11 @@ import random
 import tempfile
 from pathlib import Path
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from tests.crashes.killing import kill_writers
 
-_KILLS = 500
+_KILLS = sized(500, 3)
 
 
 def main() -> None:

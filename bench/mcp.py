@@ -13,9 +13,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 
-_TURNS = 15
+_TURNS = sized(15, 2)
 _BAR_SECONDS, _BAR_MIB = 0.4, 40
 _PROGRAM = "import sys; from recollectum.doors.cli.entry import main; sys.exit(main(['mcp']))"
 _HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}

@@ -4,10 +4,11 @@ import random
 import tempfile
 from pathlib import Path
 
+from bench.sizes import sized
 from tests.crashes.power import cut_power, record
 
-_STEPS = 240
-_POINTS = 200
+_STEPS = sized(240, 20)
+_POINTS = sized(200, 10)
 
 
 def main() -> None:

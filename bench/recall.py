@@ -2,15 +2,18 @@
 
 import argparse
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.plot import bars
+from bench.sizes import is_small
 from recollectum.doors.cli.benchmark.bench import Provider, progress
 from recollectum.doors.cli.benchmark.labelled_set import load_set
 from recollectum.doors.cli.benchmark.metrics import METRICS
 from recollectum.doors.cli.benchmark.report import summary
 from recollectum.doors.cli.benchmark.runner import run_set
+from tests.doors.cli.benchmark.labelled_sets import write_set
 
 #: Beside the repository: some sets may not be copied into it.
 SETS = Path(__file__).parents[2] / "shared" / "bench"
@@ -25,19 +28,27 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--provider", type=Provider, default=Provider.AUTO, help="auto, none or local")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="also draw a plot")
     asked = parser.parse_args(arguments)
+    if is_small() and not asked.folders:
+        with tempfile.TemporaryDirectory() as folder:
+            _report([write_set(Path(folder) / "tiny")], asked.provider, asked.limit_queries, asked.svg)
+        return
     folders: list[Path] = asked.folders or open_sets(SETS)
     if not folders:
         print("there are no labelled sets beside this repository; name their folders: python -m bench recall FOLDER")
         return
-    settings = {"embedding.provider": asked.provider.value}
+    _report(folders, asked.provider, asked.limit_queries, asked.svg)
+
+
+def _report(folders: Sequence[Path], provider: Provider, most: int | None, svg: Path | None) -> None:
+    settings = {"embedding.provider": provider.value}
     print(heading(), flush=True)
     found: list[Mapping[str, object]] = []
     for folder in folders:
-        data = load_set(folder, asked.limit_queries)
+        data = load_set(folder, most)
         found.append(summary(data, run_set(data, settings, os.environ, progress(len(data.queries)))))
         print(line(found[-1]), flush=True)
-    if asked.svg:
-        asked.svg.write_text(plot(found), encoding="utf-8")
+    if svg:
+        svg.write_text(plot(found), encoding="utf-8")
 
 
 def open_sets(folder: Path) -> list[Path]:

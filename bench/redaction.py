@@ -4,10 +4,11 @@ import time
 from statistics import median, quantiles
 
 from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
+from bench.sizes import sized
 from recollectum.text.secrets.redaction import redact
 
-_EACH = 200
-_LINES = 10_000
+_EACH = sized(200, 5)
+_LINES = sized(10_000, 200)
 _MESSAGE = 500
 
 

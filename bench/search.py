@@ -18,6 +18,7 @@ from bench.search_data import DIMENSIONS, Cloud, Talk, signed_bytes
 from bench.search_peers import open_peers
 from bench.search_table import Costs, Fact, cost_lines, fact_table, heading
 from bench.search_vault import OWNER, TableEmbedder, fill
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 from recollectum.domain.models.embedder import Purpose
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SIZES = (1_000, 10_000, 100_000, 1_000_000)
+_SIZES = sized((1_000, 10_000, 100_000, 1_000_000), (500,))
 _ROOT = Path(__file__).parents[1]
 _TEN = 10
 _BARE = "SELECT rowid FROM bare WHERE bare MATCH ? ORDER BY rank LIMIT 10"
@@ -58,7 +59,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench search", description=__doc__)
     parser.add_argument("--sizes", nargs="+", type=int, default=list(_SIZES), metavar="N", help="chunks in the vault")
     parser.add_argument("--peers", action="store_true", help="also sqlite-vec, chromadb and faiss, if installed")
-    parser.add_argument("--questions", type=int, default=60, metavar="N", help="how many are asked at each size")
+    parser.add_argument(
+        "--questions", type=int, default=sized(60, 3), metavar="N", help="how many are asked at each size"
+    )
     asked = parser.parse_args(arguments)
     recalls: list[Costs] = []
     facts: list[Fact] = []

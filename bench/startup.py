@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 
-_TURNS = 15
-_PEOPLE = 60
+_TURNS = sized(15, 2)
+_PEOPLE = sized(60, 3)
 
 
 def main() -> None:

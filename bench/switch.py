@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from tests.crashes.switching import switch
 
@@ -14,8 +15,8 @@ _ASKERS = ("old", "new", "new")
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench switch", description=__doc__)
-    parser.add_argument("--chunks", type=int, default=50_000, help="pieces in the vault")
-    parser.add_argument("--kills", type=int, default=5, help="how often the process that builds is killed")
+    parser.add_argument("--chunks", type=int, default=sized(50_000, 600), help="pieces in the vault")
+    parser.add_argument("--kills", type=int, default=sized(5, 1), help="how often the process that builds is killed")
     parser.add_argument("--delay", type=float, default=0.004, help="seconds that the model takes for one call")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     asked = parser.parse_args(arguments)

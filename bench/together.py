@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from tests.crashes.eight_together import within, write_together
 
@@ -14,8 +15,8 @@ _SOON = 2.0
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench together", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long")
-    parser.add_argument("--processes", type=int, default=8, help="how many at once")
+    parser.add_argument("--seconds", type=float, default=sized(60.0, 2.0), help="how long")
+    parser.add_argument("--processes", type=int, default=sized(8, 3), help="how many at once")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
         found = write_together(Path(folder), processes=asked.processes, seconds=asked.seconds, soon=_SOON)

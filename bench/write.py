@@ -12,26 +12,23 @@ from typing import TypeVar
 
 import apsw
 
-from bench.raw import last_numbers, run_raw, statements_of
+from bench.raw import Recorder, run_raw
+from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
-from recollectum.domain.memory import Memory
-from recollectum.domain.message import Message
-from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.vault import messages
 from recollectum.vault.intake.draft import Draft
-from recollectum.vault.memories import changes
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files, vault_key
 
 T = TypeVar("T")
 
-_SIZES = (1_000, 10_000, 100_000)
+_SIZES = sized((1_000, 10_000, 100_000), (100, 300))
 _BATCH = 500
-_PAIRS = 300
+_PAIRS = sized(300, 21)
+_recorder = Recorder()
 _SENTENCE = (
     "likes tea coffee in the morning works at a small bakery near river and plays piano on sundays with her sister "
     "moved to lisbon last spring because of weather prefers trains over planes reads history before sleep"
@@ -72,6 +69,7 @@ class Pair:
 
 def main() -> None:
     chance = random.Random(1)
+    _recorder.listen()
     with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
         home = Path(folder) / "home"
         with Recollectum(home) as r:
@@ -120,16 +118,8 @@ def _at_size(vault: Vault, home: Path, size: int, chance: random.Random) -> Resu
     (path,) = vault_files(home)
     raw = _copy(path, vault_key(home, path))
     try:
-        save = _pairs(
-            raw,
-            lambda: vault.memories.save(_text(chance)).memory,
-            _rows_of_memory,
-        )
-        say = _pairs(
-            raw,
-            lambda: chat.add("user", _text(chance)),
-            _rows_of_message,
-        )
+        save = _pairs(raw, lambda: vault.memories.save(_text(chance)))
+        say = _pairs(raw, lambda: chat.add("user", _text(chance)))
     finally:
         raw.close()
     return Result(size, rate, path.stat().st_size / 1024 / 1024, save, say)
@@ -159,24 +149,10 @@ def _copy(path: Path, key: bytes | None) -> apsw.Connection:
     return connect(target, key=key, cache_kib=SqliteOptions().cache_kib)
 
 
-def _rows_of_memory(memory: Memory, tx: Tx) -> None:
-    changes.add(changes.Change(tx, memory.author, memory.created_at), memory)
-
-
-def _rows_of_message(message: Message, tx: Tx) -> None:
-    messages.append_message(tx, message, message.created_at)
-
-
-def _pairs(
-    raw: apsw.Connection,
-    ours: Callable[[], T],
-    rows: Callable[[T, Tx], object],
-) -> Pair:
+def _pairs(raw: apsw.Connection, ours: Callable[[], object]) -> Pair:
     """Time our write and the bare one by turns, so that whatever else the machine does meets both."""
     pair = Pair(Times([], []), Times([], []))
-    numbers = last_numbers(raw)
     for _ in range(_PAIRS):
-        written = pair.ours.take(ours)
-        statements = statements_of(partial(rows, written), numbers)
+        _, statements = _recorder.record(partial(pair.ours.take, ours))
         pair.raw.take(partial(run_raw, raw, statements))
     return pair

@@ -12,7 +12,7 @@ from bench.sizes import sized
 from recollectum import Recollectum
 from recollectum.domain.memory import Kind
 from recollectum.vault.intake.draft import Draft
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 
 T = TypeVar("T")

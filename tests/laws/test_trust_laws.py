@@ -11,7 +11,7 @@ from recollectum.domain.message import Message, Role
 from recollectum.domain.proposal import Act, Finding
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust, least_trusted
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 

@@ -9,7 +9,7 @@ from recollectum.domain.context import PartKind
 from recollectum.domain.message import Message, ToolCall
 from recollectum.text.tokens import counter_for
 from recollectum.vault.intake.draft import Draft
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from tests.context.histories import histories
 from tests.matrix.homes import Turning, open_home, quick_folder
 

@@ -8,7 +8,7 @@ from recollectum.domain.errors import InvalidInput, ModelMissing, NotFound
 from recollectum.domain.message import ToolCall
 from recollectum.domain.session import Session, SessionKey
 from recollectum.vault.intake.draft import Draft
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.matrix import oracle

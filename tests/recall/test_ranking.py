@@ -11,7 +11,7 @@ from recollectum.recall import search as searching
 from recollectum.recall.ranking import ArmResults, ParsedQuestion, Ranking, rank_candidates, text_arm_starved
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index.search_filters import Filters
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import beside, opened, scripted

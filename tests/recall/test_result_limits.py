@@ -10,7 +10,7 @@ from recollectum.domain.errors import StepRefused
 from recollectum.domain.message import Message, Role
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
 

@@ -10,7 +10,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.session import SessionKey
 from recollectum.domain.trust import Trust
 from recollectum.text.tokens import estimate
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import opened, scripted

@@ -2,7 +2,7 @@
 
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.trail import meta
-from recollectum.vault.intake.redaction import delete_queued_secrets
+from recollectum.vault.intake.kept_secrets import delete_queued_secrets
 from recollectum.vault.runtime import VaultRuntime
 
 _DUE_KEY = "remains"

@@ -1,14 +1,14 @@
 """Appends messages to sessions, each once and indexed in the same transaction, and removes sessions."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
-from recollectum.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
+from recollectum.domain.message import Message, Role
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.domain.transcript import FollowedPath
 from recollectum.policy.clock import ClockReading
@@ -18,90 +18,49 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, sessions
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.trail import events, quarantines
-from recollectum.text.cleaning import clean, clean_json
-from recollectum.text.tokens import estimate
-from recollectum.vault.intake.redaction import (
-    message_texts,
-    queue_secret_deletion,
-    redact_message,
-    redact_session,
-    redact_tool_call,
-)
+from recollectum.vault.intake.admitted import AdmittedCall, AdmittedMessage, AdmittedSession
+from recollectum.vault.intake.kept_secrets import queue_message_secrets, queue_session_secrets
 from recollectum.vault.runtime import VaultRuntime
 
-MAX_TEXT = 10_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_LIMIT = 1 << 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewMessage:
-    """A message as it is handed in."""
-
-    role: str
-    content: str | Iterable[Part]
-    native_id: str | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
-    thoughts: tuple[Part, ...] = ()
-    tokens: TokenCount | None = None
-    model: str | None = None
-    speaker: str | None = None
-    #: When it was said, if that was not now.
-    at: datetime | None = None
-    extra: Mapping[str, Json] | None = None
-
-
-def to_message(said: NewMessage, session_id: str, message_id: str, now: datetime) -> Message:
-    """A message checked and cleaned, without its place in the session yet."""
-    role = _parse_role(said.role)
-    content = _clean_content(said.content)
-    text = text_of(content)
-    if len(text) > MAX_TEXT:
-        raise InvalidInput(f"message of {len(text)} characters is too long; use at most {MAX_TEXT}")
-    if said.at is not None and said.at.tzinfo is None:
-        raise InvalidInput(f"at {said.at} has no time zone; give an aware datetime")
-    return Message(
-        id=message_id,
-        session_id=session_id,
-        position=0,
-        role=role,
-        content=content,
-        created_at=said.at or now,
-        tool_calls=tuple(_clean_call(call) for call in said.tool_calls),
-        thoughts=_clean_parts(said.thoughts),
-        tokens=said.tokens,
-        token_estimate=estimate(text),
-        model=clean(said.model) if said.model else None,
-        native_id=clean(said.native_id) if said.native_id else None,
-        speaker=clean(said.speaker) if said.speaker else None,
-        trust=trust_of_role(role),
-        extra=_clean_part(said.extra or {}),
-    )
-
-
-def append_message(tx: Tx, message: Message, now: datetime) -> Message:
+def append_message(tx: Tx, admitted: AdmittedMessage, now: datetime) -> Message:
     """Add a message at the end of its session, unless its agent's id is there already."""
+    message = admitted.message
     if message.native_id is not None:
         known = messages.find_native(tx, message.session_id, message.native_id)
         if known:
+            # The first one stays: what was kept for this one is needed no more, unless a text refers to it too.
+            queue_message_secrets(tx, message)
             return known
-    message = redact_message(message)
     position = sessions.grow(tx, message.session_id, messages=1, tokens=message.token_estimate, at=now)
     if position is None:
         raise NotFound(f"there is no session {message.session_id!r} in this vault")
-    placed = replace(message, position=position)
-    insert_message(tx, placed)
-    return placed
+    return insert_message(tx, admitted, position)
 
 
-def insert_message(tx: Tx, message: Message) -> None:
-    """Write a message, and let it be found unless its source is set aside."""
+def set_call(tx: Tx, message: Message, admitted: AdmittedCall) -> Message:
+    """Write what is known of one tool call of a message: a new one, or one that was pending."""
+    call = admitted.call
+    others = [known for known in message.tool_calls if known.id != call.id]
+    at = next((i for i, known in enumerate(message.tool_calls) if known.id == call.id), len(others))
+    changed = replace(message, tool_calls=(*others[:at], call, *others[at:]))
+    messages.set_calls(tx, changed)
+    return changed
+
+
+def insert_message(tx: Tx, admitted: AdmittedMessage, position: int) -> Message:
+    """Write a message at a position of its session, and let it be found unless its source is set aside."""
+    message = replace(admitted.message, position=position)
     number = messages.insert(tx, message)
     held_by = _find_quarantine(tx, message)
     if held_by is None:
         index_message(tx, number, message)
     else:
         quarantines.add_message(tx, held_by, message.id)
+    return message
 
 
 def _find_quarantine(tx: Tx, message: Message) -> str | None:
@@ -154,7 +113,9 @@ def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: E
     for number, message in messages.of_session(tx, session_id):
         chunks.remove(tx, SourceKind.SESSIONS, number)
         embedding_cache.forget(tx, message_hashes(message))
-        queue_secret_deletion(tx, *message_texts(message))
+        queue_message_secrets(tx, message)
+    if session := sessions.find(tx, session_id):
+        queue_session_secrets(tx, session)
     if not sessions.delete(tx, session_id):
         return False
     events.add(tx, type, "session", session_id, at=at, actor=actor)
@@ -186,60 +147,24 @@ def get_session(tx: Tx, session_id: str) -> Session:
     return session
 
 
-def _parse_role(role: str) -> Role:
-    try:
-        return Role(role)
-    except ValueError:
-        raise InvalidInput(f"role {role!r} is unknown; use one of {', '.join(Role)}") from None
-
-
-def _clean_content(content: str | Iterable[Part]) -> Content:
-    return clean(content) if isinstance(content, str) else _clean_parts(content)
-
-
-def _clean_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
-    return tuple(_clean_part(part) for part in parts)
-
-
-def _clean_part(part: Mapping[str, Json]) -> Part:
-    if not part:
-        return part
-    cleaned = clean_json(part)
-    if not isinstance(cleaned, Mapping):
-        raise InvalidInput(f"a part of type {type(part).__name__} is not a JSON object; give a mapping")
-    return cleaned
-
-
-def _clean_call(call: ToolCall) -> ToolCall:
-    return replace(
-        call,
-        id=clean(call.id),
-        name=clean(call.name),
-        args=_clean_part(call.args),
-        result=clean_json(call.result),
-        extra=_clean_part(call.extra),
-    )
-
-
 #: How much of an id's end is made from the name; see `domain.ids.derived_id`.
 _ID_NAME_LENGTH = 16
 
 
 def upsert_session_messages(
-    tx: Tx, session: Session, said: Iterable[Message], root: FollowedPath, *, actor: str, at: datetime
+    tx: Tx, admitted: AdmittedSession, said: Iterable[AdmittedMessage], root: FollowedPath, *, actor: str, at: datetime
 ) -> Counter[str]:
     """Add the messages that are not here yet; how many were `added`, and how many `known`."""
+    session = admitted.session
     if sessions.find(tx, session.id) is None:
-        placed = replace(
-            session, key=_key_under_root(session.key, root), imported=True, message_count=0, token_estimate=0
-        )
-        sessions.insert(tx, redact_session(placed))
+        sessions.insert(tx, admitted.keyed(_key_under_root(session.key, root)).counted(0, 0).session)
     counts: Counter[str] = Counter()
-    for message in said:
-        standing = find_same_message(tx, replace(message, session_id=session.id))
-        calls = tuple(map(redact_tool_call, message.tool_calls))
+    for one in said:
+        placed = one.placed(session.id)
+        standing = find_same_message(tx, placed.message)
+        calls = placed.message.tool_calls
         if standing is None:
-            append_message(tx, replace(message, session_id=session.id), message.created_at)
+            append_message(tx, placed, placed.message.created_at)
         elif calls and calls != standing.tool_calls:
             # An agent writes a message again when its tools have answered.
             messages.set_calls(tx, replace(standing, tool_calls=calls))

@@ -20,8 +20,9 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import citations
 from recollectum.storage.tables.learning import forgotten_spans, jobs
 from recollectum.testing import ScriptedModel
-from recollectum.vault.consolidation.apply import FindingOutcome, apply_findings
+from recollectum.vault.consolidation.apply import FindingOutcome, admit_findings, apply_findings
 from recollectum.vault.consolidation.snapshot import take_snapshot
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.review.writing import ChangeContext
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.vault import Vault
@@ -377,22 +378,23 @@ def test_a_reader_that_is_sure_of_itself_is_not_believed_about_others_words(vaul
 
     def change(tx: Tx, reading: ClockReading) -> Counter[FindingOutcome]:
         snapshot = take_snapshot(tx, session, 1, vault.owner, reading, most_known=10)
-        return apply_findings(ChangeContext(tx, reading, stands_on), snapshot, [sure], "run_1")[0]
+        return apply_findings(ChangeContext(tx, reading, stands_on), snapshot, admitted, "run_1")[0]
 
+    admitted, _ = admit_findings(Intake(stands_on), [sure])
     assert stands_on.write(change) == {FindingOutcome.PROPOSED: 1}
     assert contents(vault) == []
 
 
 @pytest.mark.parametrize("span", [Span("msg_none", 0, 4), Span("", 0, 4), Span("said", 0, 1000), Span("said", 4, 4)])
 def test_a_finding_that_cites_what_was_not_said_is_left(vault: Vault, span: Span) -> None:
-    session = said(vault, TEA)
-    message = vault.sessions.get(session).messages()[0]
+    message = vault.sessions.get(session := said(vault, TEA)).messages()[0]
     place = replace(span, message_id=message.id) if span.message_id == "said" else span
     made_up = Finding(act=Act.ADD, content=TEA, kind=Kind.FACT, importance=0.5, spans=(place,), certain=True)
     stands_on = runtime(vault)
 
     def change(tx: Tx, reading: ClockReading) -> Counter[FindingOutcome]:
         snapshot = take_snapshot(tx, session, 1, vault.owner, reading, most_known=10)
-        return apply_findings(ChangeContext(tx, reading, stands_on), snapshot, [made_up], "run_1")[0]
+        return apply_findings(ChangeContext(tx, reading, stands_on), snapshot, admitted, "run_1")[0]
 
+    admitted, _ = admit_findings(Intake(stands_on), [made_up])
     assert stands_on.write(change) == {FindingOutcome.IGNORED: 1}

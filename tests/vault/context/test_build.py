@@ -12,7 +12,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages as table
 from recollectum.text.tokens import counter_for
 from recollectum.vault.intake.draft import Draft
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START
 

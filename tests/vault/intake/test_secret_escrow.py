@@ -11,7 +11,7 @@ from recollectum.domain.errors import Conflict, NotFound
 from recollectum.domain.message import Message, Role, ToolCall
 from recollectum.domain.session import Session, SessionKey
 from recollectum.home.credentials.store import Credentials
-from recollectum.vault.intake.redaction import message_texts
+from recollectum.vault.intake.kept_secrets import message_texts
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home

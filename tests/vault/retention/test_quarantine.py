@@ -13,7 +13,7 @@ from recollectum.domain.message import Message, Role
 from recollectum.domain.proposal import Act, Decision, Finding, Span
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home

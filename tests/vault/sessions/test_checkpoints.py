@@ -6,7 +6,7 @@ from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.message import Message, Role
 from recollectum.domain.session import ORIGIN, Session, SessionKey, copied_to
 from recollectum.domain.trust import Trust
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START

@@ -10,7 +10,7 @@ from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.message import Role, TokenCount, ToolCall, ToolStatus
 from recollectum.domain.session import SessionKey, SessionKind
 from recollectum.domain.trust import Trust
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
 

@@ -8,7 +8,7 @@ from recollectum.domain.message import ToolCall
 from recollectum.domain.session import Summary
 from recollectum.storage.tables.content import summaries
 from recollectum.testing import ScriptedModel
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault

@@ -9,7 +9,7 @@ from recollectum.domain.message import Message, Role
 from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import HookEvent
 from recollectum.transfer.transcript_reader import TranscriptLineReader
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 
 _CHANNEL = "cli"

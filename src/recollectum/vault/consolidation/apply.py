@@ -1,8 +1,7 @@
 """Writes each finding of a consolidation, puts it into the review inbox, or drops it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from recollectum.domain.errors import InvalidInput
@@ -15,7 +14,10 @@ from recollectum.storage.tables.learning import forgotten_spans, proposals
 from recollectum.storage.tables.learning.runs import Effect
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.consolidation.snapshot import Snapshot
+from recollectum.vault.intake.admitted import AdmittedFinding
 from recollectum.vault.intake.draft import Draft
+from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.review.service import enqueue, finding_digest
 from recollectum.vault.review.writing import ChangeContext, find_changeable, write_finding
 
@@ -44,7 +46,7 @@ _OUTCOME_OF_ACT = {
 
 
 def apply_findings(
-    desk: ChangeContext, snapshot: Snapshot, findings: Sequence[Finding], run_id: str
+    desk: ChangeContext, snapshot: Snapshot, findings: Sequence[AdmittedFinding], run_id: str
 ) -> tuple[Counter[FindingOutcome], list[Effect]]:
     """Settle every finding in one transaction; how many came to what, and what was done to memories."""
     said = {message.id: message for message in snapshot.conversation}
@@ -54,29 +56,41 @@ def apply_findings(
     effects: list[Effect] = []
     for finding in findings:
         held = _with_trust(finding, said, snapshot)
-        if held is None or _is_forgotten_span(held, bars) or _was_forgotten(desk, held, said):
-            fates[FindingOutcome.IGNORED] += 1
-            continue
-        fate, effect = _apply_finding(desk, held, snapshot, run_id)
+        if held is None or _is_forgotten_span(held.finding, bars) or _was_forgotten(desk, held.finding, said):
+            fate, effect = FindingOutcome.IGNORED, None
+        else:
+            fate, effect = _apply_finding(desk, held, snapshot, run_id)
+        if fate is FindingOutcome.IGNORED:
+            queue_secret_deletion(desk.tx, finding.content, finding.finding.reason)
         fates[fate] += 1
         if effect:
             effects.append(effect)
     return fates, effects
 
 
-def _with_trust(finding: Finding, said: Mapping[str, Message], snapshot: Snapshot) -> Finding | None:
-    """The finding with the trust its words deserve; None when it cites what was not said, or cannot be kept."""
+def admit_findings(intake: Intake, findings: Iterable[Finding]) -> tuple[list[AdmittedFinding], int]:
+    """Admit what a reading found, before its transaction; and how many cannot be kept."""
+    admitted: list[AdmittedFinding] = []
+    refused = 0
+    for finding in findings:
+        try:
+            Draft(content=finding.content, key=finding.key, kind=finding.kind, importance=finding.importance).check()
+            admitted.append(intake.finding(finding))
+        except InvalidInput:
+            refused += 1
+    return admitted, refused
+
+
+def _with_trust(admitted: AdmittedFinding, said: Mapping[str, Message], snapshot: Snapshot) -> AdmittedFinding | None:
+    """The finding with the trust its words deserve; None when it cites what was not said."""
+    finding = admitted.finding
     if not finding.spans or not all(_is_said(span, said) for span in finding.spans):
         return None
     trust = least_trusted(finding.trust, *(said[span.message_id].trust for span in finding.spans))
     if snapshot.foreign:
         trust = least_trusted(trust, Trust.IMPORTED)
-    try:
-        Draft(content=finding.content, key=finding.key, kind=finding.kind, importance=finding.importance).checked()
-    except InvalidInput:
-        return None
     certain = finding.certain and trust is Trust.OWNER and finding.act not in _NEEDS_REVIEW
-    return replace(finding, trust=trust, certain=certain)
+    return admitted.trusted(trust, certain=certain)
 
 
 def _is_said(span: Span, said: Mapping[str, Message]) -> bool:
@@ -100,32 +114,34 @@ def _was_forgotten(desk: ChangeContext, finding: Finding, said: Mapping[str, Mes
 
 
 def _apply_finding(
-    desk: ChangeContext, finding: Finding, snapshot: Snapshot, run_id: str
+    desk: ChangeContext, admitted: AdmittedFinding, snapshot: Snapshot, run_id: str
 ) -> tuple[FindingOutcome, Effect | None]:
-    if proposals.is_rejected(desk.tx, finding_digest(finding)):
+    if proposals.is_rejected(desk.tx, finding_digest(admitted.finding)):
         return FindingOutcome.IGNORED, None
-    aimed = _with_key_holder(desk, finding)
-    targets = [found for target in aimed.targets if (found := find_changeable(desk, target))]
-    if len(targets) < len(aimed.targets):
+    aimed = _with_key_holder(desk, admitted)
+    wanted = aimed.finding.targets
+    targets = [found for target in wanted if (found := find_changeable(desk, target))]
+    if len(targets) < len(wanted):
         # What it would change is gone; to write it anyway would bring back what somebody took away.
         return FindingOutcome.IGNORED, None
-    if aimed.certain and desk.runtime.gate.own and _unchanged(targets, snapshot):
+    if aimed.finding.certain and desk.runtime.gate.own and _unchanged(targets, snapshot):
         written = write_finding(desk, aimed, targets, agent=snapshot.session.key.agent, run_id=run_id)
         return (_OUTCOME_OF_ACT[written.effect.act] if written.effect else FindingOutcome.RENEWED), written.effect
     laid = enqueue(desk, aimed, targets, run_id=run_id, session_id=snapshot.session.id)
     return (FindingOutcome.PROPOSED if laid else FindingOutcome.IGNORED), None
 
 
-def _with_key_holder(desk: ChangeContext, finding: Finding) -> Finding:
+def _with_key_holder(desk: ChangeContext, admitted: AdmittedFinding) -> AdmittedFinding:
     """The finding with its target named, where the key that it wants is held by a memory that says something else."""
+    finding = admitted.finding
     holder = memories.find_by_key(desk.tx, finding.key) if finding.act is Act.ADD and finding.key else None
     if (
         holder is None
         or find_changeable(desk, holder.id) is None
         or fingerprint(holder.content) == fingerprint(finding.content)
     ):
-        return finding
-    return replace(finding, act=Act.UPDATE, targets=(holder.id,), certain=False)
+        return admitted
+    return admitted.aimed(Act.UPDATE, (holder.id,))
 
 
 def _unchanged(targets: Sequence[Memory], snapshot: Snapshot) -> bool:

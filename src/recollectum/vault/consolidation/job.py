@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recollectum.domain.errors import ModelError, NotFound, StorageError
 from recollectum.domain.models.language_model import Prompt
@@ -17,8 +17,11 @@ from recollectum.storage.tables.content import sessions
 from recollectum.storage.tables.learning import jobs, runs
 from recollectum.storage.tables.learning.jobs import Job, JobState
 from recollectum.storage.tables.learning.runs import ConsolidationRun
-from recollectum.vault.consolidation.apply import FindingOutcome, apply_findings
+from recollectum.vault.consolidation.apply import FindingOutcome, admit_findings, apply_findings
 from recollectum.vault.consolidation.snapshot import Snapshot, take_snapshot
+from recollectum.vault.intake.admitted import AdmittedFinding
+from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.redaction import redact_text
 from recollectum.vault.review.writing import ChangeContext
 from recollectum.vault.runtime import VaultRuntime
 
@@ -53,7 +56,7 @@ def claim_job(runtime: VaultRuntime, job_id: str) -> Job | None:
 def release_failed_job(runtime: VaultRuntime, job: Job, trouble: Exception) -> None:
     """Let go of a job whose attempt failed: it is tried again later, or waits for a person after too many."""
     rules = runtime.settings.consolidation
-    words = f"{type(trouble).__name__}: {trouble}"[:_MAX_ERROR_LENGTH]
+    words = redact_text(f"{type(trouble).__name__}: {trouble}")[:_MAX_ERROR_LENGTH]
     state = JobState.FAILED if job.attempts > rules.retries else JobState.WAITING
 
     def change(tx: Tx, reading: ClockReading) -> None:
@@ -143,6 +146,14 @@ class ConsolidationOutcome:
     trouble: str | None = None
 
 
+class _ReadingResult(NamedTuple):
+    """What a reading found, as it may be written."""
+
+    findings: list[AdmittedFinding]
+    by: str
+    ignored: int
+
+
 def enqueue_job(tx: Tx, runtime: VaultRuntime, session_id: str, through: int, reading: ClockReading) -> Job:
     """Note, in the transaction that causes it, that a conversation is to be read up to a position."""
     return jobs.add(
@@ -173,7 +184,14 @@ def run_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
         release_failed_job(runtime, job, error)
         runtime.log.info("consolidation.failed", {"job": job.id, "error": type(error).__name__})
         return ConsolidationOutcome(session_id=job.subject, trouble=str(error))
-    done = runtime.write(lambda tx, reading: _store_result(ChangeContext(tx, reading, runtime), job, snapshot, found))
+    with Intake(runtime) as intake:
+        admitted, refused = admit_findings(intake, found.findings)
+        result = _ReadingResult(admitted, by=str(found.by), ignored=found.ignored + refused)
+        done = runtime.write(
+            lambda tx, reading: _store_result(ChangeContext(tx, reading, runtime), job, snapshot, result)
+        )
+        if done.run is None:
+            intake.discard()
     if done.run:
         told = {"added": done.run.added, "updated": done.run.updated, "proposed": done.run.proposed}
         runtime.log.info("consolidation.done", {"job": job.id, "run": done.run.id, **told})
@@ -192,7 +210,7 @@ def load_snapshot(runtime: VaultRuntime, session_id: str, through: int) -> Snaps
     return runtime.read(read)
 
 
-def _store_result(desk: ChangeContext, job: Job, snapshot: Snapshot, found: "Distilled") -> ConsolidationOutcome:
+def _store_result(desk: ChangeContext, job: Job, snapshot: Snapshot, found: _ReadingResult) -> ConsolidationOutcome:
     """Everything a reading found, with the end of its job; or nothing, when the job or the words are not ours."""
     tx, now, session_id = desk.tx, desk.reading.now, job.subject
     if sessions.find(tx, session_id) is None or runs.read_to(tx, session_id) != snapshot.from_position:
@@ -208,7 +226,7 @@ def _store_result(desk: ChangeContext, job: Job, snapshot: Snapshot, found: "Dis
         session_id=session_id,
         from_position=snapshot.from_position,
         through_position=snapshot.through,
-        by=str(found.by),
+        by=found.by,
         added=fates[FindingOutcome.ADDED],
         updated=fates[FindingOutcome.UPDATED],
         superseded=fates[FindingOutcome.SUPERSEDED],

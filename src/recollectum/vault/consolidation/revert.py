@@ -9,6 +9,7 @@ from recollectum.policy.lifecycle import enter
 from recollectum.storage.tables.content import memories, versions
 from recollectum.storage.tables.learning import proposals, runs
 from recollectum.storage.tables.learning.runs import ConsolidationRun, Effect
+from recollectum.vault.intake.admitted import stored_text
 from recollectum.vault.memories import changes
 from recollectum.vault.review.writing import ChangeContext, find_changeable
 
@@ -61,7 +62,6 @@ def _restore_version(desk: ChangeContext, memory: Memory) -> bool:
     last = earlier[-1]
     before = replace(
         memory,
-        content=last.content,
         key=last.key,
         kind=last.kind,
         importance=last.importance,
@@ -71,7 +71,7 @@ def _restore_version(desk: ChangeContext, memory: Memory) -> bool:
         version=memory.version + 1,
         updated_at=desk.reading.now,
     )
-    changes.update(desk.change, memory, before, EventType.EDITED)
+    changes.update(desk.change, memory, before, EventType.EDITED, content=stored_text(last.content))
     return True
 
 

@@ -1,6 +1,11 @@
-"""How text enters a vault.
+"""How text enters a vault: cleaned, without secrets, within its limits, and with its trust decided.
 
-draft         checks a memory and its trust before it is written
-redaction     replaces secrets, and moves them to the credential store when told to
-secret_store  stores redacted secrets for each vault
+intake        admits each noun before its transaction, and keeps its secrets when told to
+admitted      the types that writers accept; only this room makes them
+draft         what callers hand in for a memory, and the checks of its values
+new_message   what callers hand in for a message, and the checks of its values
+trust         decides how far the text of a caller is trusted
+redaction     replaces secrets in texts and JSON values
+kept_secrets  finds references to kept secrets, and deletes secrets whose texts are gone
+secret_store  stores kept secrets for each vault
 """

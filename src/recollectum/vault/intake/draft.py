@@ -1,28 +1,11 @@
-"""Checks a memory before it is written: content, kind, importance, times, and its trust in a shared vault."""
+"""What callers hand in for a memory, and the checks of its values."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.errors import InvalidInput, StepRefused
+from recollectum.domain.errors import InvalidInput
 from recollectum.domain.memory import MAX_CONTENT, Kind, check_key
-from recollectum.domain.trust import Trust
-from recollectum.text.cleaning import clean
-from recollectum.vault.intake.redaction import redact_text
-
-_TRUSTED = frozenset({Trust.OWNER, Trust.ASSISTANT})
-
-
-def check_shared_trust(owner: Owner | None, trust: Trust) -> Trust:
-    """The trust, unless the vault is the one that all share and the text is not its owner's own."""
-    if owner is not None and owner.kind is OwnerKind.GLOBAL and trust not in _TRUSTED:
-        raise StepRefused(
-            f"text of {trust} origin is not taken into the global vault, which everybody reads; "
-            "let its operator say it, or keep it in a person's own vault"
-        )
-    return trust
-
 
 MAX_PAGE = 1000
 
@@ -43,8 +26,8 @@ class Draft:
     message_id: str | None = None
     agent: str | None = None
 
-    def checked(self) -> "Draft":
-        """The same draft with a clean text, or a sentence about the first value that cannot be used."""
+    def check(self) -> None:
+        """Refuse the first value that cannot be used, in one sentence."""
         if self.key is not None:
             check_key(self.key)
         if self.ttl is not None and self.ttl <= timedelta(0):
@@ -54,18 +37,17 @@ class Draft:
         check_aware("valid_to", self.valid_to)
         if self.valid_from and self.valid_to and self.valid_to <= self.valid_from:
             raise InvalidInput(f"valid_to {self.valid_to} is not after valid_from {self.valid_from}")
-        agent = clean(self.agent) if self.agent else None
-        return replace(self, content=check_content(self.content), kind=checked_kind(self.kind), agent=agent)
+        checked_kind(self.kind)
+        check_content(self.content)
 
 
 def check_content(content: str) -> str:
-    """A text that can be kept, without secrets."""
-    text = redact_text(clean(content))
-    if not text.strip():
+    """A content that says something and is not too long."""
+    if not content.strip():
         raise InvalidInput("the content is empty; give it at least one word")
-    if len(text) > MAX_CONTENT:
-        raise InvalidInput(f"content of {len(text)} characters is too long; use at most {MAX_CONTENT}")
-    return text
+    if len(content) > MAX_CONTENT:
+        raise InvalidInput(f"content of {len(content)} characters is too long; use at most {MAX_CONTENT}")
+    return content
 
 
 def check_importance(importance: float) -> float:

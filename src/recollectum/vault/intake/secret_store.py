@@ -15,7 +15,7 @@ from recollectum.home.paths import Home
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import erased
-from recollectum.vault.intake.redaction import SERVICE
+from recollectum.vault.intake.kept_secrets import SERVICE
 
 _SECRET = "keeping"
 _SECRET_BYTES = 32

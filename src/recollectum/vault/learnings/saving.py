@@ -14,7 +14,9 @@ from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import Retention, active_times, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.learning import learnings
-from recollectum.vault.intake.draft import check_content, check_shared_trust
+from recollectum.vault.intake.admitted import AdmittedText
+from recollectum.vault.intake.kept_secrets import queue_secret_deletion
+from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.learnings.merge import is_same_learning
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
@@ -47,7 +49,7 @@ def open_learning_writer(tx: Tx, reading: ClockReading, runtime: VaultRuntime, a
         reading=reading,
         ids=runtime.ids,
         retention=runtime.retention,
-        trust=Trust.OWNER if runtime.gate.own else Trust.UNKNOWN,
+        trust=caller_trust(runtime.gate),
         owner=runtime.gate.owner,
         agent=agent,
     )
@@ -67,20 +69,20 @@ class LearningWriter:
     owner: Owner | None
     agent: str | None
 
-    def say(self, text: str, category: Kind) -> Learning:
+    def say(self, text: AdmittedText, category: Kind) -> Learning:
         """Keep a learning; one that is known already gets the day of today instead."""
-        content = check_content(text)
         for memory in self._known(category):
-            if is_same_learning(memory.content, content):
+            if is_same_learning(memory.content, text):
+                queue_secret_deletion(self.change.tx, text)
                 return self._renew(memory)
-        return self.add(content, category, today(self.reading))
+        return self.add(text, category, today(self.reading))
 
-    def add(self, text: str, category: Kind, day: date) -> Learning:
+    def add(self, text: AdmittedText, category: Kind, day: date) -> Learning:
         """Keep a learning as a new memory."""
         now = self.reading.now
         memory = Memory(
             id=self.ids("mem"),
-            content=check_content(text),
+            content=text,
             kind=category,
             trust=check_shared_trust(self.owner, self.trust),
             author=self.change.actor,
@@ -89,20 +91,19 @@ class LearningWriter:
             updated_at=now,
             **active_times(now, self.retention.of(self.agent)),
         )
-        return self._dated(self._held_back(changes.add(self.change, memory)), day)
+        return self._dated(self._held_back(changes.add(self.change, memory, text)), day)
 
-    def edit(self, memory: Memory, text: str, category: Kind, day: date) -> Learning:
+    def edit(self, memory: Memory, text: AdmittedText, category: Kind, day: date) -> Learning:
         """Say a learning otherwise; what it said before is kept as a version."""
         after = replace(
             memory,
-            content=check_content(text),
             kind=category,
             author=self.change.actor,
             trust=check_shared_trust(self.owner, least_trusted(memory.trust, self.trust)),
             version=memory.version + 1,
             updated_at=self.reading.now,
         )
-        edited = changes.update(self.change, memory, after, EventType.EDITED)
+        edited = changes.update(self.change, memory, after, EventType.EDITED, content=text)
         return self._dated(self._held_back(edited), day)
 
     def redate(self, memory: Memory, day: date) -> Learning:

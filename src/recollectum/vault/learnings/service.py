@@ -14,6 +14,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.runtime import VaultRuntime
 
 
@@ -36,9 +37,11 @@ class Learnings:
         from recollectum.vault.learnings.saving import open_learning_writer  # noqa: PLC0415
 
         kind, whose = check_category(category), self._whose(agent, shared=shared)
-        return self._runtime.write(
-            lambda tx, reading: open_learning_writer(tx, reading, self._runtime, whose).say(text, kind),
-        )
+        with Intake(self._runtime) as intake:
+            admitted = intake.content(text)
+            return self._runtime.write(
+                lambda tx, reading: open_learning_writer(tx, reading, self._runtime, whose).say(admitted, kind),
+            )
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def page(

@@ -1,6 +1,6 @@
 """Syncs LEARNINGS.md and the vault in both directions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,8 @@ from recollectum.storage.tables.content import memories, versions
 from recollectum.storage.tables.learning import learnings
 from recollectum.vault.files import owner_files as files
 from recollectum.vault.files.text_files import UnreadableFile
+from recollectum.vault.intake.admitted import AdmittedText
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.learnings.document import (
     DocumentChanges,
     LearningEntry,
@@ -58,15 +60,17 @@ def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
     path = learnings_path(runtime, agent)
     owner = files.owner_folder(runtime.owners, runtime.gate.owner)
 
-    def at(tx: Tx, reading: ClockReading) -> _Sync:
-        return _Sync(files.read(path), owner, open_learning_writer(tx, reading, runtime, agent))
+    def at(tx: Tx, reading: ClockReading, admitted: Mapping[str, AdmittedText]) -> _Sync:
+        return _Sync(files.read(path), owner, open_learning_writer(tx, reading, runtime, agent), admitted)
 
     try:
-        if runtime.read(lambda tx, reading: at(tx, reading).is_idle()):
+        if runtime.read(lambda tx, reading: at(tx, reading, {}).is_idle()):
             return LearningsReport(path=path)
         for _ in range(_ATTEMPTS):
             try:
-                return runtime.write(lambda tx, reading: at(tx, reading).run())
+                with Intake(runtime) as intake:
+                    admitted = _admit_entries(intake, files.read(path))
+                    return runtime.write(lambda tx, reading, said=admitted: at(tx, reading, said).run())
             except files.FileChangedError:
                 continue
     except (UnreadableFile, MalformedLearnings) as error:
@@ -74,10 +78,20 @@ def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
     return LearningsReport(path=path, problem=f"{path}: is being written by another program; sync it again later")
 
 
+def _admit_entries(intake: Intake, read: files.FileSnapshot) -> dict[str, AdmittedText]:
+    """What the entries below the four headings say, as it may be written; by what the file says."""
+    parts = [] if read.state is None else parse_learnings(read.text)
+    said = {part.text for part in parts if isinstance(part, LearningEntry) and part.category}
+    return {text: intake.content(text) for text in said}
+
+
 class _Sync:
     """One sync in one transaction."""
 
-    def __init__(self, read: files.FileSnapshot, owner: Path, keeper: LearningWriter) -> None:
+    def __init__(
+        self, read: files.FileSnapshot, owner: Path, keeper: LearningWriter, admitted: Mapping[str, AdmittedText]
+    ) -> None:
+        self._admitted = admitted
         self._read = read
         self._owner = owner
         self._keeper = keeper
@@ -152,16 +166,22 @@ class _Sync:
         shown: dict[int, Learning] = {}
         for place in done.added:
             entry = self._entries[place]
-            shown[place] = self._keeper.add(entry.text, _category(entry), entry.day or self._today)
+            shown[place] = self._keeper.add(self._words(entry), _category(entry), entry.day or self._today)
         for place, memory_id in done.edited.items():
             entry = self._entries[place]
             day = done.days.get(memory_id, self._known[memory_id].day)
-            shown[place] = self._keeper.edit(self._memories[memory_id], entry.text, _category(entry), day)
+            shown[place] = self._keeper.edit(self._memories[memory_id], self._words(entry), _category(entry), day)
         for memory_id in done.forgotten:
             self._keeper.forget(self._memories[memory_id])
         for place, memory_id in done.standing.items():
             shown[place] = self._dated(self._memories[memory_id], done)
         return shown
+
+    def _words(self, entry: LearningEntry) -> AdmittedText:
+        if entry.text not in self._admitted:
+            # Written after the entries were admitted, before this transaction.
+            raise files.FileChangedError
+        return self._admitted[entry.text]
 
     def _dated(self, memory: Memory, done: LearningsMerge) -> Learning:
         day, known = done.days.get(memory.id), self._known[memory.id]

@@ -17,7 +17,8 @@ from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import forgotten_spans, proposals
 from recollectum.storage.tables.trail import events
 from recollectum.text.terms.similarity import fingerprint
-from recollectum.vault.intake.redaction import queue_secret_deletion
+from recollectum.vault.intake.admitted import AdmittedText
+from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 
 #: Who moves a memory when its deadline does.
 LIFECYCLE = "lifecycle"
@@ -39,18 +40,26 @@ class Change:
     at: datetime
 
 
-def add(change: Change, memory: Memory, mark: str | None = None) -> Memory:
-    """Write a new memory; `mark` is the fingerprint of its content, where that is known already."""
-    number = memories.insert(change.tx, memory, mark or fingerprint(memory.content), due_at(memory))
+def add(change: Change, memory: Memory, content: AdmittedText, mark: str | None = None) -> Memory:
+    """Write a new memory that says `content`; `mark` is the fingerprint of it, where that is known already."""
+    memory = _saying(memory, content)
+    number = memories.insert(change.tx, memory, mark or fingerprint(content), due_at(memory))
     index_memory(change.tx, number, memory)
     _record_event(change, EventType.CREATED, memory)
     return memory
 
 
 def update(
-    change: Change, before: Memory, after: Memory, type: EventType, payload: dict[str, Json] | None = None
+    change: Change,
+    before: Memory,
+    after: Memory,
+    type: EventType,
+    payload: dict[str, Json] | None = None,
+    *,
+    content: AdmittedText | None = None,
 ) -> Memory:
-    """Write a memory over what it was; a new version keeps the one before it."""
+    """Write a memory over what it was; a new version keeps the one before it. Without `content` its words stay."""
+    after = _saying(after, before.content if content is None else content)
     if after.version != before.version:
         versions.keep(change.tx, before, after.updated_at)
     number = memories.update(change.tx, before, after, fingerprint(after.content), due_at(after))
@@ -59,6 +68,10 @@ def update(
     _update_forgotten_spans(change.tx, before, after)
     _record_event(change, type, after, payload)
     return after
+
+
+def _saying(memory: Memory, content: str) -> Memory:
+    return memory if memory.content is content else replace(memory, content=content)
 
 
 def move(change: Change, memory: Memory, to: State, rules: Retention, because: str | None = None) -> Memory:

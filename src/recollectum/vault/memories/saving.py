@@ -1,11 +1,11 @@
-"""Turns a checked draft into a new memory, a new version under its key, or a renewal of a duplicate."""
+"""Turns an admitted draft into a new memory, a new version under its key, or a renewal of a duplicate."""
 
 from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
-from recollectum.domain.memory import Kind, Memory, SaveOutcome, SaveResult, State
+from recollectum.domain.memory import Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.trust import Trust, least_trusted
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.duplicates import find_duplicate, is_same_time, later_deadline
@@ -13,16 +13,18 @@ from recollectum.policy.lifecycle import LIVE, active_times, enter
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, messages, sessions
 from recollectum.text.terms.similarity import fingerprint
-from recollectum.vault.intake.draft import Draft, check_shared_trust
+from recollectum.vault.intake.admitted import AdmittedMemory
+from recollectum.vault.intake.kept_secrets import queue_secret_deletion
+from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.runtime import VaultRuntime
 
 
-def save_draft(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntime) -> SaveResult:
-    """Store a checked draft; nothing is doubled and nothing that was said before is lost."""
+def save_draft(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: VaultRuntime) -> SaveResult:
+    """Store an admitted draft; nothing is doubled and nothing that was said before is lost."""
     expires_at = _deadline(draft, reading.now)
-    trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft.message_id, runtime))
+    trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft))
     mark = fingerprint(draft.content)
     change = changes.Change(tx, runtime.actor, reading.now)
     holder = _find_key_holder(tx, draft, reading, runtime)
@@ -35,27 +37,29 @@ def save_draft(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntim
         outcome, saved = SaveOutcome.CHANGED, _replace_content(change, holder, draft, expires_at, trust, runtime)
     else:
         new = _new_memory(draft, expires_at, trust, reading.now, runtime)
-        outcome, saved = SaveOutcome.CREATED, changes.add(change, new, mark)
+        outcome, saved = SaveOutcome.CREATED, changes.add(change, new, draft.content, mark)
     kept = apply_quarantine(change, saved, runtime.retention, agent=draft.agent, message_id=draft.message_id)
     return SaveResult(kept, outcome)
 
 
-def _deadline(draft: Draft, now: datetime) -> datetime | None:
+def _deadline(draft: AdmittedMemory, now: datetime) -> datetime | None:
     try:
         return now + draft.ttl if draft.ttl else None
     except OverflowError:
         raise InvalidInput(f"ttl {draft.ttl} reaches past the last year there is; leave it out") from None
 
 
-def _find_key_holder(tx: Tx, draft: Draft, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
+def _find_key_holder(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
     """The live memory that holds the draft's key."""
     held = memories.find_by_key(tx, draft.key) if draft.key else None
     return _if_live(tx, held, reading, runtime)
 
 
-def _find_duplicate(tx: Tx, draft: Draft, mark: str, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
+def _find_duplicate(
+    tx: Tx, draft: AdmittedMemory, mark: str, reading: ClockReading, runtime: VaultRuntime
+) -> Memory | None:
     """A live memory that says the same thing."""
-    alike = memories.alike(tx, mark, Kind(draft.kind))
+    alike = memories.alike(tx, mark, draft.kind)
     live = (found for one in alike if (found := _if_live(tx, one, reading, runtime)))
     candidates = [one for one in live if one.state is State.ACTIVE or not _key_is_taken(tx, one)]
     return find_duplicate(candidates, key=draft.key, valid_from=draft.valid_from, valid_to=draft.valid_to)
@@ -74,13 +78,13 @@ def _if_live(tx: Tx, memory: Memory | None, reading: ClockReading, runtime: Vaul
     return settled if settled.state in LIVE else None
 
 
-def _says_the_same(memory: Memory, draft: Draft, mark: str) -> bool:
+def _says_the_same(memory: Memory, draft: AdmittedMemory, mark: str) -> bool:
     same_time = is_same_time(memory, draft.valid_from, draft.valid_to)
     return same_time and memory.kind == draft.kind and fingerprint(memory.content) == mark
 
 
 def _renew(
-    change: changes.Change, known_one: Memory, draft: Draft, expires_at: datetime | None, runtime: VaultRuntime
+    change: changes.Change, known_one: Memory, draft: AdmittedMemory, expires_at: datetime | None, runtime: VaultRuntime
 ) -> Memory:
     """Said again: its life begins anew, and its importance is the greater of the two."""
     renewed = replace(
@@ -91,13 +95,15 @@ def _renew(
         updated_at=change.at,
     )
     active = enter(renewed, State.ACTIVE, change.at, runtime.retention)
+    # Its own words stay: what was kept for the draft is needed no more, unless they refer to it too.
+    queue_secret_deletion(change.tx, draft.content)
     return changes.update(change, known_one, active, EventType.DEDUPLICATED)
 
 
 def _replace_content(
     change: changes.Change,
     holder: Memory,
-    draft: Draft,
+    draft: AdmittedMemory,
     expires_at: datetime | None,
     trust: Trust,
     runtime: VaultRuntime,
@@ -106,7 +112,7 @@ def _replace_content(
     edited = replace(
         holder,
         content=draft.content,
-        kind=Kind(draft.kind),
+        kind=draft.kind,
         importance=draft.importance,
         trust=trust,
         message_id=draft.message_id,
@@ -118,17 +124,17 @@ def _replace_content(
         updated_at=change.at,
     )
     active = enter(edited, State.ACTIVE, change.at, runtime.retention)
-    return changes.update(change, holder, active, EventType.EDITED)
+    return changes.update(change, holder, active, EventType.EDITED, content=draft.content)
 
 
 def _new_memory(
-    draft: Draft, expires_at: datetime | None, trust: Trust, now: datetime, runtime: VaultRuntime
+    draft: AdmittedMemory, expires_at: datetime | None, trust: Trust, now: datetime, runtime: VaultRuntime
 ) -> Memory:
     return Memory(
         id=runtime.ids("mem"),
         content=draft.content,
         key=draft.key,
-        kind=Kind(draft.kind),
+        kind=draft.kind,
         importance=draft.importance,
         trust=trust,
         author=runtime.actor,
@@ -143,14 +149,13 @@ def _new_memory(
     )
 
 
-def _least_trust(tx: Tx, message_id: str | None, runtime: VaultRuntime) -> Trust:
-    """What is remembered is believed no more than who says it, nor than the message it came from."""
-    said_by = Trust.OWNER if runtime.gate.own else Trust.UNKNOWN
-    if message_id is None:
-        return said_by
-    message = messages.find(tx, message_id)
+def _least_trust(tx: Tx, draft: AdmittedMemory) -> Trust:
+    """What is remembered is trusted no more than who says it, nor than the message it came from."""
+    if draft.message_id is None:
+        return draft.trust
+    message = messages.find(tx, draft.message_id)
     if message is None:
-        raise NotFound(f"there is no message {message_id!r} in this vault to remember from")
+        raise NotFound(f"there is no message {draft.message_id!r} in this vault to remember from")
     session = sessions.find(tx, message.session_id)
     brought_in = Trust.IMPORTED if session and session.imported else Trust.OWNER
-    return least_trusted(said_by, message.trust, brought_in)
+    return least_trusted(draft.trust, message.trust, brought_in)

@@ -17,23 +17,23 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, versions
 from recollectum.storage.tables.trail import events
 from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.admitted import AdmittedMemory, AdmittedMessage, AdmittedText
 from recollectum.vault.intake.draft import (
     MAX_PAGE,
     Draft,
     check_aware,
-    check_content,
     check_importance,
     check_limit,
-    check_shared_trust,
     checked_kind,
 )
-from recollectum.vault.intake.redaction import SecretEscrow
+from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.history import History
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
 from recollectum.vault.runtime import VaultRuntime
-from recollectum.vault.tool_use import record_tool_use
+from recollectum.vault.tool_use import record_tool_use, tool_use_message
 
 #: Moving a memory into the trash is deleting it, whatever the method is called.
 _MOVE = ActionChoice(
@@ -149,13 +149,12 @@ class Memories:
     ) -> Memory:
         """Change a memory and keep what it said before. With `version`, only if it is still at that one."""
 
-        def change(tx: Tx, reading: ClockReading, words: str | None) -> Memory:
+        def change(tx: Tx, reading: ClockReading, words: AdmittedText | None) -> Memory:
             before = self._editable(tx, memory_id, reading)
             if version is not None and before.version != version:
                 raise Conflict(f"memory {memory_id!r} is at version {before.version}, not {version}; read it again")
             after = replace(
                 before,
-                content=before.content if words is None else words,
                 importance=before.importance if importance is None else check_importance(importance),
                 kind=before.kind if kind is None else checked_kind(kind),
                 author=self._runtime.actor,
@@ -164,18 +163,18 @@ class Memories:
                 updated_at=reading.now,
             )
             done = self._change(tx, reading)
-            edited = changes.update(done, before, after, EventType.EDITED)
+            edited = changes.update(done, before, after, EventType.EDITED, content=words)
             return apply_quarantine(done, edited, self._runtime.retention)
 
-        with SecretEscrow(self._runtime, set()) as keeping:
-            words = None if content is None else check_content(keeping.text(content))
+        with Intake(self._runtime) as intake:
+            words = None if content is None else intake.content(content)
             return self._runtime.write(lambda tx, reading: change(tx, reading, words))
 
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def supersede(self, memory_id: str, content: str) -> Memory:
         """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
 
-        def change(tx: Tx, reading: ClockReading, text: str) -> Memory:
+        def change(tx: Tx, reading: ClockReading, text: AdmittedText) -> Memory:
             old = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
             _check_live(old, old.state)
             if old.superseded_by:
@@ -190,7 +189,7 @@ class Memories:
                 kind=old.kind,
                 importance=old.importance,
                 author=self._runtime.actor,
-                trust=check_shared_trust(self.gate.owner, Trust.OWNER if self.gate.own else Trust.UNKNOWN),
+                trust=check_shared_trust(self.gate.owner, caller_trust(self.gate)),
                 agent=old.agent,
                 created_at=reading.now,
                 updated_at=reading.now,
@@ -198,10 +197,10 @@ class Memories:
                 supersedes=old.id,
             )
             rules = self._runtime.retention
-            return apply_quarantine(done, changes.add(done, enter(new, State.ACTIVE, reading.now, rules)), rules)
+            return apply_quarantine(done, changes.add(done, enter(new, State.ACTIVE, reading.now, rules), text), rules)
 
-        with SecretEscrow(self._runtime, set()) as keeping:
-            text = check_content(keeping.text(content))
+        with Intake(self._runtime) as intake:
+            text = intake.content(content)
             return self._runtime.write(lambda tx, reading: change(tx, reading, text))
 
     @operation(_MOVE, Scope.USER, reads=True)
@@ -263,19 +262,27 @@ class Memories:
         return self._runtime.read(load)
 
     def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> list[SaveResult]:
-        def change(tx: Tx, reading: ClockReading, checked: list[Draft]) -> list[SaveResult]:
-            if said_by is not None:
-                source = record_tool_use(tx, said_by, reading, self._runtime)
-                checked = [replace(draft, message_id=source, agent=said_by.agent) for draft in checked]
-            return [save_draft(tx, draft, reading, self._runtime) for draft in checked]
-
-        with SecretEscrow(self._runtime, set()) as keeping:
-            checked = [replace(draft, content=keeping.text(draft.content)).checked() for draft in drafts]
-            saved = self._runtime.write(lambda tx, reading: change(tx, reading, checked))
+        with Intake(self._runtime) as intake:
+            admitted = [intake.memory(draft) for draft in drafts]
+            spoken = (said_by, intake.message(tool_use_message(said_by))) if said_by else None
+            saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, admitted, spoken))
         if self.gate.may_read():
             return saved
         # Who may only write is not told what was there before.
         return [replace(one, outcome=SaveOutcome.SAVED) for one in saved]
+
+    def _write_drafts(
+        self,
+        tx: Tx,
+        reading: ClockReading,
+        admitted: list[AdmittedMemory],
+        spoken: tuple[ToolUse, AdmittedMessage] | None,
+    ) -> list[SaveResult]:
+        if spoken is not None:
+            use, message = spoken
+            source = record_tool_use(tx, use, message, reading, self._runtime)
+            admitted = [draft.said_in(source, use.agent) for draft in admitted]
+        return [save_draft(tx, draft, reading, self._runtime) for draft in admitted]
 
     def _change(self, tx: Tx, reading: ClockReading) -> changes.Change:
         return changes.Change(tx, self._runtime.actor, reading.now)

@@ -16,12 +16,12 @@ from recollectum.recall.index.passages import note_hashes
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import notes
 from recollectum.storage.tables.index import chunks, embedding_cache
-from recollectum.text.cleaning import clean
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.files.crawl import Crawl, FoundFile, crawl, unreadable_reason
 from recollectum.vault.files.crawl_cache import CrawlCache
 from recollectum.vault.files.text_files import UnreadableFile, content_digest, decode, modification_time, read_bytes
-from recollectum.vault.intake.redaction import redact_lines
+from recollectum.vault.intake.admitted import AdmittedText
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.runtime import VaultRuntime
 
 #: Files that are read and stored in one transaction.
@@ -48,7 +48,7 @@ class _ReadFile:
     hash: str
     modified_at: datetime
     size: int
-    text: str
+    text: AdmittedText
 
 
 @dataclass(slots=True)
@@ -91,12 +91,12 @@ class _SyncRun:
                 yield _SeenFile(folder, file, note)
         self.gone += [note for note in known.values() if not found.may_hold(Path(folder), note.path)]
 
-    def read(self, seen: _SeenFile) -> _ReadFile | None:
+    def read(self, seen: _SeenFile, intake: Intake) -> _ReadFile | None:
         """A file with its text; one that cannot be read stays as it is known, one that is no text goes."""
         path = Path(seen.folder) / seen.found.path
         try:
             data, state = read_bytes(path, self.most)
-            text = redact_lines(clean(decode(data)))
+            text = intake.note(decode(data))
         except FileNotFoundError:
             # It went while we looked.
             self.gone += [seen.note] if seen.note else []
@@ -168,11 +168,12 @@ def _batches(work: Iterable[_SeenFile]) -> Iterator[list[_SeenFile]]:
 
 def _store(runtime: VaultRuntime, look: _SyncRun, batch: Iterable[_SeenFile]) -> None:
     """Read some files, and store them in one transaction."""
-    read = [one for seen in batch if (one := look.read(seen))]
-    if read:
-        counts, taken = runtime.write(lambda tx, reading: _write(tx, reading, read, list(look.gone)))
-        look.counts += counts
-        look.gone = [note for note in look.gone if note.number not in taken]
+    with Intake(runtime) as intake:
+        read = [one for seen in batch if (one := look.read(seen, intake))]
+        if read:
+            counts, taken = runtime.write(lambda tx, reading: _write(tx, reading, read, list(look.gone)))
+            look.counts += counts
+            look.gone = [note for note in look.gone if note.number not in taken]
 
 
 def _write(

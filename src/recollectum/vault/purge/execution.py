@@ -17,7 +17,7 @@ from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.trail import events, meta
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.files.owner_files import owner_folder
-from recollectum.vault.intake.redaction import message_texts, queue_secret_deletion
+from recollectum.vault.intake.kept_secrets import message_texts, queue_message_secrets, queue_secret_deletion
 from recollectum.vault.learnings.sync import sync_learnings
 from recollectum.vault.memories import changes
 from recollectum.vault.messages import remove_session
@@ -82,7 +82,7 @@ class Destroyer(NamedTuple):
         self.needles.take(first, erased_rows.vector_of(self.tx, SourceKind.SESSIONS, number))
         for text in others:
             self.needles.take(text)
-        queue_secret_deletion(self.tx, first, *others)
+        queue_message_secrets(self.tx, message)
         embedding_cache.forget(self.tx, message_hashes(message))
         chunks.remove(self.tx, SourceKind.SESSIONS, number)
         erased_rows.clear_title(self.tx, message.session_id)

@@ -7,16 +7,18 @@ from hashlib import blake2b
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
 from recollectum.domain.memory import Memory
-from recollectum.domain.proposal import Act, Decision, Finding, Proposal
+from recollectum.domain.proposal import Decision, Finding, Proposal
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.learning import proposals
 from recollectum.storage.tables.learning.proposals import NewProposal
-from recollectum.text.cleaning import clean
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.gate import Gate, operation
-from recollectum.vault.intake.draft import MAX_PAGE, check_content, check_limit
+from recollectum.vault.intake.admitted import AdmittedFinding, AdmittedText, stored_finding
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.review.reading import (
     get_proposal,
     is_held,
@@ -30,7 +32,6 @@ from recollectum.vault.review.writing import ChangeContext, find_changeable, wri
 from recollectum.vault.runtime import VaultRuntime
 
 _DIGEST_BYTES = 16
-_MAX_REASON = 500
 
 
 def finding_digest(finding: Finding) -> str:
@@ -41,19 +42,14 @@ def finding_digest(finding: Finding) -> str:
 
 def enqueue(
     desk: ChangeContext,
-    finding: Finding,
+    admitted: AdmittedFinding,
     targets: list[Memory],
     *,
     run_id: str | None = None,
     session_id: str | None = None,
 ) -> str | None:
     """Lay a finding into the inbox; its id, or None when it waits there already or was said no to."""
-    shown = replace(
-        finding,
-        content=finding.content if finding.act is Act.FORGET else check_content(finding.content),
-        reason=clean(finding.reason)[:_MAX_REASON],
-        targets=tuple(one.id for one in targets),
-    )
+    shown = replace(admitted.finding, targets=tuple(one.id for one in targets))
     laid = NewProposal(
         id=desk.runtime.ids("prp"),
         run_id=run_id,
@@ -63,12 +59,16 @@ def enqueue(
         versions={one.id: one.version for one in targets},
         at=desk.reading.now,
     )
-    return laid.id if proposals.add(desk.tx, laid) else None
+    if proposals.add(desk.tx, laid):
+        return laid.id
+    queue_secret_deletion(desk.tx, shown.content, shown.reason)
+    return None
 
 
-def approve_proposal(desk: ChangeContext, proposal: Proposal, content: str | None) -> Proposal:
+def approve_proposal(desk: ChangeContext, proposal: Proposal, content: AdmittedText | None) -> Proposal:
     """Write what is proposed; one that waits no more is left as it is, and a stale one is marked."""
     if proposal.decision is not Decision.WAITING:
+        queue_secret_deletion(desk.tx, content or "")
         return to_readable(desk.tx, proposal, desk.reading)
     if is_held(desk.tx, proposal):
         raise StepRefused(
@@ -77,9 +77,8 @@ def approve_proposal(desk: ChangeContext, proposal: Proposal, content: str | Non
     targets = _load_targets(desk, proposal)
     if targets is None:
         return _store_decision(desk, proposal, Decision.STALE)
-    # Approved is not the same as certain: it is the person's word now, not the message's.
-    finding = replace(proposal.finding, content=content or proposal.finding.content, certain=False)
-    written = write_finding(desk, finding, targets, run_id=proposal.run_id)
+    approved = stored_finding(proposal.finding).approved(content)
+    written = write_finding(desk, approved, targets, run_id=proposal.run_id)
     return _store_decision(desk, proposal, Decision.APPROVED, written.memory.id)
 
 
@@ -138,15 +137,16 @@ class Review:
     @operation(Action.REVIEW_DECIDE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def approve(self, proposal_id: str, content: str | None = None) -> Proposal:
         """Write what is proposed, in these words or in other ones; approved twice, it is written once."""
-        words = None if content is None else check_content(content)
 
-        def change(tx: Tx, reading: ClockReading) -> Proposal:
+        def change(tx: Tx, reading: ClockReading, words: AdmittedText | None) -> Proposal:
             return approve_proposal(ChangeContext(tx, reading, self._runtime), get_proposal(tx, proposal_id), words)
 
-        decided = self._runtime.write(change)
-        if decided.decision is not Decision.APPROVED:
-            raise Conflict(_not_pending(decided))
-        return decided
+        with Intake(self._runtime) as intake:
+            words = None if content is None else intake.content(content)
+            decided = self._runtime.write(lambda tx, reading: change(tx, reading, words))
+            if decided.decision is not Decision.APPROVED:
+                raise Conflict(_not_pending(decided))
+            return decided
 
     @operation(Action.REVIEW_DECIDE, Scope.USER, reads=True)
     def reject(self, proposal_id: str) -> Proposal:
@@ -177,17 +177,20 @@ class Review:
     def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
         """Lay findings of one's own into the inbox; those that wait there, were refused, or have no target are left."""
 
-        def change(tx: Tx, reading: ClockReading) -> list[Proposal]:
+        def change(tx: Tx, reading: ClockReading, admitted: Sequence[AdmittedFinding]) -> list[Proposal]:
             desk = ChangeContext(tx, reading, self._runtime)
-            laid = [_enqueue_finding(desk, finding) for finding in findings]
+            laid = [_enqueue_finding(desk, finding) for finding in admitted]
             return [to_readable(tx, get_proposal(tx, found), reading) for found in laid if found]
 
-        return self._runtime.write(change)
+        with Intake(self._runtime) as intake:
+            admitted = [intake.finding(finding) for finding in findings]
+            return self._runtime.write(lambda tx, reading: change(tx, reading, admitted))
 
 
-def _enqueue_finding(desk: ChangeContext, finding: Finding) -> str | None:
-    targets = [found for target in finding.targets if (found := find_changeable(desk, target))]
-    return enqueue(desk, finding, targets) if len(targets) == len(finding.targets) else None
+def _enqueue_finding(desk: ChangeContext, admitted: AdmittedFinding) -> str | None:
+    wanted = admitted.finding.targets
+    targets = [found for target in wanted if (found := find_changeable(desk, target))]
+    return enqueue(desk, admitted, targets) if len(targets) == len(wanted) else None
 
 
 def _parse_decision(decision: str) -> Decision:

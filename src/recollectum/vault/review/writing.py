@@ -13,7 +13,8 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import citations, memories
 from recollectum.storage.tables.learning.runs import Effect
 from recollectum.text.terms.similarity import fingerprint
-from recollectum.vault.intake.draft import Draft, check_content, check_importance, check_shared_trust
+from recollectum.vault.intake.admitted import AdmittedFinding
+from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
@@ -50,39 +51,37 @@ def find_changeable(desk: ChangeContext, memory_id: str) -> Memory | None:
 
 
 def write_finding(
-    desk: ChangeContext, finding: Finding, targets: list[Memory], *, agent: str | None = None, run_id: str | None = None
+    desk: ChangeContext,
+    admitted: AdmittedFinding,
+    targets: list[Memory],
+    *,
+    agent: str | None = None,
+    run_id: str | None = None,
 ) -> WrittenFinding:
     """Write a finding over the memories that it changes, with the words that it came from."""
-    checked = replace(
-        finding,
-        content=finding.content if finding.act is Act.FORGET else check_content(finding.content),
-        importance=check_importance(finding.importance),
-    )
-    match checked.act:
+    match admitted.finding.act:
         case Act.ADD:
-            written = _add(desk, checked, agent)
+            written = _add(desk, admitted, agent)
         case Act.UPDATE:
-            written = _update(desk, checked, targets[0])
+            written = _update(desk, admitted, targets[0])
         case Act.SUPERSEDE:
-            written = _supersede(desk, checked, targets[0], agent)
+            written = _supersede(desk, admitted, targets[0], agent)
         case Act.MERGE:
-            written = _merge(desk, checked, targets)
+            written = _merge(desk, admitted, targets)
         case Act.FORGET:
             return _forget(desk, targets[0])
-    citations.add(desk.tx, written.memory.id, checked.spans, run_id)
+    citations.add(desk.tx, written.memory.id, admitted.finding.spans, run_id)
     return written
 
 
-def _add(desk: ChangeContext, finding: Finding, agent: str | None) -> WrittenFinding:
-    draft = Draft(
-        content=finding.content,
-        key=finding.key,
-        kind=finding.kind,
-        importance=finding.importance,
+def _add(desk: ChangeContext, admitted: AdmittedFinding, agent: str | None) -> WrittenFinding:
+    finding = admitted.finding
+    draft = admitted.to_memory(
         # What a person approved is their word; what nobody was asked about is its message's.
         message_id=finding.spans[0].message_id if finding.certain and finding.spans else None,
         agent=agent,
-    ).checked()
+        trust=caller_trust(desk.runtime.gate),
+    )
     before = {one.id for one in memories.alike(desk.tx, fingerprint(draft.content), finding.kind)}
     memory = save_draft(desk.tx, draft, desk.reading, desk.runtime).memory
     if memory.id in before:
@@ -92,12 +91,12 @@ def _add(desk: ChangeContext, finding: Finding, agent: str | None) -> WrittenFin
 
 
 def _update(
-    desk: ChangeContext, finding: Finding, before: Memory, key: str | None = None, trust: Trust | None = None
+    desk: ChangeContext, admitted: AdmittedFinding, before: Memory, key: str | None = None, trust: Trust | None = None
 ) -> WrittenFinding:
+    finding = admitted.finding
     after = replace(
         before,
         key=key or before.key,
-        content=finding.content,
         kind=finding.kind,
         importance=max(before.importance, finding.importance),
         author=desk.runtime.actor,
@@ -107,11 +106,12 @@ def _update(
         version=before.version + 1,
         updated_at=desk.reading.now,
     )
-    changes.update(desk.change, before, after, EventType.EDITED)
-    return WrittenFinding(after, Effect(act=Act.UPDATE, memory_id=after.id, version=after.version))
+    updated = changes.update(desk.change, before, after, EventType.EDITED, content=admitted.content)
+    return WrittenFinding(updated, Effect(act=Act.UPDATE, memory_id=after.id, version=after.version))
 
 
-def _supersede(desk: ChangeContext, finding: Finding, old: Memory, agent: str | None) -> WrittenFinding:
+def _supersede(desk: ChangeContext, admitted: AdmittedFinding, old: Memory, agent: str | None) -> WrittenFinding:
+    finding = admitted.finding
     now, rules = desk.reading.now, desk.runtime.retention
     if twin := _find_duplicate(desk, finding, old):
         # What takes its place is known already, and is not to be known twice.
@@ -121,12 +121,12 @@ def _supersede(desk: ChangeContext, finding: Finding, old: Memory, agent: str | 
     changes.supersede(desk.change, old, new_id, rules)
     new = Memory(
         id=new_id,
-        content=finding.content,
+        content=admitted.content,
         key=old.key,
         kind=finding.kind,
         importance=max(old.importance, finding.importance),
         author=desk.runtime.actor,
-        trust=check_shared_trust(desk.runtime.gate.owner, Trust.OWNER if desk.runtime.gate.own else Trust.UNKNOWN),
+        trust=check_shared_trust(desk.runtime.gate.owner, caller_trust(desk.runtime.gate)),
         agent=agent or old.agent,
         message_id=finding.spans[0].message_id if finding.spans else None,
         created_at=now,
@@ -134,7 +134,7 @@ def _supersede(desk: ChangeContext, finding: Finding, old: Memory, agent: str | 
         valid_from=now,
         supersedes=old.id,
     )
-    added = changes.add(desk.change, enter(new, State.ACTIVE, now, rules))
+    added = changes.add(desk.change, enter(new, State.ACTIVE, now, rules), admitted.content)
     memory = apply_quarantine(desk.change, added, rules, agent=agent, message_id=new.message_id)
     effect = Effect(act=Act.SUPERSEDE, memory_id=memory.id, version=memory.version, target_id=old.id)
     return WrittenFinding(memory, effect)
@@ -147,7 +147,7 @@ def _find_duplicate(desk: ChangeContext, finding: Finding, old: Memory) -> Memor
     return next((one for one in found if one), None)
 
 
-def _merge(desk: ChangeContext, finding: Finding, targets: list[Memory]) -> WrittenFinding:
+def _merge(desk: ChangeContext, admitted: AdmittedFinding, targets: list[Memory]) -> WrittenFinding:
     first, *others = targets
     for other in others:
         changes.supersede(desk.change, other, first.id, desk.runtime.retention)
@@ -155,7 +155,7 @@ def _merge(desk: ChangeContext, finding: Finding, targets: list[Memory]) -> Writ
     # Only now: while the others were active, one of them held its key.
     key = first.key or next((other.key for other in others if other.key), None)
     # One text of several is believed no more than the least of them.
-    return _update(desk, finding, first, key, least_trusted(*(one.trust for one in targets)))
+    return _update(desk, admitted, first, key, least_trusted(*(one.trust for one in targets)))
 
 
 def _forget(desk: ChangeContext, memory: Memory) -> WrittenFinding:

@@ -5,22 +5,22 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
 from recollectum.domain.session import Session, SessionKey, SessionKind
-from recollectum.domain.trust import Trust, least_trusted
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, sessions
 from recollectum.storage.tables.trail import events
-from recollectum.text.cleaning import clean
 from recollectum.vault.gate import Gate, operation
-from recollectum.vault.intake.draft import MAX_PAGE, check_limit, check_shared_trust
-from recollectum.vault.intake.redaction import SecretEscrow, redact_text, redact_tool_call
-from recollectum.vault.messages import NewMessage, append_message, get_session, prune_hook_sessions, to_message
+from recollectum.vault.intake.admitted import AdmittedCall, AdmittedMessage, AdmittedText
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.kept_secrets import queue_session_secrets
+from recollectum.vault.intake.new_message import NewMessage
+from recollectum.vault.messages import append_message, get_session, prune_hook_sessions, set_call
 from recollectum.vault.runtime import VaultRuntime
 
 
@@ -71,21 +71,17 @@ class Chat:
     def add_many(self, said: Iterable[NewMessage]) -> list[Message]:
         """Record several messages in one transaction: all of them, or none."""
 
-        def change(tx: Tx, reading: ClockReading, handed_in: list[NewMessage]) -> list[Message]:
-            ids = self._runtime.ids
-            made = [to_message(one, self.id, ids("msg"), reading.now) for one in handed_in]
-            if not self.gate.own:
-                # Whoever may write here on a grant does not speak with the owner's voice.
-                made = [replace(one, trust=least_trusted(one.trust, Trust.UNKNOWN)) for one in made]
-            added = [append_message(tx, one, reading.now) for one in _check_trust(self.gate.owner, made)]
+        def change(tx: Tx, reading: ClockReading, admitted: list[AdmittedMessage]) -> list[Message]:
+            ids, now = self._runtime.ids, reading.now
+            added = [append_message(tx, one.placed(self.id, ids("msg"), now), now) for one in admitted]
             if self.key.kind is SessionKind.HOOK:
                 # After the write, which has made this session the youngest of its kind.
                 prune_hook_sessions(tx, reading, self._runtime)
             return added
 
-        with SecretEscrow(self._runtime, set()) as keeping:
-            handed_in = [_escrow_secrets(keeping, one) for one in said]
-            return self._runtime.write(lambda tx, reading: change(tx, reading, handed_in))
+        with Intake(self._runtime) as intake:
+            admitted = [intake.message(one) for one in said]
+            return self._runtime.write(lambda tx, reading: change(tx, reading, admitted))
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def info(self) -> Session:
@@ -119,38 +115,36 @@ class Chat:
     def record_call(self, message_id: str, call: ToolCall) -> Message:
         """Set what is known of a tool call: a new one, or how one that was pending ended."""
 
-        def change(tx: Tx, reading: ClockReading, call: ToolCall) -> Message:
+        def change(tx: Tx, call: AdmittedCall) -> Message:
             message = messages.find(tx, message_id)
             if message is None or message.session_id != self.id:
                 raise NotFound(f"there is no message {message_id!r} in session {self.id!r}")
-            cleaned = to_message(NewMessage(role="tool", content="", tool_calls=(call,)), self.id, "", reading.now)
-            others = [known for known in message.tool_calls if known.id != call.id]
-            at = next((i for i, known in enumerate(message.tool_calls) if known.id == call.id), len(others))
-            others[at:at] = map(redact_tool_call, cleaned.tool_calls)
-            changed = replace(message, tool_calls=tuple(others))
-            messages.set_calls(tx, changed)
-            return changed
+            return set_call(tx, message, call)
 
-        with SecretEscrow(self._runtime, set()) as keeping:
-            kept = keeping.call(call)
-            return self._runtime.write(lambda tx, reading: change(tx, reading, kept))
+        with Intake(self._runtime) as intake:
+            admitted = intake.call(call)
+            return self._runtime.write(lambda tx, _: change(tx, admitted))
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def describe(self, *, title: str | None = None, summary: str | None = None) -> Session:
         """Set the session's title or summary."""
 
-        def change(tx: Tx, reading: ClockReading) -> Session:
+        def change(tx: Tx, reading: ClockReading, title: AdmittedText | None, summary: AdmittedText | None) -> Session:
             session = get_session(tx, self.id)
             described = replace(
                 session,
-                title=session.title if title is None else redact_text(clean(title)),
-                summary=session.summary if summary is None else redact_text(clean(summary)),
+                title=session.title if title is None else title,
+                summary=session.summary if summary is None else summary,
                 updated_at=max(session.updated_at, reading.now),
             )
             sessions.describe(tx, described)
+            # What it was called before may have referred to a kept secret.
+            queue_session_secrets(tx, session)
             return described
 
-        return self._runtime.write(change)
+        with Intake(self._runtime) as intake:
+            titled, summed = (None if one is None else intake.text(one) for one in (title, summary))
+            return self._runtime.write(lambda tx, reading: change(tx, reading, titled, summed))
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def end(self) -> Session:
@@ -166,21 +160,3 @@ class Chat:
             return ended
 
         return self._runtime.write(change)
-
-
-def _escrow_secrets(keeping: SecretEscrow, said: NewMessage) -> NewMessage:
-    if not keeping.keeps:
-        return said
-    return replace(
-        said,
-        content=keeping.text(said.content) if isinstance(said.content, str) else keeping.parts(said.content),
-        tool_calls=tuple(map(keeping.call, said.tool_calls)),
-        thoughts=keeping.parts(said.thoughts),
-    )
-
-
-def _check_trust(owner: Owner | None, made: list[Message]) -> list[Message]:
-    """The messages, unless one of them would bring a stranger's words to everybody."""
-    for message in made:
-        check_shared_trust(owner, message.trust)
-    return made

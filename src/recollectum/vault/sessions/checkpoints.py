@@ -16,6 +16,8 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import checkpoints, messages, sessions, summaries
 from recollectum.storage.tables.trail import events
 from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.admitted import AdmittedMessage, stored_message
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.messages import append_message, get_session
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.sessions.chat import Chat
@@ -38,15 +40,16 @@ class Checkpoints:
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def save(self, session_id: str, name: str) -> Checkpoint:
         """Name the place where a session stands now; a name that is taken moves here."""
-        called = check_name(name, "checkpoint")
 
-        def change(tx: Tx, reading: ClockReading) -> Checkpoint:
+        def change(tx: Tx, reading: ClockReading, called: str) -> Checkpoint:
             session = get_session(tx, session_id)
             made = Checkpoint(name=called, session_id=session_id, position=session.message_count, saved_at=reading.now)
             checkpoints.save(tx, made)
             return made
 
-        return self._runtime.write(change)
+        with Intake(self._runtime) as intake:
+            called = intake.name(check_name(name, "checkpoint"), "checkpoint name")
+            return self._runtime.write(lambda tx, reading: change(tx, reading, called))
 
     @operation(Action.SESSION_READ, Scope.USER)
     def all(self, session_id: str | None = None) -> list[Checkpoint]:
@@ -115,12 +118,11 @@ class Checkpoints:
         events.add(tx, EventType.OPENED, "session", made.id, at=reading.now, actor=actor, payload=payload)
         return get_session(tx, made.id)
 
-    def _copy(self, one: Message, original: Session, made: Session) -> Message:
+    def _copy(self, one: Message, original: Session, made: Session) -> AdmittedMessage:
         # In a session of the owner's own an imported text must not gain their voice.
         trust = least_trusted(one.trust, Trust.IMPORTED) if original.imported else one.trust
         # A copy of a copy leads to the first: that is the one memories cite.
-        extra = {ORIGIN: one.id, **one.extra}
-        return replace(one, id=self._runtime.ids("msg"), session_id=made.id, trust=trust, extra=extra)
+        return stored_message(one).copied(self._runtime.ids("msg"), made.id, trust, (ORIGIN, one.id))
 
     def _end_open(self, tx: Tx, reading: ClockReading, original: Session) -> None:
         found = sessions.find_open(tx, original.key)

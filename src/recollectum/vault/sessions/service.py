@@ -8,7 +8,6 @@ from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Message
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
-from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
@@ -17,8 +16,9 @@ from recollectum.storage.tables.content.imports import Import
 from recollectum.storage.tables.trail import events
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.gate import Gate, operation
-from recollectum.vault.intake.draft import MAX_PAGE, check_limit, check_shared_trust
-from recollectum.vault.intake.redaction import SecretEscrow, redact_message, redact_session
+from recollectum.vault.intake.admitted import AdmittedMessage, AdmittedSession
+from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.messages import (
     append_message,
     begin_session,
@@ -139,34 +139,34 @@ class Sessions:
         together share an `import_id`, and can be taken back together.
         """
         named = import_id or self._runtime.ids("imp")
-        # What is brought in is nobody's word until a person says it again.
-        check_shared_trust(self.gate.owner, Trust.IMPORTED)
 
-        def change(tx: Tx, reading: ClockReading, said: list[Message]) -> AdoptResult:
+        def change(
+            tx: Tx, reading: ClockReading, admitted: AdmittedSession, said: list[AdmittedMessage]
+        ) -> AdoptResult:
             before = imports.last_number(tx)
-            adopted = place(tx, reading, said)
+            adopted = place(tx, reading, admitted, said)
             if not adopted.added:
                 return adopted
             imports.add(tx, named, session.id, before, self._runtime.actor, reading.now)
             return replace(adopted, import_id=named)
 
-        def place(tx: Tx, reading: ClockReading, said: list[Message]) -> AdoptResult:
+        def place(tx: Tx, reading: ClockReading, admitted: AdmittedSession, said: list[AdmittedMessage]) -> AdoptResult:
             known = sessions.find(tx, session.id)
             if known is None:
-                whole = self._insert(tx, session, said, reading)
+                whole = self._insert(tx, admitted, said, reading)
                 return AdoptResult(whole, len(said), 0)
-            new = [message for message in said if find_same_message(tx, message) is None]
-            placed = [append_message(tx, replace(message, session_id=session.id), reading.now) for message in new]
-            added = sum(1 for before, after in zip(new, placed, strict=True) if before.id == after.id)
+            new = [one.placed(session.id) for one in said if find_same_message(tx, one.message) is None]
+            placed = [append_message(tx, one, reading.now) for one in new]
+            added = sum(1 for before, after in zip(new, placed, strict=True) if before.message.id == after.id)
             if added:
                 self._tell_imported(tx, session.id, added, reading)
             # Not `existing`: where an import was taken back, what came with it is hidden and still known.
             return AdoptResult(sessions.find(tx, session.id) or known, added, len(said) - added)
 
-        with SecretEscrow(self._runtime, set()) as keeping:
-            handed_in = [keeping.message(one) for one in transcript]
-            said = [replace(one, trust=Trust.UNKNOWN) if foreign else one for one in handed_in]
-            return self._runtime.write(lambda tx, reading: change(tx, reading, said))
+        with Intake(self._runtime) as intake:
+            admitted = intake.session(session)
+            said = [intake.imported(one, foreign=foreign) for one in transcript]
+            return self._runtime.write(lambda tx, reading: change(tx, reading, admitted, said))
 
     @operation(Action.SESSION_READ, Scope.USER)
     def imports(self, *, limit: int = 50) -> list[Import]:
@@ -174,20 +174,20 @@ class Sessions:
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: imports.page(tx, size))
 
-    def _insert(self, tx: Tx, session: Session, said: list[Message], reading: ClockReading) -> Session:
+    def _insert(self, tx: Tx, admitted: AdmittedSession, said: list[AdmittedMessage], reading: ClockReading) -> Session:
         """The session exactly as it came but for its secrets: its ids, its times, its order."""
-        whole = replace(
-            redact_session(session),
-            imported=True,
-            message_count=max((message.position for message in said), default=0),
-            token_estimate=sum(message.token_estimate for message in said),
-        )
+        counted = [one.message for one in said]
+        whole = admitted.counted(
+            max((message.position for message in counted), default=0),
+            sum(message.token_estimate for message in counted),
+        ).session
         sessions.insert(tx, whole)
-        for message in said:
-            if message.session_id != session.id or message.position < 1:
-                raise InvalidInput(f"message {message.id!r} does not belong to session {session.id!r}")
-            insert_message(tx, redact_message(message))
-        self._tell_imported(tx, session.id, len(said), reading)
+        for one in said:
+            message = one.message
+            if message.session_id != whole.id or message.position < 1:
+                raise InvalidInput(f"message {message.id!r} does not belong to session {whole.id!r}")
+            insert_message(tx, one, message.position)
+        self._tell_imported(tx, whole.id, len(said), reading)
         return whole
 
     def _tell_imported(self, tx: Tx, session_id: str, messages_in: int, reading: ClockReading) -> None:

@@ -1,7 +1,7 @@
 """Summarises the older part of long conversations incrementally."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollectum.context.window import TRIGGER, VERBATIM, to_summarise
 from recollectum.domain.access.caller import Scope
@@ -14,6 +14,8 @@ from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, summaries
 from recollectum.vault.gate import Gate, operation
+from recollectum.vault.intake.admitted import AdmittedText
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.messages import get_session
 from recollectum.vault.runtime import VaultRuntime
 
@@ -72,12 +74,16 @@ class Summaries:
         # No transaction is open while a model thinks.
         made = summarise(due.previous.text if due.previous else None, due.messages, model, tokens)
 
-        def change(tx: Tx, reading: ClockReading) -> bool:
+        def change(tx: Tx, reading: ClockReading, text: AdmittedText) -> bool:
             # A message that was taken out in the meantime must not come back in a summary.
             there, _ = summaries.said_between(tx, session_id, before, made.up_to)
-            return there == len(due.messages) and summaries.save(tx, session_id, made, reading.now, before=before)
+            return there == len(due.messages) and summaries.save(
+                tx, session_id, replace(made, text=text), reading.now, before=before
+            )
 
-        return self._runtime.write(change)
+        with Intake(self._runtime) as intake:
+            text = intake.text(made.text)
+            return self._runtime.write(lambda tx, reading: change(tx, reading, text))
 
 
 def _fold_position(tx: Tx, session_id: str) -> int:

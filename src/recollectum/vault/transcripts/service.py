@@ -19,7 +19,7 @@ from recollectum.storage.tables.content import transcripts
 from recollectum.storage.tables.trail import events
 from recollectum.text.cleaning import clean
 from recollectum.vault.gate import Gate, operation
-from recollectum.vault.intake.draft import check_shared_trust
+from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.runtime import VaultRuntime
 
 _LONGEST_SHOWN = 200

@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -29,7 +29,8 @@ from recollectum.vault.files.transcript_files import (
     read_next_lines,
     with_file_state,
 )
-from recollectum.vault.intake.redaction import SecretEscrow
+from recollectum.vault.intake.admitted import AdmittedMessage, AdmittedSession
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.messages import is_same_conversation, upsert_session_messages
 from recollectum.vault.runtime import VaultRuntime
 
@@ -178,15 +179,25 @@ def _store(
         look.skipped.append((now.path, _FORGOTTEN))
         gathered = ParsedLines(session=None)
 
-    def write(tx: Tx, reading: ClockReading) -> Counter[str] | None:
+    def write(
+        tx: Tx, reading: ClockReading, session: AdmittedSession | None, said: Sequence[AdmittedMessage]
+    ) -> Counter[str] | None:
         if known and sessions.find(tx, known.id) is None:
             # Deleted this moment; the next look will see it.
             return None
-        return _write(runtime, tx, root, (before, after), gathered, reading)
+        # Messages and place together, so that whatever happens next, neither is ahead of the other.
+        if not _store_position(tx, root, before, after, reading):
+            return None
+        if session is None:
+            return Counter()
+        return upsert_session_messages(tx, session, said, root, actor=runtime.actor, at=reading.now)
 
-    with SecretEscrow(runtime, set()) as keeping:
-        gathered = replace(gathered, messages=tuple(map(keeping.message, gathered.messages)))
-        counts = runtime.write(write)
+    with Intake(runtime) as intake:
+        session = intake.session(gathered.session) if gathered.session else None
+        said = [intake.imported(one) for one in gathered.messages]
+        counts = runtime.write(lambda tx, reading: write(tx, reading, session, said))
+        if counts is None:
+            intake.discard()
     if counts is None:
         return None
     look.counts += counts
@@ -194,22 +205,6 @@ def _store(
     # What was read again was reported when it was read first.
     look.damage += [(now.path, first + at, why) for at, why in (*gathered.damage, *long) if first + at > now.lines]
     return after
-
-
-def _write(
-    runtime: VaultRuntime,
-    tx: Tx,
-    root: FollowedPath,
-    files: tuple[TranscriptFile | None, TranscriptFile],
-    gathered: ParsedLines,
-    reading: ClockReading,
-) -> Counter[str] | None:
-    """Messages and place together, so that whatever happens next, neither is ahead of the other."""
-    if not _store_position(tx, root, files[0], files[1], reading):
-        return None
-    if gathered.session is None:
-        return Counter()
-    return upsert_session_messages(tx, gathered.session, gathered.messages, root, actor=runtime.actor, at=reading.now)
 
 
 def _store_position(

@@ -13,6 +13,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.learning import runs
 from recollectum.storage.tables.trail import events, undo
+from recollectum.vault.intake.admitted import stored_text
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.changes import LIFECYCLE
 from recollectum.vault.review.writing import ChangeContext
@@ -171,7 +172,7 @@ def undo_event(desk: ChangeContext, event: Event, image: Memory) -> Memory:
     told: dict[str, Json] = {"undoes": event.number, "from": now.state}
     again = _as_it_was(desk, now, image)
     type = _EVENT_BY_STATE[again.state] if again.state is not now.state else EventType.EDITED
-    return changes.update(desk.change, now, again, type, told)
+    return changes.update(desk.change, now, again, type, told, content=stored_text(again.content))
 
 
 def _get_target(desk: ChangeContext, event: Event) -> Memory:

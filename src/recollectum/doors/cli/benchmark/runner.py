@@ -15,7 +15,7 @@ from recollectum.doors.cli.benchmark.metrics import score
 from recollectum.engine import Recollectum
 from recollectum.text.tokens import estimate
 from recollectum.vault.intake.draft import Draft
-from recollectum.vault.messages import NewMessage
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 

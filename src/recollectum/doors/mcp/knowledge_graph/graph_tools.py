@@ -18,7 +18,7 @@ def create_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
     new = {one["name"]: one for one in reversed(asked) if one["name"] not in known}
     made = [one for one in asked if new.get(one["name"]) is one]
     _keep(guest, "create_entities", made)
-    shown = [_plain(one) for one in made]
+    shown = [_plain(nodes.readable(one)) for one in made]
     return ToolAnswer(indented_json(shown), {"entities": shown})
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from recollectum.domain.errors import Conflict, NotFound
 from recollectum.text.cleaning import clean
 from recollectum.vault.intake.draft import Draft
+from recollectum.vault.intake.kept_secrets import without_references
 from recollectum.vault.intake.redaction import redact_text
 
 if TYPE_CHECKING:
@@ -58,14 +59,23 @@ def load(vault: "Vault") -> Graph:
 
 
 def entity(name: str, kind: str, observations: Iterable[str]) -> Item:
-    """An entity, as it is kept: no secrets, nothing that cannot be stored."""
-    said = [_kept(one) for one in observations]
-    return {"type": "entity", "name": _kept(name), "entityType": _kept(kind), "observations": said}
+    """An entity as it is stored; the vault takes the secrets out of its observations, and keeps them when told to.
+
+    Its name is what it is found by, so a secret in a name is redacted here, for good.
+    """
+    said = [clean(one) for one in observations]
+    return {"type": "entity", "name": _plain(name), "entityType": _plain(kind), "observations": said}
 
 
 def relation(given: Mapping[str, str]) -> Item:
-    """A relation, as it is kept."""
-    return {"type": "relation", **{name: _kept(given[name]) for name in ("from", "to", "relationType")}}
+    """A relation as it is stored."""
+    return {"type": "relation", **{name: _plain(given[name]) for name in ("from", "to", "relationType")}}
+
+
+def readable(item: Item) -> Item:
+    """An item for the client that gave it, before the vault has taken it: without secrets."""
+    said = {"observations": [_plain(one) for one in item["observations"]]} if "observations" in item else {}
+    return {**item, **said}
 
 
 def ends(item: Mapping[str, str]) -> tuple[str, str, str]:
@@ -118,15 +128,17 @@ class ObservationChange:
     """Adds observations to those of an entity, or takes some away."""
 
     def __init__(self, *, adds: Iterable[str] = (), removes: Iterable[str] = ()) -> None:
-        self._adds = [_kept(one) for one in adds]
-        self._removes = {_kept(one) for one in removes}
-        #: What was not there before, by the last call.
+        self._adds = [clean(one) for one in adds]
+        self._removes = {_plain(one) for one in removes}
+        #: What was not there before, by the last call, without secrets.
         self.added: list[str] = []
 
     def __call__(self, before: list[str]) -> list[str]:
         """The observations after the change."""
-        self.added = [one for one in self._adds if one not in before]
-        return [one for one in before if one not in self._removes] + self.added
+        known = {without_references(one) for one in before}
+        new = [one for one in self._adds if _plain(one) not in known]
+        self.added = [_plain(one) for one in new]
+        return [one for one in before if without_references(one) not in self._removes] + new
 
 
 def _nodes(vault: "Vault") -> Iterator[GraphNode]:
@@ -145,7 +157,7 @@ def _nodes(vault: "Vault") -> Iterator[GraphNode]:
 def _key(item: Item) -> str:
     of_entity = item["type"] == "entity"
     named = item["name"] if of_entity else "\0".join(ends(item))
-    digest = hashlib.blake2b(_kept(named).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    digest = hashlib.blake2b(_plain(named).encode(), digest_size=_DIGEST_BYTES).hexdigest()
     return (ENTITY_KEY if of_entity else RELATION_KEY) + digest
 
 
@@ -153,7 +165,8 @@ def _line(item: Item) -> str:
     return json.dumps(item, ensure_ascii=False)
 
 
-def _kept(text: str) -> str:
+def _plain(text: str) -> str:
+    """A text as it reads in the graph, without secrets and without references to kept ones."""
     return redact_text(clean(text))
 
 

@@ -38,6 +38,16 @@ _CANONICAL = """
     UNION ALL SELECT 1 FROM notes WHERE instr(lower(text), :lower)
     LIMIT 1
 """
+_OTHER_TEXTS = """
+    SELECT 1 FROM sessions
+     WHERE instr(coalesce(title, ''), :account) OR instr(coalesce(summary, ''), :account)
+        OR instr(coalesce(extra, ''), :account)
+    UNION ALL SELECT 1 FROM messages
+     WHERE instr(coalesce(extra, ''), :account) OR instr(coalesce(speaker, ''), :account)
+    UNION ALL SELECT 1 FROM summaries WHERE instr(text, :account)
+    UNION ALL SELECT 1 FROM proposals WHERE instr(content, :account) OR instr(reason, :account)
+    LIMIT 1
+"""
 # Names that stand in the file and are no content; a piece of a word may be a piece of one of them.
 _IDENTIFIERS = """
     SELECT 1 FROM sqlite_schema WHERE instr(lower(coalesce(sql, '')), :lower)
@@ -118,6 +128,11 @@ def forget_lines(tx: Tx) -> None:
 def text_exists(tx: Tx, text: str) -> bool:
     """Whether what stays says the same words."""
     return bool(tx.rows(_CANONICAL, {"lower": _lower(text)}))
+
+
+def is_referenced(tx: Tx, account: str) -> bool:
+    """Whether a text of any kind refers to a kept secret."""
+    return text_exists(tx, account) or bool(tx.rows(_OTHER_TEXTS, {"account": account}))
 
 
 def is_identifier(tx: Tx, text: str) -> bool:

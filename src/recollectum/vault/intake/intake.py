@@ -1,0 +1,210 @@
+"""Admits text before its transaction: cleans it, keeps or redacts its secrets, checks it and decides its trust."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import cast
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.memory import check_key
+from recollectum.domain.message import Content, Json, Message, Part, ToolCall, text_of
+from recollectum.domain.proposal import Act, Finding
+from recollectum.domain.session import Session
+from recollectum.domain.trust import Trust, least_trusted
+from recollectum.text.cleaning import clean
+from recollectum.text.tokens import estimate
+from recollectum.vault.intake.admitted import (
+    AdmittedCall,
+    AdmittedFinding,
+    AdmittedMemory,
+    AdmittedMessage,
+    AdmittedSession,
+    AdmittedText,
+)
+from recollectum.vault.intake.draft import Draft, check_content, check_importance, checked_kind
+from recollectum.vault.intake.kept_secrets import delete_unreferenced, to_reference
+from recollectum.vault.intake.new_message import NewMessage, clean_call, to_clean_message
+from recollectum.vault.intake.redaction import find_secret_spans, redact_json, redact_lines, redact_text
+from recollectum.vault.intake.trust import caller_trust, check_shared_trust
+from recollectum.vault.runtime import VaultRuntime
+
+_MAX_REASON = 500
+
+
+class Intake:
+    """One write: what it admits, and the secrets that it keeps where the settings say so.
+
+    When the write fails, the secrets that were kept for it are deleted again. A secret that the store cannot hold is
+    redacted for good.
+    """
+
+    __slots__ = ("_kept", "_runtime")
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+        self._kept: set[str] = set()
+
+    def __enter__(self) -> "Intake":
+        """Begin the write."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the write; a failed one needs none of its secrets."""
+        if kind is not None:
+            self.discard()
+
+    def discard(self) -> None:
+        """Delete the secrets that were kept for this write, for nothing came of it."""
+        if self._kept:
+            delete_unreferenced(self._runtime, self._kept)
+
+    def text(self, text: str) -> AdmittedText:
+        """Admit a text of any length: a title, a summary, a reason."""
+        return AdmittedText(self._without_secrets(clean(text)))
+
+    def content(self, content: str) -> AdmittedText:
+        """Admit the content of a memory: it says something, and is not too long."""
+        check_content(content)
+        admitted = self.text(self._json_text(content) if content.startswith("{") else content)
+        # A placeholder can be longer than the secret.
+        check_content(admitted)
+        return admitted
+
+    def memory(self, draft: Draft) -> AdmittedMemory:
+        """Admit a draft with the trust in its caller."""
+        draft.check()
+        gate = self._runtime.gate
+        return AdmittedMemory(
+            content=self.content(draft.content),
+            key=draft.key,
+            kind=checked_kind(draft.kind),
+            importance=draft.importance,
+            ttl=draft.ttl,
+            valid_from=draft.valid_from,
+            valid_to=draft.valid_to,
+            message_id=draft.message_id,
+            agent=clean(draft.agent) if draft.agent else None,
+            trust=check_shared_trust(gate.owner, caller_trust(gate)),
+        )
+
+    def message(self, said: NewMessage) -> AdmittedMessage:
+        """Admit a message that is said here; a caller with a grant does not speak with the owner's voice."""
+        message = to_clean_message(said)
+        gate = self._runtime.gate
+        trust = message.trust if gate.own else least_trusted(message.trust, Trust.UNKNOWN)
+        admitted = self._message(replace(message, trust=check_shared_trust(gate.owner, trust)))
+        counted = replace(admitted, token_estimate=estimate(text_of(admitted.content)))
+        return AdmittedMessage(counted, has_time=said.at is not None)
+
+    def session(self, session: Session) -> AdmittedSession:
+        """Admit the title, summary and extra fields of a session from elsewhere."""
+        # What is brought in is nobody's word until a person says it again.
+        check_shared_trust(self._runtime.gate.owner, Trust.IMPORTED)
+        return AdmittedSession(
+            replace(
+                session,
+                title=self.text(session.title) if session.title else session.title,
+                summary=self.text(session.summary) if session.summary else session.summary,
+                extra=self._part(session.extra),
+            )
+        )
+
+    def imported(self, message: Message, *, foreign: bool = False) -> AdmittedMessage:
+        """Admit a message of such a session with its own id and time; none of what is `foreign` is believed."""
+        admitted = self._message(message)
+        return AdmittedMessage(replace(admitted, trust=Trust.UNKNOWN) if foreign else admitted)
+
+    def call(self, call: ToolCall) -> AdmittedCall:
+        """Admit what is known of a tool call."""
+        return AdmittedCall(self._call(clean_call(call)))
+
+    def note(self, text: str) -> AdmittedText:
+        """Admit the text of a person's own file line by line. Its secrets are in the file already: none is kept."""
+        return AdmittedText(redact_lines(clean(text)))
+
+    def finding(self, finding: Finding) -> AdmittedFinding:
+        """Admit what somebody proposes to remember, with the reason that a person will read."""
+        forgets = finding.act is Act.FORGET
+        if finding.key is not None:
+            check_key(finding.key)
+        return AdmittedFinding(
+            replace(
+                finding,
+                content=self.text(finding.content) if forgets else self.content(finding.content),
+                kind=checked_kind(finding.kind),
+                importance=check_importance(finding.importance),
+                reason=self.text(finding.reason)[:_MAX_REASON],
+            )
+        )
+
+    def name(self, name: str, what: str) -> str:
+        """Admit a name, which is kept to the letter: one that holds a secret is refused."""
+        if find_secret_spans(name):
+            raise InvalidInput(f"this {what} holds a secret, and a {what} is stored as it is; choose another one")
+        return name
+
+    def _without_secrets(self, text: str, name: str = "") -> str:
+        """The text with a placeholder for each secret; `name` is the name that it has in a JSON object."""
+        kept = self._keep(text, name)
+        return cast("str", redact_json(kept, name)) if name else redact_text(kept)
+
+    def _keep(self, text: str, name: str) -> str:
+        keep = self._runtime.keep_secret
+        if keep is None:
+            return text
+        for start, end, kind in find_secret_spans(text, name):
+            try:
+                account = keep(text[start:end])
+            except InvalidInput:
+                # Redacted for good, then.
+                continue
+            self._kept.add(account)
+            text = f"{text[:start]}{to_reference(kind, account)}{text[end:]}"
+        return text
+
+    def _message(self, message: Message) -> Message:
+        return replace(
+            message,
+            content=self._content(message.content),
+            tool_calls=tuple(map(self._call, message.tool_calls)),
+            thoughts=tuple(map(self._part, message.thoughts)),
+            speaker=self._without_secrets(message.speaker) if message.speaker else message.speaker,
+            extra=self._part(message.extra),
+        )
+
+    def _content(self, content: Content) -> Content:
+        return self._without_secrets(content) if isinstance(content, str) else tuple(map(self._part, content))
+
+    def _call(self, call: ToolCall) -> ToolCall:
+        if not (call.args or call.result or call.extra):
+            return call
+        return replace(call, args=self._part(call.args), result=self._value(call.result), extra=self._part(call.extra))
+
+    def _part(self, part: Part) -> Part:
+        return cast("Mapping[str, Json]", self._value(part)) if part else part
+
+    def _value(self, value: Json, name: str = "") -> Json:
+        if self._runtime.keep_secret is None:
+            return redact_json(value, name)
+        if isinstance(value, str):
+            return self._without_secrets(value, name)
+        if isinstance(value, Mapping):
+            return {key: self._value(inner, key) for key, inner in value.items()}
+        if isinstance(value, Sequence):
+            return [self._value(inner, name) for inner in value]
+        return value
+
+    def _json_text(self, content: str) -> str:
+        """A JSON object with its strings admitted, so that it stays JSON; any other text as it is."""
+        try:
+            value: object = json.loads(content)
+        except (ValueError, RecursionError):
+            return content
+        if not isinstance(value, dict):
+            return content
+        before = cast("Mapping[str, Json]", value)
+        admitted = self._part(before)
+        return content if admitted == before else json.dumps(admitted, ensure_ascii=False)

@@ -1,0 +1,93 @@
+"""What callers hand in for a message, and the checks of its values."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
+from recollectum.text.cleaning import clean, clean_json
+from recollectum.vault.intake.draft import check_aware
+
+MAX_TEXT = 10_000_000
+#: The time of a message until its transaction gives it one.
+_UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """A message as it is handed in."""
+
+    role: str
+    content: str | Iterable[Part]
+    native_id: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    thoughts: tuple[Part, ...] = ()
+    tokens: TokenCount | None = None
+    model: str | None = None
+    speaker: str | None = None
+    #: When it was said, if that was not now.
+    at: datetime | None = None
+    extra: Mapping[str, Json] | None = None
+
+
+def to_clean_message(said: NewMessage) -> Message:
+    """A message checked and cleaned, without its id, its session and its place in it yet."""
+    role = _parse_role(said.role)
+    content = _clean_content(said.content)
+    length = len(text_of(content))
+    if length > MAX_TEXT:
+        raise InvalidInput(f"message of {length} characters is too long; use at most {MAX_TEXT}")
+    check_aware("at", said.at)
+    return Message(
+        id="",
+        session_id="",
+        position=0,
+        role=role,
+        content=content,
+        created_at=said.at or _UNKNOWN_TIME,
+        tool_calls=tuple(clean_call(call) for call in said.tool_calls),
+        thoughts=_clean_parts(said.thoughts),
+        tokens=said.tokens,
+        model=clean(said.model) if said.model else None,
+        native_id=clean(said.native_id) if said.native_id else None,
+        speaker=clean(said.speaker) if said.speaker else None,
+        trust=trust_of_role(role),
+        extra=_clean_part(said.extra or {}),
+    )
+
+
+def clean_call(call: ToolCall) -> ToolCall:
+    """A tool call without characters that cannot be stored."""
+    return replace(
+        call,
+        id=clean(call.id),
+        name=clean(call.name),
+        args=_clean_part(call.args),
+        result=clean_json(call.result),
+        extra=_clean_part(call.extra),
+    )
+
+
+def _parse_role(role: str) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        raise InvalidInput(f"role {role!r} is unknown; use one of {', '.join(Role)}") from None
+
+
+def _clean_content(content: str | Iterable[Part]) -> Content:
+    return clean(content) if isinstance(content, str) else _clean_parts(content)
+
+
+def _clean_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(_clean_part(part) for part in parts)
+
+
+def _clean_part(part: Mapping[str, Json]) -> Part:
+    if not part:
+        return part
+    cleaned = clean_json(part)
+    if not isinstance(cleaned, Mapping):
+        raise InvalidInput(f"a part of type {type(part).__name__} is not a JSON object; give a mapping")
+    return cleaned

@@ -9,8 +9,9 @@ from recollectum import Recollectum
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.doors.mcp.catalogue import DEFAULT
 from recollectum.doors.mcp.client import Confirmations, McpClient, agent_name
-from recollectum.doors.mcp.dispatch import UnknownName, call_tool
+from recollectum.doors.mcp.dispatch import call_tool
 from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH
+from recollectum.doors.mcp.protocol_versions import ProtocolError
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import MODES, over_stdio, run
 
@@ -67,7 +68,7 @@ def test_the_client_gets_it_as_a_result(mode: str) -> None:
         async with over_stdio(mode) as client:
             refused = await client.call_tool("remember", {"content": 3})
             assert refused.is_error
-            assert text_of(refused) == "'content' of remember has to be a text"
+            assert text_of(refused) == "remember.content must be of type string"
             missing = await client.call_tool("forget", {"id": "mem_none"})
             assert missing.is_error
             assert text_of(missing).startswith("there is no memory")
@@ -78,7 +79,7 @@ def test_the_client_gets_it_as_a_result(mode: str) -> None:
 
 
 def test_an_unknown_tool_of_the_other_profile_is_unknown(guest: McpClient) -> None:
-    with pytest.raises(UnknownName):
+    with pytest.raises(ProtocolError, match="there is no tool"):
         call_tool(DEFAULT, guest, "read_graph", {})
 
 

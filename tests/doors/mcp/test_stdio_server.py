@@ -14,9 +14,9 @@ from recollectum.doors.cli import entry
 from recollectum.doors.mcp.catalogue import DEFAULT
 from recollectum.doors.mcp.client import McpClient
 from recollectum.doors.mcp.declarations import McpProfile
+from recollectum.doors.mcp.http_mount import build_server
 from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH
 from recollectum.doors.mcp.protocol_versions import version
-from recollectum.doors.mcp.sdk_server import build_server
 from recollectum.doors.mcp.stdio_main import StdioFlags, parse_stdio_flags
 from tests.doors.cli.calls import refused
 from tests.doors.mcp.stdio_requests import ENVELOPE, HELLO, request, talk

@@ -9,10 +9,9 @@ target             home and person, from flags and environment
 local_backend      answers from the home in this process
 daemon_backend     answers from a running daemon
 client             the connected client and its confirmations
-dispatch           validates arguments, and finds the function by name
+dispatch           answers requests that need a vault
 tools              the tools of the default profile
 results            text and JSON of results
-sdk_server         the official SDK's server
-http_mount         MCP inside the HTTP app
+http_mount         the official SDK's server inside the HTTP app
 knowledge_graph    the profile with the tools of the reference memory server
 """

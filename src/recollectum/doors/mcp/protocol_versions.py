@@ -44,10 +44,25 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClientInfo:
-    """What an older client said of itself in its handshake."""
+    """What a client said of itself, in its handshake or in the envelope of a request."""
 
     info: Wire
     capabilities: Wire
+
+
+def read_envelope(params: Mapping[str, Any]) -> ClientInfo:
+    """The client behind a request of the newer era."""
+    meta = cast("Wire", params["_meta"])
+    info, known = meta.get(_CLIENT_KEY), meta.get(_CAPABILITIES_KEY)
+    return ClientInfo(
+        cast("Wire", info) if isinstance(info, dict) else {}, cast("Wire", known) if isinstance(known, dict) else {}
+    )
+
+
+def can_ask(capabilities: Mapping[str, Any]) -> bool:
+    """Whether the client can put a form before the person; a bare `elicitation: {}` means that it can."""
+    asking = capabilities.get("elicitation")
+    return isinstance(asking, dict) and ("form" in asking or "url" not in asking)
 
 
 def is_modern(params: Mapping[str, Any]) -> bool:
@@ -98,10 +113,10 @@ def discover_result(offer: McpProfile) -> Wire:
     )
 
 
-def complete_result(result: Wire) -> Wire:
-    """A result of the newer era that the front gives itself."""
-    stamped = {"_meta": {_SERVER_KEY: server_info()}, "resultType": "complete"}
-    return {**stamped, "ttlMs": 0, "cacheScope": "private", **result}
+def complete_result(result: Wire, *, cacheable: bool = True) -> Wire:
+    """A result of the newer era: what is listed or read says how long it may be kept."""
+    cache = {"ttlMs": 0, "cacheScope": "private"} if cacheable else {}
+    return {"_meta": {_SERVER_KEY: server_info()}, "resultType": "complete", **cache, **result}
 
 
 def capabilities(offer: McpProfile) -> Wire:

@@ -90,11 +90,11 @@ class _BackendChooser:
         return _DaemonOrLocal(DaemonBackend(daemon, whom, self._offer.profile), self, whom)
 
     def _opened(self, whom: "McpTarget") -> Backend:
-        from recollectum.doors.mcp.local_backend import open_local_backend  # noqa: PLC0415 - a daemon may do all the work
+        from recollectum.doors.mcp.local_backend import LocalBackend  # noqa: PLC0415 - a daemon may do all the work
 
         with self._opening:
             if self._local is None:
-                self._local = open_local_backend(whom, self._offer)
+                self._local = LocalBackend(whom, self._offer)
             return self._local
 
     def instead(self, whom: "McpTarget") -> Backend:

@@ -120,12 +120,18 @@ class StdioServer:
         thread.start()
 
     def _work(self, request: Wire, *, modern: bool) -> None:
+        failed: ProtocolError | None = ProtocolError(protocol_versions.INTERNAL_ERROR, "the server failed; see its log")
         try:
             self._send(self._exchange(request) if modern else self._translate(request))
+            failed = None
         except ProtocolError as error:
-            self._fail(request["id"], error)
+            failed = error
         except ClientGone:
-            pass
+            failed = None
+        finally:
+            # Also after an error that nobody expected: a client must not wait for ever.
+            if failed is not None:
+                self._fail(request["id"], failed)
 
     def _exchange(self, request: Wire) -> Wire:
         """The back end's response; why there is no back end is told in the form that a model gets to read."""
@@ -140,7 +146,8 @@ class StdioServer:
             said = "the daemon went away in the middle of this; look whether it was done, and try again"
         if request["method"] != "tools/call":
             raise ProtocolError(protocol_versions.INTERNAL_ERROR, said)
-        result = protocol_versions.complete_result({"content": [{"type": "text", "text": said}], "isError": True})
+        told = {"content": [{"type": "text", "text": said}], "isError": True}
+        result = protocol_versions.complete_result(told, cacheable=False)
         return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
     def _translate(self, request: Wire) -> Wire:

@@ -138,7 +138,7 @@ BASE_URL = "https://api.anthropic.com/v1"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _VERSION = "2023-06-01"
 #: What its schemas do not know; a reply is held against the whole schema all the same.
-_UNKNOWN = frozenset({"minimum", "maximum", "minLength", "maxLength", "maxItems", "minItems"})
+_UNKNOWN = frozenset({"minimum", "maximum", "minLength", "maxLength", "maxItems", "minItems", "pattern"})
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
 _CACHED = {"type": "ephemeral"}
 #: What stands for a text that is empty, which it refuses.

@@ -1,5 +1,6 @@
-"""Checks a JSON value against the part of JSON Schema that structured output needs, and adapts schemas to a server."""
+"""Checks a JSON value against the part of JSON Schema that answers and tools need, and adapts schemas to a server."""
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from typing import cast
 
@@ -22,6 +23,7 @@ _RULES = frozenset(
         "maxItems",
         "minLength",
         "maxLength",
+        "pattern",
         "minimum",
         "maximum",
     }
@@ -67,7 +69,7 @@ def _is_kind(value: Json, name: str) -> bool:
 def _choice(value: Json, schema: Schema, place: str) -> str | None:
     allowed = cast("Sequence[Json]", schema.get("enum", ()))
     if "enum" in schema and not any(_same(value, one) for one in allowed):
-        return f"{place} must be one of the allowed values"
+        return f"{place} must be one of {', '.join(map(str, allowed))}"
     if "const" in schema and not _same(value, schema["const"]):
         return f"{place} must be the one allowed value"
     branches = cast("Sequence[Schema]", schema.get("anyOf", ()))
@@ -82,7 +84,9 @@ def _same(one: Json, other: Json) -> bool:
 
 def _inside(value: Json, schema: Schema, place: str) -> str | None:
     if isinstance(value, str):
-        return _range(len(value), schema, ("minLength", "maxLength"), f"the length of {place}")
+        return _range(len(value), schema, ("minLength", "maxLength"), f"the length of {place}") or _pattern(
+            value, schema, place
+        )
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -94,11 +98,18 @@ def _inside(value: Json, schema: Schema, place: str) -> str | None:
     )
 
 
+def _pattern(value: str, schema: Schema, place: str) -> str | None:
+    wanted = schema.get("pattern")
+    fits = not isinstance(wanted, str) or re.search(wanted, value)
+    return None if fits else f"{place} must match the pattern {wanted}"
+
+
 def _range(found: float, schema: Schema, names: tuple[str, str], place: str) -> str | None:
     least, most = (cast("float | None", schema.get(name)) for name in names)
-    if least is not None and found < least:
+    # Written so that what is not a number at all fails as well.
+    if least is not None and not found >= least:
         return f"{place} must be at least {least}"
-    if most is not None and found > most:
+    if most is not None and not found <= most:
         return f"{place} must be at most {most}"
     return None
 

@@ -23,6 +23,7 @@ check: $(STAMP)
 	$(BIN)/codespell src tests bench tools packages docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 docs: $(STAMP)
+	$(BIN)/python -m tools.aio
 	$(BIN)/python -m recollectum.doors.cli.reference docs/reference
 
 bench: $(STAMP)

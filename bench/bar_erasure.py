@@ -33,7 +33,7 @@ Erase = Callable[[Vault, PurgeRequest], object]
 
 
 def _purge(vault: Vault, request: PurgeRequest) -> object:
-    return vault.purge.run(vault.purge.preview(request).token)
+    return vault.privacy.purge.run(vault.privacy.purge.preview(request).token)
 
 
 def _hits(root: Path, *words: str) -> set[str]:
@@ -67,7 +67,7 @@ def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
             one.id for one in [one.memory for one in vault.memories.save_many([Draft(content=text) for text in texts])]
         ]
         session = _talk(vault, "home", _SECRETS)
-        vault.index.update()
+        vault.admin.index.update()
         (path,) = vault_files(home.home.root)
         before = _vectors(path)
         planted = _hits(folder, *_looked_for())
@@ -108,10 +108,10 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
             chat.add("user", f"I live in {word} and I always prefer {word}.")
         transcript = [*export_session(vault, gone)]
         _learn(vault, gone)
-        fork = vault.checkpoints.fork(gone, 3)
+        fork = vault.sessions.checkpoints.fork(gone, 3)
         vault.learnings.sync()
         planted = _hits(folder, *_SECRETS)
-        made = len(vault.memories.page(limit=100)) + len(vault.review.page(limit=100))
+        made = len(vault.memories.page(limit=100)) + len(vault.admin.review.page(limit=100))
         for request in (PurgeRequest.sessions(gone), PurgeRequest.sessions(fork.id)):
             # A fork of which nothing is left went with what it was a copy of.
             with suppress(NotFound):
@@ -121,11 +121,11 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
             with suppress(RecollectumError):
                 import_transcript(vault, transcript)
             _learn(vault, vault.sessions.page()[0].id)
-            vault.rebuild_index()
-            vault.index.update()
-            vault.consolidation.note_idle()
-            vault.consolidation.work()
-            vault.review.grow()
+            vault.admin.index.rebuild()
+            vault.admin.index.update()
+            vault.admin.consolidation.note_idle()
+            vault.admin.consolidation.work()
+            vault.admin.review.grow()
             vault.learnings.sync()
         left = _hits(folder, *_SECRETS)
     said = f"{len(left)} of {len(planted)} words left, {made} memories and proposals were made of them"
@@ -134,10 +134,10 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
 
 def _learn(vault: Vault, session_id: str) -> None:
     """Everything that makes something of a conversation."""
-    vault.consolidation.run(session_id)
-    vault.summaries.update(session_id)
-    vault.profile.get()
-    vault.index.update()
+    vault.admin.consolidation.run(session_id)
+    vault.sessions.summaries.update(session_id)
+    vault.admin.profile.get()
+    vault.admin.index.update()
 
 
 def restored(*, long: bool, erase: Erase = _purge) -> Measured:
@@ -161,7 +161,7 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
                 if by_command:
                     restore_vaults(home.admin, made, opening(folder), replace=True)
             with Recollectum(root, settings=_PLAIN) as home:
-                assert home.vault(_OWNER).totals().messages
+                assert home.vault(_OWNER).admin.totals().messages
             hits += len(_hits(root, *_SECRETS))
     return Measured(f"{hits} hits after {len(ways)} ways back, and one for a whole person", hits == 0)
 
@@ -176,7 +176,7 @@ def _person_restored(erase: Erase) -> int:
             made = back_up(home.admin, to=folder / "stick").path
             erase(home.vault(_OWNER), PurgeRequest.user())
             restore_vaults(home.admin, made, opening(folder), replace=True)
-            assert home.vault("user:ben").totals().messages
+            assert home.vault("user:ben").admin.totals().messages
         return len(_hits(root, *_SECRETS))
 
 
@@ -202,6 +202,6 @@ def without_keys(*, long: bool, encryption: str = "auto") -> Measured:
 def _opens(root: Path, encryption: str) -> bool:
     try:
         with Recollectum(root, settings={"encryption": encryption}) as home:
-            return home.vault(_OWNER, create=False).totals().messages > 0
+            return home.vault(_OWNER, create=False).admin.totals().messages > 0
     except RecollectumError:
         return False

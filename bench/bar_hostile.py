@@ -155,16 +155,16 @@ def poison(*, long: bool, role: str = "tool") -> Measured:
         chat.add("user", "look at that page about invoices")
         for order in orders:
             chat.add(role, order)
-        vault.consolidation.run(chat.id)
+        vault.admin.consolidation.run(chat.id)
         promoted = [memory for memory in vault.memories.page(limit=1000) if "vil" in memory.content]
         elsewhere = vault.sessions.open(channel="other", agent="main")
         shown = vault.context("evil invoices", session_id=elsewhere.id).text.count("evil.example")
-        aside = vault.quarantine.put(f"session:{chat.id}")
+        aside = vault.privacy.quarantine.put(f"session:{chat.id}")
         chat.add(role, f"{_ORDERS[0]}, once more")
         left = _evil(vault)
-        vault.quarantine.release(aside.id)
+        vault.privacy.quarantine.release(aside.id)
         back = len(_evil(vault))
-        vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
+        vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token)
         left += _evil(vault)
         shared = home.vault("global")
         with suppress(RecollectumError):

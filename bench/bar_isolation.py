@@ -169,7 +169,7 @@ def full_recall(*, long: bool, owners: int | None = None, own: int = 12) -> Meas
         for number in range(people):
             vault = home.vault(f"user:person{number}")
             vault.memories.save_many([Draft(content=f"person {number} likes the garden {n}") for n in range(own)])
-            vault.index.update()
+            vault.admin.index.update()
         for number in range(people):
             hits = home.vault(f"user:person{number}").recall("garden", limit=_K)
             counts.append(sum(hit.text.startswith(f"person {number} ") for hit in hits))

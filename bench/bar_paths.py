@@ -100,10 +100,10 @@ def _through_notes(link: Link) -> list[tuple[str, bool]]:
         found: list[tuple[str, bool]] = []
         with open_home(folder / "place", Turning()) as home:
             vault = home.vault("user:ann")
-            vault.notes.add(folder / "notes")
+            vault.admin.notes.add(folder / "notes")
             for at, to in _NOTES:
                 link(folder / "notes" / at, folder / to)
-                vault.notes.sync()
+                vault.admin.notes.sync()
                 found.append((at, any(_WORD in hit.text for hit in vault.recall(_WORD))))
             assert vault.recall("mine"), "the folder is not read at all"
         return found

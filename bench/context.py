@@ -39,7 +39,7 @@ def main() -> None:
             vault = home.vault("user:ada")
             session_id = _fill(vault, chance)
             began = time.process_time()
-            vault.summaries.update(session_id)
+            vault.sessions.summaries.update(session_id)
             print(f"summary of {MESSAGES} messages by rules: {(time.process_time() - began) * 1000:.0f} ms\n")
             print("| counted by | recall p50 | context p50 | beyond p50 | beyond p95 |\n|---|---|---|---|---|")
             for model in (None, "gpt-4o"):

@@ -127,7 +127,7 @@ def _at_size(vault: Vault, home: Path, size: int, chance: random.Random) -> Resu
 
 def _fill(vault: Vault, size: int, chance: random.Random) -> float:
     """Save in batches until the vault holds that many; how many a second."""
-    missing = size - sum(vault.totals().memories.values())
+    missing = size - sum(vault.admin.totals().memories.values())
     began = time.perf_counter()
     for first in range(0, missing, _BATCH):
         number = min(_BATCH, missing - first)

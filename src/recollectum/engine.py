@@ -156,7 +156,7 @@ class Recollectum:
         due = {path: steps for path, steps in self._runtime.pending_steps().items() if steps}
         if not dry_run:
             for owner in self.owners():
-                self.vault(owner).totals()
+                self.vault(owner).admin.totals()
         return due
 
     @property

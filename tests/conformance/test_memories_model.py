@@ -47,10 +47,10 @@ class Standing(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        self.vault.lifecycle.run()
+        self.vault.admin.lifecycle.run()
         self.model.sweep(self.clock.now)
         self.swept = self.clock.now
-        counts = self.vault.totals().memories
+        counts = self.vault.admin.totals().memories
         assert sum(counts.values()) == len(self.model.records)
 
     @rule(hours=st.sampled_from([1, 2, 25, 24 * 4, 24 * 8, 24 * 30]))
@@ -102,7 +102,7 @@ class Standing(RuleBasedStateMachine):
 
     @invariant()
     def the_index_is_sound(self) -> None:
-        assert self.vault.index.verify().sound
+        assert self.vault.admin.index.verify().sound
 
 
 class Lives(Standing):
@@ -179,7 +179,7 @@ class Lives(Standing):
     @rule(which=WHICH)
     def restore(self, which: int) -> None:
         id_ = self._some(which)
-        self._agrees(lambda: self.model.restore(id_, self.clock.now), lambda: self.vault.memories.restore(id_))
+        self._agrees(lambda: self.model.restore(id_, self.clock.now), lambda: self.vault.memories.move(id_, "active"))
 
     @rule(which=WHICH, content=CONTENTS)
     def hand_over(self, which: int, content: str) -> None:

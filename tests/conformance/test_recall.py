@@ -162,6 +162,6 @@ def test_the_index_is_made_again_from_the_rows(vault: Vault) -> None:
     vault.sessions.open().add("user", "two apples")
     vault.memories.forget(vault.memories.save("no apple").id)
     before = vault.recall("apple")
-    assert vault.rebuild_index() == 2
+    assert vault.admin.index.rebuild() == 2
     assert vault.recall("apple") == before
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound

@@ -57,7 +57,7 @@ def consolidate(folder: Path, after: timedelta, armed: Callable[[], None] = lamb
     """What a program does when it starts; `armed` is called when the home is open."""
     with open_home(folder, Turning(START + after)) as home:
         vault = home.vault("user:alice")
-        vault.totals()
+        vault.admin.totals()
         armed()
         sweep(vault)
 
@@ -87,14 +87,14 @@ def _seen(vault: Vault) -> list[str]:
     wrong = [] if active == sorted([TEA, CAT, TOWN]) else [f"active {active}"]
     past = sorted(one.content for one in vault.memories.as_of(START + timedelta(minutes=1)))
     wrong += [] if past == [OLD_TOWN] else [f"as of then {past}"]
-    proposed = [one.finding.content for one in vault.review.page()]
+    proposed = [one.finding.content for one in vault.admin.review.page()]
     return wrong if proposed == [HEARSAY] else [*wrong, f"proposed {proposed}"]
 
 
 def _done(vault: Vault) -> list[str]:
-    states = [job.state.value for job in vault.consolidation.jobs()]
+    states = [job.state.value for job in vault.admin.consolidation.jobs()]
     wrong = [] if states == ["done"] else [f"jobs {states}"]
-    wrong += [] if len(vault.consolidation.runs()) == 1 else ["runs are not one"]
+    wrong += [] if len(vault.admin.consolidation.runs()) == 1 else ["runs are not one"]
     (session,) = vault.sessions.page()
     return wrong if session.ended_at else [*wrong, "the session is open"]
 

@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def _update(vault: Vault) -> None:
-    vault.index.update(lambda count: _say(str(count)))
+    vault.admin.index.update(lambda count: _say(str(count)))
     _say("done")
 
 

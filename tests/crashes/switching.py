@@ -88,7 +88,7 @@ def switch(folder: Path, *, count: int, kills: int, delay: float, seed: int, ask
     lost = _lost(home)
     began = time.perf_counter()
     with embedding_with(embedder("new"), local=embedder("old")), Recollectum(home) as r:
-        r.vault(OWNER).index.rollback()
+        r.vault(OWNER).admin.index.rollback()
     rollback_seconds = time.perf_counter() - began
     # What was written since the old model was asked last is all that it may be asked for.
     calls_back = max(0, _calls(home, "old") - kills) + _calls(home, "new") + _calls(home, "old")
@@ -155,10 +155,10 @@ def _calls(home: Path, model: str) -> int:
     chosen = embedder(model)
     with embedding_with(chosen), Recollectum(home) as r:
         vault = r.vault(OWNER)
-        vault.index.update()
+        vault.admin.index.update()
         found = vault.recall(text(1), limit=1)
         assert (found[0].text, found.degraded) == (text(1), None), f"{found.rung}: {found.degraded}"
-        assert json.loads(_current(vault.index.status().generations))[1] == model
+        assert json.loads(_current(vault.admin.index.status().generations))[1] == model
     return len(chosen.passages)
 
 

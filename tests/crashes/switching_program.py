@@ -56,7 +56,7 @@ def _fill(home: Path, count: int) -> None:
         for start in range(0, count, 1000):
             numbers = range(start, min(start + 1000, count))
             vault.memories.save_many([Draft(content=text(number)) for number in numbers])
-        vault.index.update()
+        vault.admin.index.update()
 
 
 def _build(home: Path, delay: float, log: Path) -> None:
@@ -73,7 +73,7 @@ def _build(home: Path, delay: float, log: Path) -> None:
         vault = r.vault(OWNER)
         while True:
             vault.recall(text(1))
-            states = {one.state: one for one in vault.index.status().generations}
+            states = {one.state: one for one in vault.admin.index.status().generations}
             if json.loads(states["current"].identity)[1] == "new":
                 _say("swapped")
                 return

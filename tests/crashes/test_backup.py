@@ -34,6 +34,6 @@ def test_a_backup_that_is_killed_leaves_none_and_the_next_one_clears_up(tmp_path
     # At most the one that got its name and could not be told of any more.
     assert len(whole) - len(made) in (0, 1)
     with Recollectum(home) as r:
-        assert r.vault("user:ann").index.verify().sound
+        assert r.vault("user:ann").admin.index.verify().sound
         last = back_up(r.admin, to=stick)
     assert {path.name for path in stick.iterdir()} == {path.name for path in (*whole, last.path)}

@@ -75,7 +75,7 @@ def test_threads_that_share_a_vault_all_get_their_own_answer(tmp_path: Path) -> 
         in_threads(8, work)
         assert len(set(saved)) == 160
         assert {memory.id for memory in vault.memories.page(limit=1000)} == set(saved)
-        assert vault.index.verify().sound
+        assert vault.admin.index.verify().sound
 
 
 def test_the_failure_of_one_undoes_nothing_of_those_it_shares_a_commit_with(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def filled(tmp_path: Path) -> Path:
     with embedding_with(ScriptedEmbedder("first")), Recollectum(home) as r:
         vault = r.vault("user:ann")
         vault.memories.save_many([Draft(content=f"the number {number} is kept") for number in range(_COUNT)])
-        assert vault.index.update() == _COUNT
+        assert vault.admin.index.update() == _COUNT
     return home
 
 
@@ -147,7 +147,7 @@ def test_what_several_processes_write_each_finds_at_once(tmp_path: Path) -> None
     assert all(one["saved"] for one in told)
     with embedding_with(ScriptedEmbedder()), Recollectum(home) as r:
         vault = r.vault("user:ann")
-        vault.index.update()
+        vault.admin.index.update()
         for word in (word for one in told for word in one["saved"]):
             hit = vault.recall(word, limit=1)[0]
             assert (hit.text, hit.reasons.vector_rank) == (f"the word {word} was written", 1)

@@ -46,10 +46,10 @@ def main() -> None:
     with Recollectum(place, settings=_SETTINGS) as home:
         vault = home.vault(_OWNER)
         request = PurgeRequest.user() if kind == "user" else PurgeRequest.sessions(vault.sessions.page()[0].id)
-        token = vault.purge.preview(request).token
+        token = vault.privacy.purge.preview(request).token
         for name in ("write", "on_connection"):
             setattr(SqliteDatabase, name, dying(getattr(SqliteDatabase, name)))
-        vault.purge.run(token)
+        vault.privacy.purge.run(token)
 
 
 def _make(place: Path) -> None:
@@ -101,12 +101,12 @@ def _is_gone(place: Path, kind: str) -> bool:
             assert home.people.all() == []
             return True
         vault = home.vault(_OWNER)
-        held = vault.totals().messages
-        assert vault.index.verify().sound
+        held = vault.admin.totals().messages
+        assert vault.admin.index.verify().sound
         assert held in (5, 10)
         assert _hits(place, _SECRET, _KEPT) == ({_KEPT} if held == 5 else {_SECRET, _KEPT})
         if held == 5:
-            assert vault.purge.receipts()[-1].state is PurgeState.DONE
+            assert vault.privacy.purge.receipts()[-1].state is PurgeState.DONE
         return held == 5
 
 

@@ -29,7 +29,7 @@ def main(where: str) -> None:
         work, place = _task(r, folder, where)
         refused = {_refused(work, folder / "filler", pages) for pages in _ROOMS}
         left = sorted(path.name for path in place.iterdir())
-        same = said(vault) == before and vault.index.verify().sound
+        same = said(vault) == before and vault.admin.index.verify().sound
         work()
         print(json.dumps({"refused": sorted(refused), "left": left, "same": same, "then": said(vault) == before}))
 

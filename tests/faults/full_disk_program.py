@@ -60,7 +60,7 @@ def main(task: str) -> None:
         told = _refusal(vault, folder)
     clock.now += timedelta(days=8)
     told["deleted"] = _delete(vault, task, ids, chat.id)
-    told["sound"] = vault.index.verify().sound
+    told["sound"] = vault.admin.index.verify().sound
     told["kept"] = task == "sweep" or len(vault.memories.page(limit=1000)) == 1000
     r.close()
     print(json.dumps(told))
@@ -136,5 +136,5 @@ def _delete(vault: Vault, task: str, ids: list[str], session: str) -> bool:
         return all(vault.memories.forget(memory).state == "soft_deleted" for memory in ids[:100])
     if task == "delete_session":
         return vault.sessions.delete(session)
-    report = vault.lifecycle.run()
+    report = vault.admin.lifecycle.run()
     return report.purged == len(ids) and report.erased

@@ -26,7 +26,7 @@ def main() -> None:
 
     with standing(Path(path), SqliteOptions(), clock=lambda: now) as at:
         at.database.on_connection(arm)
-        at.vault.lifecycle.run()
+        at.vault.admin.lifecycle.run()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def test_a_home_whose_making_was_killed_works_at_the_next_start(tmp_path: Path) 
             assert {memory.id for memory in vault.memories.page()} >= set(told[2:])
             vault.memories.save("and now it works")
             assert vault.recall("works")
-            assert vault.index.verify().sound
+            assert vault.admin.index.verify().sound
     # Some were killed before the first answer and some after the vault's, or the kills would show nothing.
     assert 0 in reached
     assert max(reached) >= 2

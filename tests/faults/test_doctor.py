@@ -36,7 +36,7 @@ def _open(place: Path, encryption: str = "auto") -> Recollectum:
 
 
 def _findings(home: Recollectum, *, fix: bool = False) -> list[HealthFinding]:
-    return examine(home.admin, lambda owner: home.vault(owner, create=False).clock(), fix=fix)
+    return examine(home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), fix=fix)
 
 
 def _about(findings: list[HealthFinding], topic: str) -> list[HealthFinding]:
@@ -94,7 +94,7 @@ def test_an_orphan_that_holds_nothing_is_removed_and_one_that_holds_something_is
         assert not empty.exists()
         assert full.exists()
         assert not home.encryption().has_key("vlt_empty")
-        assert home.vault(ANN).index.verify().sound
+        assert home.vault(ANN).admin.index.verify().sound
 
 
 def test_leftovers_of_a_killed_backup_are_removed(place: Path) -> None:

@@ -76,10 +76,10 @@ def test_nothing_of_a_forgotten_memory_is_left_under_the_home(home: Recollectum,
     _forget(home, ids, clock)
     private = (*_FORGOTTEN, _OLD_VERSION)
     assert _hits(home, *private) >= set(private)
-    report = home.vault("user:ann").lifecycle.run()
+    report = home.vault("user:ann").admin.lifecycle.run()
     assert (report.purged, report.erased) == (4, True)
     assert _hits(home, *private, _KEPT) == _with_ends(_KEPT)
-    assert home.vault("user:ann").index.verify().sound
+    assert home.vault("user:ann").admin.index.verify().sound
 
 
 def test_nothing_of_a_deleted_session_is_left_under_the_home(home: Recollectum) -> None:
@@ -94,7 +94,7 @@ def test_nothing_of_a_deleted_session_is_left_under_the_home(home: Recollectum) 
     assert _hits(home, *private) >= set(private)
     assert vault.sessions.delete(chat.id)
     assert _hits(home, *private, _KEPT) == _with_ends(_KEPT)
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound
 
 
 def test_while_a_reader_holds_on_to_the_past_nobody_says_that_it_is_gone(home: Recollectum, clock: Clock) -> None:
@@ -112,7 +112,7 @@ def test_while_a_reader_holds_on_to_the_past_nobody_says_that_it_is_gone(home: R
     reader = threading.Thread(target=lambda: other.read(hold))
     reader.start()
     assert holding.wait(10)
-    lifecycle = home.vault("user:ann").lifecycle
+    lifecycle = home.vault("user:ann").admin.lifecycle
     first = lifecycle.run()
     assert (first.purged, first.erased) == (4, False)
     assert _hits(home, *_FORGOTTEN) >= set(_FORGOTTEN)
@@ -139,6 +139,6 @@ def test_a_kill_between_destroying_and_erasing_is_made_good_by_the_next_sweep(
     child.stdin.close()
     child.stdout.close()
     assert _hits(home, *_FORGOTTEN)
-    report = home.vault("user:ann").lifecycle.run()
+    report = home.vault("user:ann").admin.lifecycle.run()
     assert (report.purged, report.erased) == (0, True)
     assert _hits(home, *_FORGOTTEN, _OLD_VERSION) == set()

@@ -37,7 +37,7 @@ def _talk(vault: Vault, word: str, channel: str = "home") -> str:
 
 
 def _purge(vault: Vault, request: PurgeRequest) -> Receipt:
-    return vault.purge.run(vault.purge.preview(request).token)
+    return vault.privacy.purge.run(vault.privacy.purge.preview(request).token)
 
 
 @pytest.mark.feature("P9")
@@ -52,7 +52,7 @@ def test_what_a_repair_put_aside_goes_too(tmp_path: Path) -> None:
     assert other
     with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         vault = home.vault(_ANN)
-        assert vault.purge.preview(PurgeRequest.sessions(gone)).backups == (evidence.name,)
+        assert vault.privacy.purge.preview(PurgeRequest.sessions(gone)).backups == (evidence.name,)
         receipt = _purge(vault, PurgeRequest.sessions(gone))
         assert (receipt.state, receipt.hits, receipt.backups_destroyed) == (PurgeState.DONE, 0, 1)
     assert not evidence.exists()
@@ -125,7 +125,7 @@ def test_a_person_who_was_erased_does_not_come_back_with_a_backup(tmp_path: Path
         home.vault(_ANN)
         again = restore_vaults(home.admin, made, opening(tmp_path), replace=True)
         assert [str(one) for one in again.erased] == [_ANN]
-        assert home.vault(_ANN).totals().messages == 0
+        assert home.vault(_ANN).admin.totals().messages == 0
     assert _hits(root, _SECRET) == set()
 
 
@@ -165,7 +165,7 @@ def test_a_purge_that_goes_on_remembers_which_backups_it_destroyed(tmp_path: Pat
         reader.close()
         (pending,) = receipts
         assert (pending.state, pending.backups_destroyed) == (PurgeState.PENDING, 1)
-        (done,) = vault.purge.finish()
+        (done,) = vault.privacy.purge.finish()
         assert (done.state, done.backups_destroyed) == (PurgeState.DONE, 1)
 
 

@@ -62,19 +62,19 @@ def test_while_somebody_reads_from_before_a_purge_is_pending(tmp_path: Path) -> 
         (path,) = vault_files(home.home.root)
 
         def purge() -> None:
-            receipt = vault.purge.run(vault.purge.preview(PurgeRequest.sessions(gone)).token)
+            receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(gone)).token)
             assert (receipt.state, receipt.files_scanned) == (PurgeState.PENDING, 0)
             assert receipt.reason is not None
-            assert [one.state for one in vault.purge.finish()] == [PurgeState.PENDING]
+            assert [one.state for one in vault.privacy.purge.finish()] == [PurgeState.PENDING]
             assert _hits(tmp_path, _SECRET) == {_SECRET}
 
         _holding(path, purge)
-        (done,) = vault.purge.finish()
+        (done,) = vault.privacy.purge.finish()
         assert (done.state, done.hits, done.reason) == (PurgeState.DONE, 0, None)
         assert done.samples > 0
         assert home.receipts.all() == [done]
         assert home.receipts.verify(done)
-        assert vault.purge.finish() == []
+        assert vault.privacy.purge.finish() == []
         assert _hits(tmp_path, _SECRET, _KEPT) == {_KEPT}
 
 
@@ -86,7 +86,7 @@ def test_while_somebody_has_the_vault_open_a_person_is_not_said_to_be_gone(tmp_p
         (path,) = vault_files(home.home.root)
 
         def purge() -> None:
-            receipt = vault.purge.run(vault.purge.preview(PurgeRequest.user()).token)
+            receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.user()).token)
             assert receipt.state is PurgeState.PENDING
             assert (home.owners(), home.people.all()) == ([], [])
 
@@ -109,7 +109,7 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
     copy = tmp_path / "copy.db"
     shutil.copy(path, copy)
     with Recollectum(root, settings=_PLAIN) as home:
-        purge = home.vault("user:ann").purge
+        purge = home.vault("user:ann").privacy.purge
         if kind is PurgeKind.MEMORY:
             purge.run(purge.preview(PurgeRequest.memories(memory)).token)
         purge.run(purge.preview(PurgeRequest.sessions(gone)).token)
@@ -119,14 +119,14 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
     assert _hits(root, _SECRET, _KEPT) == {_SECRET, _KEPT}
     with Recollectum(root, settings=_PLAIN) as home:
         vault = home.vault("user:ann")
-        assert vault.totals().messages == 5
-        assert [one.kind for one in vault.purge.receipts()][-1] is PurgeKind.RESTORED
-        assert vault.purge.receipts()[-1].state is PurgeState.DONE
-        assert vault.index.verify().sound
+        assert vault.admin.totals().messages == 5
+        assert [one.kind for one in vault.privacy.purge.receipts()][-1] is PurgeKind.RESTORED
+        assert vault.privacy.purge.receipts()[-1].state is PurgeState.DONE
+        assert vault.admin.index.verify().sound
         assert _hits(root, _SECRET, _KEPT) == expected
     with Recollectum(root, settings=_PLAIN) as home:
         before = len(home.receipts.all())
-        home.vault("user:ann").totals()
+        home.vault("user:ann").admin.totals()
         assert len(home.receipts.all()) == before
 
 
@@ -138,7 +138,7 @@ def test_the_vault_of_a_person_who_was_erased_is_removed_when_it_is_put_back(tmp
     (path,) = vault_files(root)
     shutil.copy(path, tmp_path / "copy.db")
     with Recollectum(root, settings=_PLAIN) as home:
-        purge = home.vault("user:ann").purge
+        purge = home.vault("user:ann").privacy.purge
         assert purge.run(purge.preview(PurgeRequest.user()).token).state is PurgeState.DONE
     assert vault_files(root) == []
     shutil.copy(tmp_path / "copy.db", path)
@@ -160,9 +160,9 @@ def test_the_copies_made_before_migrations_go_too(tmp_path: Path) -> None:
         whole.write_bytes(f"another with {_SECRET}".encode())
         others = home.home.backups / "vlt_other-before-0010-20260101T000000.db"
         others.write_bytes(b"of somebody else")
-        seen = vault.purge.preview(PurgeRequest.sessions(gone))
+        seen = vault.privacy.purge.preview(PurgeRequest.sessions(gone))
         assert set(seen.backups) == {copy.name, f"recollectum-20260101T000000/vaults/{path.name}"}
-        receipt = vault.purge.run(seen.token)
+        receipt = vault.privacy.purge.run(seen.token)
         assert (receipt.state, receipt.backups_destroyed) == (PurgeState.DONE, 2)
         assert (copy.exists(), whole.exists(), others.exists()) == (False, False, True)
 
@@ -173,13 +173,13 @@ def test_the_bytes_of_vectors_go_too(tmp_path: Path) -> None:
         vault = home.vault("user:ann")
         _talk(vault, "work", _KEPT)
         gone = _talk(vault, "home", _SECRET)
-        vault.index.update()
+        vault.admin.index.update()
         vault.recall(_SECRET)
         (path,) = vault_files(home.home.root)
         other = SqliteDatabase(path, SqliteOptions())
         before = {row[0] for row in other.read(lambda tx: tx.rows("SELECT data FROM vectors", {}))}
         assert len(before) >= 10
-        receipt = vault.purge.run(vault.purge.preview(PurgeRequest.sessions(gone)).token)
+        receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(gone)).token)
         assert receipt.state is PurgeState.DONE, receipt
         after = {row[0] for row in other.read(lambda tx: tx.rows("SELECT data FROM vectors", {}))}
         cached = {row[0] for row in other.read(lambda tx: tx.rows("SELECT data FROM embedding_cache", {}))}
@@ -201,7 +201,7 @@ def test_the_key_goes_with_the_person(tmp_path: Path) -> None:
         (path,) = vault_files(home.home.root)
         assert home.encryption().has_key(path.stem)
         copy = path.read_bytes()
-        assert vault.purge.run(vault.purge.preview(PurgeRequest.user()).token).state is PurgeState.DONE
+        assert vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.user()).token).state is PurgeState.DONE
         assert not home.encryption().has_key(path.stem)
         assert not path.exists()
         assert _SECRET.encode() not in copy

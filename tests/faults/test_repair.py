@@ -66,7 +66,7 @@ def _repaired(place: Path, encryption: str) -> RepairResult:
         (entry,) = home.admin.entries([_OWNER])
         report = read_vault(home.admin, entry)
         assert [fault for fault in report.faults if "text is not" not in fault] == []
-        assert home.vault(ANN).index.verify().sound
+        assert home.vault(ANN).admin.index.verify().sound
         home.vault(ANN).memories.save("life goes on")
         assert home.vault(ANN).recall("life goes on")
         return done

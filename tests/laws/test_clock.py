@@ -90,7 +90,7 @@ def lived_in() -> Iterator[Path]:
             vault.memories.forget(vault.memories.save("bystander deleted", key="deleted").id)
             vault.sessions.open(hook="bystander").add("user", "bystander in a hook")
             clock.turn(10 * HOUR)
-            assert vault.lifecycle.run().deleted == 1
+            assert vault.admin.lifecycle.run().deleted == 1
         yield folder / "home"
 
 
@@ -115,8 +115,8 @@ def _talk(vault: Vault) -> None:
 
 
 ACTIONS: dict[str, Callable[[Vault], object]] = {
-    "sweep": lambda vault: vault.lifecycle.run(),
-    "preview": lambda vault: vault.lifecycle.preview(),
+    "sweep": lambda vault: vault.admin.lifecycle.run(),
+    "preview": lambda vault: vault.admin.lifecycle.preview(),
     "recall": lambda vault: vault.recall("bystander"),
     "context": lambda vault: vault.context("bystander"),
     "pages": _bystanders,
@@ -125,8 +125,8 @@ ACTIONS: dict[str, Callable[[Vault], object]] = {
     "as_of": lambda vault: vault.memories.as_of(START),
     "change": _change,
     "talk": _talk,
-    "rebuild": lambda vault: vault.rebuild_index(),
-    "events": lambda vault: vault.events.page(),
+    "rebuild": lambda vault: vault.admin.index.rebuild(),
+    "events": lambda vault: vault.admin.events.page(),
 }
 
 
@@ -154,7 +154,7 @@ def test_a_jump_of_ten_years_deletes_nothing_and_resurrects_nothing(
                     continue
                 _attempt(ACTIONS[action], home.vault(OWNER))
                 assert home.vault(OWNER).memories.find("expired") is None
-                assert not home.vault(OWNER).lifecycle.run().any()
+                assert not home.vault(OWNER).admin.lifecycle.run().any()
             clock.now = START
         assert _bystanders(home.vault(OWNER)) == before
         home.close()
@@ -174,26 +174,26 @@ def test_a_time_that_is_believed_goes_on_ageing(lived_in: Path, tmp_path: Path, 
     clock = Turning()
     with open_home(copy_home(lived_in, tmp_path / "it"), clock) as home:
         vault = home.vault(OWNER)
-        vault.totals()
+        vault.admin.totals()
         clock.turn(DECADE)
-        assert vault.lifecycle.run().held_since is not None
+        assert vault.admin.lifecycle.run().held_since is not None
         if how == "accepted":
-            assert vault.lifecycle.accept_clock() == START
+            assert vault.admin.lifecycle.accept_clock() == START
             # A person has said so; the next sweep moves what ten years have made due.
         else:
             walk(home, clock, clock.now + TRIAL, OWNER)
-        assert vault.lifecycle.run().any()
+        assert vault.admin.lifecycle.run().any()
         assert not vault.recall("bystander", source="memories")
         clock.turn(91 * DAY)
-        assert vault.lifecycle.run().held_since is not None, "a second leap is a new one"
+        assert vault.admin.lifecycle.run().held_since is not None, "a second leap is a new one"
 
 
 def test_a_vault_left_alone_for_less_than_the_setting_is_swept(lived_in: Path, tmp_path: Path) -> None:
     clock = Turning()
     with open_home(copy_home(lived_in, tmp_path / "it"), clock) as home:
-        home.vault(OWNER).totals()
+        home.vault(OWNER).admin.totals()
         clock.turn(44 * DAY)
-        report = home.vault(OWNER).lifecycle.run()
+        report = home.vault(OWNER).admin.lifecycle.run()
         assert report.held_since is None
         assert report.deleted == 1
         assert report.purged == 2

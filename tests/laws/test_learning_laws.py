@@ -103,7 +103,7 @@ class Pair:
             for memory in self.vault.memories.page(state=state, limit=1000):
                 if memory.agent == self.agent:
                     found.add(strip_line_ends(memory.content))
-                    live = state == "active" or self.vault.memories.restore(memory.id)
+                    live = state == "active" or self.vault.memories.move(memory.id, "active")
                     assert live
                     versions = self.vault.memories.history(memory.id).versions
                     found |= {strip_line_ends(version.content) for version in versions}

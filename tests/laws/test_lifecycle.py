@@ -192,7 +192,7 @@ def _live(home: Recollectum, lives: list[tuple[str, int | None]]) -> Vault:
 
 
 def _taken(vault: Vault) -> list[tuple[str, State, datetime]]:
-    told = vault.events.page(limit=1000)
+    told = vault.admin.events.page(limit=1000)
     steps = [event for event in told if event.actor == "lifecycle" and event.state]
     return sorted((event.subject_id, event.state, event.at) for event in steps if event.state)
 
@@ -211,10 +211,10 @@ def test_preview_shows_what_daily_sweeps_then_do(
     clock = Turning()
     with quick_folder() as folder, open_home(copy_home(template, folder / "it"), clock, settings=PERIODS) as home:
         vault = _live(home, lives)
-        shown = vault.lifecycle.preview(START + days * DAY)
+        shown = vault.admin.lifecycle.preview(START + days * DAY)
         for _ in range(days):
             clock.turn(DAY)
-            vault.lifecycle.run()
+            vault.admin.lifecycle.run()
         assert _shown(shown) == _taken(vault)
 
 
@@ -228,16 +228,16 @@ def test_a_sweep_done_twice_is_a_sweep_done_once(
     with quick_folder() as folder, open_home(copy_home(template, folder / "it"), clock, settings=PERIODS) as home:
         vault = _live(home, lives)
         clock.turn(days * DAY)
-        before = vault.totals().memories
-        report = vault.lifecycle.run()
+        before = vault.admin.totals().memories
+        report = vault.admin.lifecycle.run()
         after = [vault.memories.page(state=state) for state in ("active", "archived", "soft_deleted")]
-        events = vault.events.page(limit=1000)
-        again = vault.lifecycle.run()
+        events = vault.admin.events.page(limit=1000)
+        again = vault.admin.lifecycle.run()
         assert not again.any()
         assert [vault.memories.page(state=state) for state in ("active", "archived", "soft_deleted")] == after
-        assert vault.events.page(limit=1000) == events
-        assert vault.index.verify().sound
-        assert sum(before.values()) - report.purged == sum(vault.totals().memories.values())
+        assert vault.admin.events.page(limit=1000) == events
+        assert vault.admin.index.verify().sound
+        assert sum(before.values()) - report.purged == sum(vault.admin.totals().memories.values())
         assert sum(event.type is EventType.PURGED for event in events) == report.purged
 
 
@@ -252,9 +252,9 @@ def test_a_memory_is_restored_inside_its_grace_window_and_refused_after_it(templ
         vault.memories.forget(memory.id)
         clock.turn(timedelta(hours=hours))
         if hours < 7 * 24:
-            assert vault.memories.restore(memory.id).state is State.ACTIVE
+            assert vault.memories.move(memory.id, "active").state is State.ACTIVE
             assert vault.recall("thing")
         else:
             with pytest.raises(StepRefused):
-                vault.memories.restore(memory.id)
+                vault.memories.move(memory.id, "active")
             assert not vault.recall("thing")

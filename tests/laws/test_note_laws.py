@@ -42,20 +42,20 @@ def _lay(folder: Path, files: dict[str, bytes]) -> None:
 @pytest.mark.feature("G7")
 def test_the_vault_holds_what_lies_in_the_folder(vault: Vault, states: list[dict[str, bytes]]) -> None:
     with quick_folder() as folder:
-        vault.notes.add(folder)
+        vault.admin.notes.add(folder)
         for files in states:
             _lay(folder, files)
-            report = vault.notes.sync()
+            report = vault.admin.notes.sync()
             left_out = {Path(path).relative_to(folder.resolve()).as_posix() for path, _ in report.skipped}
-            held = {note.path for note in vault.notes.page()}
+            held = {note.path for note in vault.admin.notes.page()}
             assert held == files.keys() - left_out
             assert report.added + report.changed + report.renamed + report.unchanged == len(held)
-            assert vault.index.verify().sound
-            again = vault.notes.sync()
+            assert vault.admin.index.verify().sound
+            again = vault.admin.notes.sync()
             assert (again.added, again.changed, again.renamed, again.removed) == (0, 0, 0, 0)
-        vault.notes.remove(folder)
-        assert vault.notes.page() == []
-        assert vault.index.status().pieces == 0
+        vault.admin.notes.remove(folder)
+        assert vault.admin.notes.page() == []
+        assert vault.admin.index.status().pieces == 0
 
 
 @given(TEXTS)
@@ -64,8 +64,8 @@ def test_the_vault_holds_what_lies_in_the_folder(vault: Vault, states: list[dict
 def test_every_hit_cites_the_lines_it_stands_on(vault: Vault, text: str) -> None:
     with quick_folder() as folder:
         (folder / "a.md").write_bytes(text.encode())
-        vault.notes.add(folder)
-        vault.notes.sync()
+        vault.admin.notes.add(folder)
+        vault.admin.notes.sync()
         for hit in vault.recall(text[:100] or "a", source="notes"):
             first, last = hit.source.first_line, hit.source.last_line
             assert first is not None
@@ -73,4 +73,4 @@ def test_every_hit_cites_the_lines_it_stands_on(vault: Vault, text: str) -> None
             assert 1 <= first <= last <= len(text.splitlines()) + 1
             assert hit.text
             assert hit.source.path == str(folder.resolve() / "a.md")
-        vault.notes.remove(folder)
+        vault.admin.notes.remove(folder)

@@ -101,7 +101,7 @@ def test_a_saved_text_is_found_by_each_of_its_words(vault: Vault, text: str, whi
 def test_whatever_is_said_the_index_agrees_with_it(vault: Vault, texts: list[str]) -> None:
     chat = vault.sessions.open(channel="said")
     said = [chat.add("user", text) for text in texts]
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound
     for message in said:
         words = [word for word in message.text.split() if query_terms(word)]
         if words:
@@ -112,4 +112,4 @@ def test_whatever_is_said_the_index_agrees_with_it(vault: Vault, texts: list[str
             for hit in hits:
                 _cites(vault, hit)
     vault.sessions.delete(chat.id)
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound

@@ -71,6 +71,6 @@ def test_derived_trust_is_the_least_of_its_lineage(*, told: list[tuple[str, bool
         finding = Finding(
             act=Act.MERGE, content="all in one", kind=Kind.FACT, importance=0.5, spans=(), targets=tuple(made)
         )
-        (proposal,) = (eve if agent else own).review.propose([finding])
-        merged = own.review.approve(proposal.id)
+        (proposal,) = (eve if agent else own).admin.review.propose([finding])
+        merged = own.admin.review.approve(proposal.id)
         assert own.memories.get(merged.memory_id or "").trust is least_trusted(*expected)

@@ -105,7 +105,16 @@ def contents(home: Recollectum, owner: str) -> str:
     memories = [vault.memories.page(state=state, limit=1000) for state in oracle.PAGES]
     sessions = vault.sessions.page(limit=1000)
     messages = [vault.sessions.get(session.id).after() for session in sessions]
-    return repr((memories, sessions, messages, vault.events.page(limit=1000), vault.totals(), vault.index.verify()))
+    return repr(
+        (
+            memories,
+            sessions,
+            messages,
+            vault.admin.events.page(limit=1000),
+            vault.admin.totals(),
+            vault.admin.index.verify(),
+        )
+    )
 
 
 def check_strangers(folder: Path) -> Iterator[str]:

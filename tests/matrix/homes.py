@@ -62,7 +62,7 @@ def walk(home: Recollectum, clock: Turning, until: datetime, *owners: str) -> No
     while clock.now < until:
         clock.now = min(until, clock.now + STRIDE)
         for owner in owners:
-            home.vault(owner).totals()
+            home.vault(owner).admin.totals()
 
 
 def copy_home(folder: Path, to: Path) -> Path:

@@ -57,8 +57,8 @@ def _memory_reads(held: Held) -> Iterator[Attempt]:
         shows = frozenset({place}) & oracle.BY_ID
         yield _read("memories.get", lambda v, i=id_: v.memories.get(i), shows, place)
         yield _read("memories.history", lambda v, i=id_: v.memories.history(i), shows, place)
-        yield _read("vault.citations", lambda v, i=id_: v.citations(i), NOTHING, place)
-        yield _read("events.of", lambda v, i=id_: v.events.of(i), NOTHING, place)
+        yield _read("memories.citations", lambda v, i=id_: v.memories.citations(i), NOTHING, place)
+        yield _read("events.of", lambda v, i=id_: v.admin.events.of(i), NOTHING, place)
     for place in held.memories.keys() - {"successor"}:
         # The successor holds the key of what it superseded.
         shown = frozenset({"successor"}) if place == "superseded" else frozenset({place}) & oracle.BY_KEY
@@ -88,44 +88,44 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield _read("vault.recall", lambda v: v.recall(COMMON, session_id=first), frozenset({"talk0"}), "one session")
     yield read("vault.context", lambda v: v.context(mark=MARK), oracle.AS_CONTEXT)
     yield read("vault.context", lambda v: v.context(COMMON, mark=MARK), oracle.RECALLED)
-    yield read("profiles.get", lambda v: v.profile.get(), oracle.AS_CONTEXT)
-    yield read("checkpoints.all", lambda v: v.checkpoints.all())
+    yield read("profiles.get", lambda v: v.admin.profile.get(), oracle.AS_CONTEXT)
+    yield read("checkpoints.all", lambda v: v.sessions.checkpoints.all())
     # What was said last in the session is the question, and finds what is like it anywhere.
     shown = oracle.RECALLED
     yield _read("vault.context", lambda v: v.context(session_id=first, mark=MARK), shown, "one session")
-    yield read("vault.clock", lambda v: v.clock())
-    yield read("vault.totals", lambda v: v.totals())
-    yield read("index.status", lambda v: v.index.status())
-    yield read("index.verify", lambda v: v.index.verify())
-    yield read("notes.folders", lambda v: v.notes.folders())
-    yield read("notes.page", lambda v: v.notes.page())
+    yield read("vaultadmin.clock", lambda v: v.admin.clock())
+    yield read("vaultadmin.totals", lambda v: v.admin.totals())
+    yield read("index.status", lambda v: v.admin.index.status())
+    yield read("index.verify", lambda v: v.admin.index.verify())
+    yield read("notes.folders", lambda v: v.admin.notes.folders())
+    yield read("notes.page", lambda v: v.admin.notes.page())
     yield read("learnings.page", lambda v: v.learnings.page())
     yield read("learnings.file", lambda v: v.learnings.file())
-    yield read("globalnotesfile.read", lambda v: v.global_notes.read())
-    yield read("transcripts.followed", lambda v: v.transcripts.followed())
-    yield read("consolidation.estimate", lambda v: v.consolidation.estimate([]))
-    yield read("consolidation.unread", lambda v: v.consolidation.unread())
-    yield read("consolidation.jobs", lambda v: v.consolidation.jobs())
-    yield read("consolidation.runs", lambda v: v.consolidation.runs())
-    yield read("contacts.all", lambda v: v.contacts.all())
-    yield read("contacts.resolve", lambda v: v.contacts.resolve("mother"))
-    yield read("trash.find", lambda v: v.trash.find(), oracle.PAGES["soft_deleted"])
-    yield read("trash.reports", lambda v: v.trash.reports())
-    yield read("quarantines.all", lambda v: v.quarantine.all())
-    yield read("quarantines.preview", lambda v: v.quarantine.preview("tool:none"))
+    yield read("globalnotesfile.read", lambda v: v.admin.global_notes.read())
+    yield read("transcripts.followed", lambda v: v.admin.transcripts.followed())
+    yield read("consolidation.estimate", lambda v: v.admin.consolidation.estimate([]))
+    yield read("consolidation.unread", lambda v: v.admin.consolidation.unread())
+    yield read("consolidation.jobs", lambda v: v.admin.consolidation.jobs())
+    yield read("consolidation.runs", lambda v: v.admin.consolidation.runs())
+    yield read("contacts.all", lambda v: v.memories.contacts.all())
+    yield read("contacts.resolve", lambda v: v.memories.contacts.resolve("mother"))
+    yield read("trash.find", lambda v: v.privacy.trash.find(), oracle.PAGES["soft_deleted"])
+    yield read("trash.reports", lambda v: v.privacy.trash.reports())
+    yield read("quarantines.all", lambda v: v.privacy.quarantine.all())
+    yield read("quarantines.preview", lambda v: v.privacy.quarantine.preview("tool:none"))
     yield read("sessions.imports", lambda v: v.sessions.imports())
-    yield read("undo.steps", lambda v: v.undo.steps(1000))
-    yield read("undo.diff", lambda v: v.undo.diff(THEN), oracle.DIFF_SINCE_THEN)
-    yield read("purge.receipts", lambda v: v.purge.receipts())
-    yield read("review.page", lambda v: v.review.page())
-    yield read("review.analyse", lambda v: v.review.analyse())
-    yield read("review.get", lambda v: _tried(lambda: v.review.get("prp_none")))
-    yield read("review.diff", lambda v: _tried(lambda: v.review.diff("prp_none")))
+    yield read("undo.steps", lambda v: v.privacy.undo.steps(1000))
+    yield read("undo.diff", lambda v: v.privacy.undo.diff(THEN), oracle.DIFF_SINCE_THEN)
+    yield read("purge.receipts", lambda v: v.privacy.purge.receipts())
+    yield read("review.page", lambda v: v.admin.review.page())
+    yield read("review.analyse", lambda v: v.admin.review.analyse())
+    yield read("review.get", lambda v: _tried(lambda: v.admin.review.get("prp_none")))
+    yield read("review.diff", lambda v: _tried(lambda: v.admin.review.diff("prp_none")))
     yield read("vault.recall", lambda v: v.recall(COMMON, source="notes"))
     # No word of it is known: found on the last rung, as a piece of a text.
     yield read("vault.recall", lambda v: v.recall(COMMON[1:-1], limit=1000), oracle.RECALLED)
-    yield read("events.page", lambda v: v.events.page(limit=1000))
-    yield read("lifecycle.preview", lambda v: v.lifecycle.preview())
+    yield read("events.page", lambda v: v.admin.events.page(limit=1000))
+    yield read("lifecycle.preview", lambda v: v.admin.lifecycle.preview())
     yield read("sessions.page", lambda v: v.sessions.page(), frozenset({"talk0", "talk1"}))
 
 
@@ -134,7 +134,7 @@ def _session_reads(held: Held) -> Iterator[Attempt]:
         shows = frozenset({f"talk{number}"})
         calls: dict[str, tuple[Run, frozenset[str]]] = {
             "sessions.get": (lambda v, i=id_: v.sessions.get(i), NOTHING),
-            "summaries.find": (lambda v, i=id_: v.summaries.find(i), NOTHING),
+            "summaries.find": (lambda v, i=id_: v.sessions.summaries.find(i), NOTHING),
             "chat.info": (lambda v, i=id_: v.sessions.get(i).info(), shows),
             "chat.messages": (lambda v, i=id_: v.sessions.get(i).messages(), shows),
             "chat.after": (lambda v, i=id_: v.sessions.get(session_id=i).after(), shows),
@@ -156,7 +156,8 @@ def _memory_writes(held: Held) -> Iterator[Attempt]:
     for place, id_ in held.memories.items():
         yield write("memories.edit", lambda v, i=id_: v.memories.edit(i, importance=0.7), place, by_id=True)
         yield write("memories.move", lambda v, i=id_: v.memories.move(i, "archived"), place, by_id=True)
-        yield write("memories.restore", lambda v, i=id_: v.memories.restore(i), place, by_id=True)
+        again = f"{place} to active"
+        yield write("memories.move", lambda v, i=id_: v.memories.move(i, "active"), again, by_id=True)
         yield write("memories.supersede", lambda v, i=id_: v.memories.supersede(i, "otherwise"), place, by_id=True)
         yield write("memories.forget", lambda v, i=id_: v.memories.forget(i), place, by_id=True)
 
@@ -171,7 +172,7 @@ def _session_writes(held: Held) -> Iterator[Attempt]:
     }
     for name, run in whole.items():
         yield Attempt(name=name, permission="write", run=run)
-    yield _write_by_id("checkpoints.fork", lambda v: v.checkpoints.fork(held.sessions[0], 1))
+    yield _write_by_id("checkpoints.fork", lambda v: v.sessions.checkpoints.fork(held.sessions[0], 1))
     for number, id_ in enumerate(held.sessions):
         message = held.messages[2 * number]
         calls: dict[str, Run] = {
@@ -180,8 +181,8 @@ def _session_writes(held: Held) -> Iterator[Attempt]:
             "chat.record_call": lambda v, i=id_, m=message: v.sessions.get(i).record_call(m, call),
             "chat.describe": lambda v, i=id_: v.sessions.get(i).describe(title="renamed"),
             "chat.end": lambda v, i=id_: v.sessions.get(i).end(),
-            "summaries.update": lambda v, i=id_: v.summaries.update(i),
-            "checkpoints.save": lambda v, i=id_: v.checkpoints.save(i, "here"),
+            "summaries.update": lambda v, i=id_: v.sessions.summaries.update(i),
+            "checkpoints.save": lambda v, i=id_: v.sessions.checkpoints.save(i, "here"),
             "sessions.delete": lambda v, i=id_: v.sessions.delete(i),
         }
         for name, run in calls.items():
@@ -194,82 +195,90 @@ def _write_by_id(name: str, run: Run) -> Attempt:
 
 def _upkeep() -> Iterator[Attempt]:
     yield Attempt(
-        name="checkpoints.resume", permission="write", run=lambda v: _tried(lambda: v.checkpoints.resume("nowhere"))
+        name="checkpoints.resume",
+        permission="write",
+        run=lambda v: _tried(lambda: v.sessions.checkpoints.resume("nowhere")),
     )
     yield Attempt(
-        name="checkpoints.delete", permission="write", run=lambda v: _tried(lambda: v.checkpoints.delete("nowhere"))
+        name="checkpoints.delete",
+        permission="write",
+        run=lambda v: _tried(lambda: v.sessions.checkpoints.delete("nowhere")),
     )
     # Without an embedder there is nothing to do, and nothing to go back to; who may not is refused before that is seen.
-    yield Attempt(name="index.update", permission="write", run=lambda v: _tried(v.index.update))
-    yield Attempt(name="index.catch_up", permission="write", run=lambda v: v.index.catch_up())
-    yield Attempt(name="index.rollback", permission="write", run=lambda v: _tried(v.index.rollback))
+    yield Attempt(name="index.update", permission="write", run=lambda v: _tried(v.admin.index.update))
+    yield Attempt(name="index.catch_up", permission="write", run=lambda v: v.admin.index.catch_up())
+    yield Attempt(name="index.rollback", permission="write", run=lambda v: _tried(v.admin.index.rollback))
     # Whoever may write to a vault may not therefore read the files of this machine.
-    yield Attempt(name="notes.add", permission="admin", run=lambda v: _tried(lambda: v.notes.add("/dev/null")))
-    yield Attempt(name="notes.remove", permission="write", run=lambda v: _tried(lambda: v.notes.remove("/dev/null")))
-    yield Attempt(name="notes.sync", permission="write", run=lambda v: v.notes.sync())
-    yield Attempt(name="notes.watch", permission="write", run=lambda v: v.notes.watch(_stopped()))
+    yield Attempt(name="notes.add", permission="admin", run=lambda v: _tried(lambda: v.admin.notes.add("/dev/null")))
+    yield Attempt(
+        name="notes.remove", permission="write", run=lambda v: _tried(lambda: v.admin.notes.remove("/dev/null"))
+    )
+    yield Attempt(name="notes.sync", permission="write", run=lambda v: v.admin.notes.sync())
+    yield Attempt(name="notes.watch", permission="write", run=lambda v: v.admin.notes.watch(_stopped()))
     yield Attempt(name="learnings.add", permission="write", run=lambda v: v.learnings.add("so it is done", "pattern"))
     yield Attempt(name="learnings.sync", permission="write", run=lambda v: v.learnings.sync())
     yield Attempt(name="learnings.remove", permission="write", run=lambda v: _tried(lambda: v.learnings.remove("none")))
-    yield Attempt(name="globalnotesfile.save", permission="write", run=lambda v: v.global_notes.save("be brief"))
+    yield Attempt(name="globalnotesfile.save", permission="write", run=lambda v: v.admin.global_notes.save("be brief"))
     yield Attempt(
-        name="transcripts.follow", permission="admin", run=lambda v: _tried(lambda: v.transcripts.follow("/dev/null"))
+        name="transcripts.follow",
+        permission="admin",
+        run=lambda v: _tried(lambda: v.admin.transcripts.follow("/dev/null")),
     )
     yield Attempt(
         name="transcripts.unfollow",
         permission="write",
-        run=lambda v: _tried(lambda: v.transcripts.unfollow("/dev/null")),
+        run=lambda v: _tried(lambda: v.admin.transcripts.unfollow("/dev/null")),
     )
-    yield Attempt(name="transcripts.sync", permission="write", run=lambda v: v.transcripts.sync())
-    yield Attempt(name="transcripts.watch", permission="write", run=lambda v: v.transcripts.watch(_stopped()))
+    yield Attempt(name="transcripts.sync", permission="write", run=lambda v: v.admin.transcripts.sync())
+    yield Attempt(name="transcripts.watch", permission="write", run=lambda v: v.admin.transcripts.watch(_stopped()))
     for name, run in _consolidating().items():
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     for name, run in _purging().items():
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     for name, run in _going_back().items():
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
-    yield Attempt(name="vault.rebuild_index", permission="write", run=lambda v: v.rebuild_index())
-    yield Attempt(name="lifecycle.accept_clock", permission="write", run=lambda v: v.lifecycle.accept_clock())
-    yield Attempt(name="lifecycle.run", permission="write", run=lambda v: v.lifecycle.run())
+    yield Attempt(name="index.rebuild", permission="write", run=lambda v: v.admin.index.rebuild())
+    yield Attempt(name="lifecycle.accept_clock", permission="write", run=lambda v: v.admin.lifecycle.accept_clock())
+    yield Attempt(name="lifecycle.run", permission="write", run=lambda v: v.admin.lifecycle.run())
 
 
 def _consolidating() -> dict[str, Run]:
     """About nothing that is there: what one may do is refused before that is seen."""
     return {
-        "consolidation.run": lambda v: v.consolidation.run("ses_none"),
-        "consolidation.preview": lambda v: v.consolidation.preview("ses_none"),
-        "consolidation.reset": lambda v: v.consolidation.reset("ses_none"),
-        "consolidation.revert": lambda v: v.consolidation.revert("run_none"),
-        "consolidation.note_idle": lambda v: v.consolidation.note_idle(),
-        "consolidation.work": lambda v: v.consolidation.work(),
-        "consolidation.end_idle": lambda v: v.consolidation.end_idle(),
-        "review.approve": lambda v: v.review.approve("prp_none"),
-        "review.reject": lambda v: v.review.reject("prp_none"),
-        "review.grow": lambda v: v.review.grow(),
-        "review.propose": lambda v: v.review.propose([]),
+        "consolidation.run": lambda v: v.admin.consolidation.run("ses_none"),
+        "consolidation.preview": lambda v: v.admin.consolidation.preview("ses_none"),
+        "consolidation.reset": lambda v: v.admin.consolidation.reset("ses_none"),
+        "consolidation.revert": lambda v: v.admin.consolidation.revert("run_none"),
+        "consolidation.note_idle": lambda v: v.admin.consolidation.note_idle(),
+        "consolidation.work": lambda v: v.admin.consolidation.work(),
+        "consolidation.end_idle": lambda v: v.admin.consolidation.end_idle(),
+        "review.approve": lambda v: v.admin.review.approve("prp_none"),
+        "review.reject": lambda v: v.admin.review.reject("prp_none"),
+        "review.grow": lambda v: v.admin.review.grow(),
+        "review.propose": lambda v: v.admin.review.propose([]),
     }
 
 
 def _going_back() -> dict[str, Run]:
     """To nothing that is there."""
     return {
-        "trash.restore": lambda v: v.trash.restore(session_id="ses_none"),
-        "trash.sweep": lambda v: v.trash.sweep(),
-        "undo.event": lambda v: v.undo.event(10**9),
-        "undo.last": lambda v: v.undo.last(0),
-        "undo.run": lambda v: v.undo.run("run_none"),
-        "undo.brought": lambda v: v.undo.brought("imp_none"),
-        "quarantines.put": lambda v: v.quarantine.put("tool:none"),
-        "quarantines.release": lambda v: v.quarantine.release("qua_none"),
+        "trash.restore": lambda v: v.privacy.trash.restore(session_id="ses_none"),
+        "trash.sweep": lambda v: v.privacy.trash.sweep(),
+        "undo.event": lambda v: v.privacy.undo.event(10**9),
+        "undo.last": lambda v: v.privacy.undo.last(0),
+        "undo.run": lambda v: v.privacy.undo.run("run_none"),
+        "undo.brought": lambda v: v.privacy.undo.brought("imp_none"),
+        "quarantines.put": lambda v: v.privacy.quarantine.put("tool:none"),
+        "quarantines.release": lambda v: v.privacy.quarantine.release("qua_none"),
     }
 
 
 def _purging() -> dict[str, Run]:
     """Of nothing that is there, and without leave."""
     return {
-        "purge.preview": lambda v: v.purge.preview(PurgeRequest.sessions("ses_none")),
-        "purge.run": lambda v: v.purge.run("made up"),
-        "purge.finish": lambda v: v.purge.finish(),
+        "purge.preview": lambda v: v.privacy.purge.preview(PurgeRequest.sessions("ses_none")),
+        "purge.run": lambda v: v.privacy.purge.run("made up"),
+        "purge.finish": lambda v: v.privacy.purge.finish(),
     }
 
 

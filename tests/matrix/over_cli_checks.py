@@ -139,7 +139,7 @@ def _state(folder: Path) -> str:
     with open_home(folder, Turning(NOW)) as home:
         vault = home.vault("user:alice")
         kept = [vault.memories.page(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
-        return repr((kept, vault.events.page(limit=1000), vault.totals().messages))
+        return repr((kept, vault.admin.events.page(limit=1000), vault.admin.totals().messages))
 
 
 CLI_CHECKS: Mapping[str, Check] = {

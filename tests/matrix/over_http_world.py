@@ -126,7 +126,7 @@ def _things(home: Recollectum, made: World, owner: str, key: str) -> Things:
     finding = Finding(
         act=Act.ADD, content=canary(owner, "proposed"), kind=Kind.FACT, importance=0.5, spans=(), targets=()
     )
-    (proposal,) = vault.review.propose([finding])
+    (proposal,) = vault.admin.review.propose([finding])
     gone = vault.memories.save("this goes again").memory
-    receipt = vault.purge.run(vault.purge.preview(PurgeRequest.memories(gone.id)).token)
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(gone.id)).token)
     return Things(learning=learned.id, proposal=proposal.id, receipt=receipt.id, key=key)

@@ -16,6 +16,7 @@ from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.gate import Gate, Gated
 from recollectum.vault.idempotency import Idempotency
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import Service
 
 #: What services stand on, and what runs a caller's own request once: no rule knows it, the request passes the gate.
 PLUMBING = frozenset({VaultRuntime, Gated, Idempotency})
@@ -73,7 +74,8 @@ def service_properties(kind: type) -> set[str]:
     return {
         name
         for name, member in found
-        if isinstance(member, property) and any(is_service(part) for part in _returned(member.fget))
+        if isinstance(member, Service)
+        or (isinstance(member, property) and any(is_service(part) for part in _returned(member.fget)))
     }
 
 

@@ -44,7 +44,7 @@ def test_a_late_sweep_does_not_bring_back_what_readers_saw_deleted(
     walk(home, clock, START + 155 * DAY, ALICE)
     with pytest.raises(NotFound):
         vault.memories.get(memory.id)
-    vault.lifecycle.run()
+    vault.admin.lifecycle.run()
     with pytest.raises(NotFound):
         vault.memories.get(memory.id)
 
@@ -60,7 +60,7 @@ def _gone(vault: Vault, memory_id: str) -> None:
 
 def _lost(vault: Vault, memory_id: str) -> None:
     with pytest.raises(StepRefused):
-        vault.memories.restore(memory_id)
+        vault.memories.move(memory_id, "active")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_no_process_can_be_told_another_time(place: Path, clock: Turning) -> Non
     late = Turning()
     with open_home(place, clock) as one, open_home(place, late) as other:
         one.vault(ALICE).memories.save("one", ttl=HOUR)
-        other.vault(ALICE).totals()
+        other.vault(ALICE).admin.totals()
         clock.turn(3 * HOUR)
         one.vault(ALICE).memories.save("two")
         assert not one.vault(ALICE).recall("one")
@@ -99,18 +99,18 @@ def test_no_process_can_be_told_another_time(place: Path, clock: Turning) -> Non
 def test_an_accepted_time_is_not_taken_back_by_another_process(place: Path, clock: Turning) -> None:
     with open_home(place, clock) as one, open_home(place, clock) as other:
         one.vault(ALICE).memories.save("one")
-        other.vault(ALICE).totals()
+        other.vault(ALICE).admin.totals()
         clock.turn(DECADE)
-        one.vault(ALICE).lifecycle.accept_clock()
+        one.vault(ALICE).admin.lifecycle.accept_clock()
         other.vault(ALICE).memories.save("two")
     with open_home(place, clock) as home:
-        assert home.vault(ALICE).lifecycle.run().held_since is None
+        assert home.vault(ALICE).admin.lifecycle.run().held_since is None
 
 
 def test_a_leap_of_the_clock_takes_no_deadline_away(vault: Vault, clock: Turning) -> None:
     memory = vault.memories.save("one", ttl=30 * DAY).memory
     clock.turn(DECADE)
-    vault.memories.restore(memory.id)
+    vault.memories.move(memory.id, "active")
     clock.turn(-DECADE)
     assert vault.memories.get(memory.id).expires_at == START + 30 * DAY
 
@@ -118,8 +118,8 @@ def test_a_leap_of_the_clock_takes_no_deadline_away(vault: Vault, clock: Turning
 def test_preview_says_what_a_sweep_does_while_the_clock_is_in_doubt(vault: Vault, clock: Turning) -> None:
     vault.memories.save("one", ttl=30 * DAY)
     clock.turn(DECADE)
-    assert not vault.lifecycle.run().any()
-    assert not vault.lifecycle.preview()
+    assert not vault.admin.lifecycle.run().any()
+    assert not vault.admin.lifecycle.preview()
 
 
 def test_an_empty_key_is_not_the_operator(place: Path, clock: Turning, home: Recollectum) -> None:
@@ -201,7 +201,7 @@ def test_a_key_is_never_held_twice(vault: Vault, how: str) -> None:
     vault.memories.forget(first.id)
     second = vault.memories.save("two", key="k").memory
     vault.memories.move(second.id, "archived")
-    vault.memories.restore(first.id)
+    vault.memories.move(first.id, "active")
     if how == "save":
         vault.memories.save("two")
     else:
@@ -222,7 +222,7 @@ def test_an_expired_holder_of_a_key_hinders_no_restore(vault: Vault, clock: Turn
     vault.memories.forget(first.id)
     vault.memories.save("two", key="k", ttl=HOUR)
     clock.turn(2 * HOUR)
-    assert vault.memories.restore(first.id).content == "one"
+    assert vault.memories.move(first.id, "active").content == "one"
 
 
 def test_one_long_text_does_not_hide_the_others(vault: Vault) -> None:
@@ -260,8 +260,8 @@ _ODD: dict[str, Callable[[Vault], object]] = {
     "memories.save": lambda vault: vault.memories.save("new", message_id="\ud800"),
     "sessions.get": lambda vault: vault.sessions.get("\ud800"),
     "sessions.page": lambda vault: vault.sessions.page(key_prefix="\ud800"),
-    "events.of": lambda vault: vault.events.of("\ud800"),
-    "events.page": lambda vault: vault.events.page(before=10**30),
+    "events.of": lambda vault: vault.admin.events.of("\ud800"),
+    "events.page": lambda vault: vault.admin.events.page(before=10**30),
     "chat.after": lambda vault: vault.sessions.open().after(10**30),
     "chat.messages": lambda vault: vault.sessions.open().messages(before=10**30),
     "recall": lambda vault: vault.recall("one", session_id="\ud800"),

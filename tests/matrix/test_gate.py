@@ -14,6 +14,7 @@ from recollectum.domain.session import Session, SessionKey
 from recollectum.policy.actions import Action
 from recollectum.vault.access.keys import Keys
 from recollectum.vault.access.people import People
+from recollectum.vault.admin import VaultAdmin, VaultPrivacy
 from recollectum.vault.consolidation.service import Consolidation
 from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
@@ -45,6 +46,8 @@ from tests.matrix.world import Held
 
 OF_A_VAULT = {
     Vault,
+    VaultAdmin,
+    VaultPrivacy,
     Summaries,
     Checkpoints,
     Profiles,
@@ -139,25 +142,27 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
     chat = Chat(vars(vault)["_runtime"], session)
     parts = (
         vault,
+        vault.admin,
+        vault.privacy,
         vault.memories,
         vault.sessions,
-        vault.summaries,
-        vault.checkpoints,
-        vault.profile,
-        vault.events,
-        vault.lifecycle,
-        vault.index,
-        vault.notes,
+        vault.sessions.summaries,
+        vault.sessions.checkpoints,
+        vault.admin.profile,
+        vault.admin.events,
+        vault.admin.lifecycle,
+        vault.admin.index,
+        vault.admin.notes,
         vault.learnings,
-        vault.global_notes,
-        vault.transcripts,
-        vault.consolidation,
-        vault.review,
-        vault.purge,
-        vault.contacts,
-        vault.trash,
-        vault.undo,
-        vault.quarantine,
+        vault.admin.global_notes,
+        vault.admin.transcripts,
+        vault.admin.consolidation,
+        vault.admin.review,
+        vault.privacy.purge,
+        vault.memories.contacts,
+        vault.privacy.trash,
+        vault.privacy.undo,
+        vault.privacy.quarantine,
         chat,
         dave.people,
         dave.keys,

@@ -44,7 +44,7 @@ def check_clock_back(folder: Path) -> Iterator[str]:
     with open_home(folder / "back", clock) as home:
         if _served(home) != {"long"}:
             yield "a clock that goes back resurrects after a restart"
-        if home.vault(_OWNER).lifecycle.run().purged:
+        if home.vault(_OWNER).admin.lifecycle.run().purged:
             yield "a clock that goes back destroys"
 
 
@@ -57,7 +57,7 @@ def check_clock_leap(folder: Path) -> Iterator[str]:
         memories.save("canary two", key="without")
         memories.forget(memories.save("canary three", key="in_trash").id)
         clock.turn(_TEN_YEARS)
-        report = home.vault(_OWNER).lifecycle.run()
+        report = home.vault(_OWNER).admin.lifecycle.run()
         if report.any() or report.held_since is None:
             yield f"a leap of the clock moved memories: {report}"
         if "without" not in _served(home):
@@ -75,15 +75,18 @@ def check_grace(folder: Path) -> Iterator[str]:
         memory = vault.memories.save("canary", key="one").memory
         vault.memories.forget(memory.id)
         clock.turn(6 * _DAY)
-        vault.lifecycle.run()
-        if told(lambda: vault.memories.restore(memory.id))[1] or _served(home) != {"one"}:
+        vault.admin.lifecycle.run()
+        if told(lambda: vault.memories.move(memory.id, "active"))[1] or _served(home) != {"one"}:
             yield "a memory cannot be restored inside its grace window"
         vault.memories.forget(memory.id)
         clock.turn(8 * _DAY)
-        if not isinstance(told(lambda: vault.memories.restore(memory.id))[1], StepRefused):
+        if not isinstance(told(lambda: vault.memories.move(memory.id, "active"))[1], StepRefused):
             yield "a memory can be restored after its grace window"
-        vault.lifecycle.run()
-        if not isinstance(told(lambda: vault.memories.restore(memory.id))[1], NotFound) or vault.totals().memories:
+        vault.admin.lifecycle.run()
+        if (
+            not isinstance(told(lambda: vault.memories.move(memory.id, "active"))[1], NotFound)
+            or vault.admin.totals().memories
+        ):
             yield "a memory past its grace window is not destroyed"
 
 
@@ -106,14 +109,14 @@ def check_events_hold_no_content(folder: Path) -> Iterator[str]:
         vault.memories.edit(one.id, "canary text two")
         two = vault.memories.supersede(one.id, "canary text three")
         vault.memories.forget(two.id)
-        vault.memories.restore(two.id)
+        vault.memories.move(two.id, "active")
         chat = vault.sessions.open()
         chat.add("user", "canary text")
         chat.describe(title="canary")
         chat.end()
         vault.sessions.delete(chat.id)
-        vault.lifecycle.accept_clock()
-        events = vault.events.page(limit=1000)
+        vault.admin.lifecycle.accept_clock()
+        events = vault.admin.events.page(limit=1000)
         if len(events) < 10 or "canary" in repr(events):
             yield "the audit trail repeats what was said"
 

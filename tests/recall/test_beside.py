@@ -53,7 +53,7 @@ def test_once_turns_are_embedded_what_is_kept_is_what_would_be_looked_up(place: 
         vault.memories.save("a lighthouse is a tower")
         _say(vault, *_CONVERSATION)
         _say(vault, ("Cid", "another talk"), ("Dee", "of other people"), channel="phone")
-        vault.index.update()
+        vault.admin.index.update()
     assert _all_kept(place)
     assert _same(place) == {2: [3], 3: [2, 4], 4: [3], 5: [6], 6: [5]}
     assert not rows(place, "SELECT 1 FROM chunks WHERE source = 'memories' AND before_step IS NOT NULL")
@@ -65,7 +65,7 @@ def test_turns_by_one_speaker_do_not_stand_beside_each_other(place: Path) -> Non
         chat = vault.sessions.open(channel="phone")
         for role in ("user", "assistant", "assistant"):
             chat.add(role, f"spoken by the {role}")
-        vault.index.update()
+        vault.admin.index.update()
     assert _all_kept(place)
     assert _same(place) == {2: [3], 3: [2], 5: [6], 6: [5]}
 
@@ -73,7 +73,7 @@ def test_turns_by_one_speaker_do_not_stand_beside_each_other(place: Path) -> Non
 def test_every_piece_of_a_long_turn_stands_beside_the_others(place: Path) -> None:
     with opened(place, scripted()) as vault:
         _say(vault, ("Ann", LONG), ("Ben", LONG + LONG), ("Ann", "really?"), ("Ben", LONG))
-        vault.index.update()
+        vault.admin.index.update()
     assert _all_kept(place)
     kept = _same(place)
     counts = [row[0] for row in rows(place, "SELECT count(*) FROM chunks GROUP BY source_number ORDER BY 1")]
@@ -86,10 +86,10 @@ def test_a_turn_that_is_added_later_stands_beside_the_one_before_it(place: Path,
     with opened(place, scripted()) as vault:
         chat = vault.sessions.open()
         chat.add("user", LONG if pieces == "several" else "the lighthouse", speaker="Ann")
-        vault.index.update()
+        vault.admin.index.update()
         vault.memories.save("something in between")
         chat.add("user", LONG if pieces == "several" else "at the pier", speaker="Ben")
-        vault.index.update()
+        vault.admin.index.update()
     assert _all_kept(place)
     kept = _same(place)
     assert len(kept) == len(rows(place, "SELECT 1 FROM chunks WHERE source = 'sessions'"))
@@ -98,7 +98,7 @@ def test_a_turn_that_is_added_later_stands_beside_the_one_before_it(place: Path,
 def test_a_turn_that_is_added_without_an_embedder_stands_beside_the_one_before_it(place: Path) -> None:
     with opened(place, scripted()) as vault:
         _say(vault, _CONVERSATION[0])
-        vault.index.update()
+        vault.admin.index.update()
     with opened(place, None) as vault:
         _say(vault, _CONVERSATION[1])
         vault.recall("lighthouse")
@@ -108,7 +108,7 @@ def test_a_turn_that_is_added_without_an_embedder_stands_beside_the_one_before_i
 def test_older_rows_of_which_nothing_is_kept_are_looked_up(place: Path) -> None:
     with opened(place, scripted()) as vault:
         _say(vault, *_CONVERSATION)
-        vault.index.update()
+        vault.admin.index.update()
         known = [(hit.text, hit.score, hit.reasons.added) for hit in vault.recall("lighthouse pier")]
         assert any("near" in dict(added) for _, _, added in known)
         columns = ("before_step", "before_pieces", "after_step", "after_pieces")
@@ -120,7 +120,7 @@ def test_older_rows_of_which_nothing_is_kept_are_looked_up(place: Path) -> None:
 def test_pieces_that_do_not_follow_one_another_are_looked_up_each_time(place: Path) -> None:
     with opened(place, scripted()) as vault:
         _say(vault, ("Ann", "where is the lighthouse?"), ("Ben", LONG + LONG))
-        vault.index.update()
+        vault.admin.index.update()
     last = rows(place, "SELECT max(number) FROM chunks")[0][0]
     assert last > 3
     with beside(place) as database:

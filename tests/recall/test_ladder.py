@@ -130,7 +130,7 @@ def test_damage_to_what_is_derived_never_stops_an_answer(place: Path, damage: st
             assert "my car is red" in [hit.text for hit in vault.recall("car")]
             vault.memories.save("a bus came by")
             assert "a bus came by" in [hit.text for hit in vault.recall("bus")]
-            vault.index.update()
+            vault.admin.index.update()
             assert "my car is red" in [hit.text for hit in vault.recall("automobile car")]
 
 

@@ -88,7 +88,7 @@ def test_what_has_expired_takes_no_places_of_what_only_means_the_same(place: Pat
         for number in range(150):
             vault.memories.save(f"car {number}", ttl=timedelta(days=1))
         vault.memories.save("the car of my aunt was old and blue")
-        vault.index.update()
+        vault.admin.index.update()
         clock.turn(timedelta(days=2))
         assert [hit.text for hit in vault.recall("automobile")] == ["the car of my aunt was old and blue"]
 

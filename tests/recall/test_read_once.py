@@ -23,7 +23,7 @@ def test_what_another_home_writes_is_found_by_meaning_at_once(place: Path) -> No
             saved = theirs.memories.save(text).memory
             # Embedded by the other one first, or by the one that asks.
             if number:
-                theirs.index.update()
+                theirs.admin.index.update()
             found = mine.recall(asked)
             assert (found[0].source.memory_id, found.rung, found.degraded) == (saved.id, SearchMode.HYBRID, None)
             assert found[0].reasons.vector_score is not None
@@ -46,7 +46,7 @@ def test_vectors_of_another_connection_are_compared_by_the_next_question(place: 
     with opened(place, embedder) as vault:
         vault.memories.save("tea is brewed")
         vault.memories.save("my car is red")
-        vault.index.update()
+        vault.admin.index.update()
         first = vault.recall("automobile")[0]
         ((chunk, generation),) = rows(place, "SELECT chunk, generation FROM vectors WHERE chunk = 2")
         with beside(place) as database:
@@ -65,7 +65,7 @@ def test_a_model_that_another_connection_brings_in_is_seen_by_the_next_question(
     old, new = scripted("first"), scripted("second", 32)
     with opened(place, old) as vault:
         vault.memories.save("my car is red")
-        vault.index.update()
+        vault.admin.index.update()
         assert vault.recall("automobile").rung is SearchMode.HYBRID
         with beside(place) as database:
             database.write(lambda tx: backlog.begin_generation(tx, new.identity, START))

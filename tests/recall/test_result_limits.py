@@ -118,7 +118,7 @@ def test_untrusted_text_never_becomes_a_memory_of_everybody(home: Recollectum, t
     with pytest.raises(StepRefused, match="text of imported origin"):
         shared.sessions.adopt(brought, [])
     with pytest.raises(StepRefused, match="text of imported origin"):
-        shared.transcripts.follow(tmp_path)
+        shared.admin.transcripts.follow(tmp_path)
     home.people.add("user:eve")
     for permission in ("read", "write"):
         home.keys.grant("user:eve", "global", permission, scope="global")

@@ -21,7 +21,7 @@ def _fill(vault: Vault, *last: str) -> None:
     chat.add("user", "it has a lamp, and it stands at the pier", speaker="Ann")
     for text in last:
         chat.add("user", text, speaker="Ben")
-    vault.index.update()
+    vault.admin.index.update()
 
 
 def _take_out(place: Path) -> None:

@@ -33,7 +33,9 @@ def _child(program: str, cache: Path) -> str:
     ).stdout
 
 
-@pytest.mark.parametrize("statement", ["import recollectum", "from recollectum import Recollectum"])
+@pytest.mark.parametrize(
+    "statement", ["import recollectum", "from recollectum import Recollectum", "import recollectum.aio"]
+)
 def test_import_stays_within_its_cpu_budget(statement: str, tmp_path: Path) -> None:
     program = f"import time; t = time.process_time(); {statement}; print(time.process_time() - t)"
     # The best of several: a busy machine makes a run slower, never faster.

@@ -103,7 +103,7 @@ def test_one_row_that_changed_behind_our_back_is_told(tmp_path: Path, change: st
         path = _file(home)
     _behind_our_back(path, change)
     with open_home(tmp_path, Turning()) as home:
-        health = home.vault(ANN).index.verify()
+        health = home.vault(ANN).admin.index.verify()
         assert (health.sound, health.changed) == (False, 1)
         assert health.words.endswith("1 rows are not as they were written")
         (entry,) = home.admin.entries([Owner.parse(ANN)])
@@ -120,7 +120,7 @@ def test_a_repair_names_what_is_doubtful_and_seals_it_anew(tmp_path: Path) -> No
         done = repair(home.admin, Owner.parse(ANN))
         assert done.doubtful == (f"memories {doubtful.id}",)
         assert (done.lost, "seals" in {one.table for one in done.tables}) == (0, False)
-        assert home.vault(ANN).index.verify().sound
+        assert home.vault(ANN).admin.index.verify().sound
         assert home.vault(ANN).memories.get(doubtful.id).content == "TEA IS DRUNK"
     _behind_our_back(path, "UPDATE messages SET text = upper(text) WHERE number = 2")
     assert _look(path)[0].changed == 1
@@ -134,13 +134,13 @@ def test_rows_from_before_are_sealed_once_when_the_vault_is_opened(tmp_path: Pat
     _behind_our_back(path, "DELETE FROM seals", "DELETE FROM meta WHERE name = 'sealed'")
     assert _look(path) == (IndexHealth(missing=0, stray=0), 0)
     with open_home(tmp_path, Turning()) as home:
-        assert home.vault(ANN).index.verify().sound
+        assert home.vault(ANN).admin.index.verify().sound
     assert _look(path) == before
 
 
 def test_an_encrypted_vault_has_none(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning(), encryption="auto") as home:
-        assert _filled(home).index.verify().sound
+        assert _filled(home).admin.index.verify().sound
         (entry,) = home.admin.entries([Owner.parse(ANN)])
         path, key = _file(home), home.admin.key_of(entry)
     assert key
@@ -152,7 +152,7 @@ def test_an_encrypted_vault_has_none(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning(), encryption="auto") as home:
         # As after a restore of what was plain: nobody would keep them.
         assert home.vault(ANN).memories.save("one more").id
-        assert home.vault(ANN).index.verify().sound
+        assert home.vault(ANN).admin.index.verify().sound
     assert _look(path, key)[1] == 0
 
 
@@ -190,9 +190,9 @@ def test_a_purge_leaves_no_seal_of_what_it_erased(tmp_path: Path, first: Callabl
         assert _in_files(path, erased) == 1
         first(vault, memory.id)
         erased |= _digests(path) - others
-        seen = vault.purge.preview(PurgeRequest.memories(memory.id))
-        assert vault.purge.run(seen.token).state is PurgeState.DONE
-        assert vault.index.verify().sound
+        seen = vault.privacy.purge.preview(PurgeRequest.memories(memory.id))
+        assert vault.privacy.purge.run(seen.token).state is PurgeState.DONE
+        assert vault.admin.index.verify().sound
     assert _in_files(path, erased) == 0
     assert _in_files(path, others) == len(others)
 

@@ -54,7 +54,7 @@ def test_a_vault_of_every_schema_opens_with_all_it_held(home: Path, step: int) -
         assert vault.recall("vegetarian")[0].text == SPOKEN
         assert vault.recall("hazelnuts")[0].text == KEPT
         assert not vault.recall("bicycle")
-        assert vault.index.verify().changed == 0
+        assert vault.admin.index.verify().changed == 0
     assert _schema(_vault_file(home)) == fresh
 
 

@@ -231,7 +231,7 @@ def test_what_is_forgotten_leaves_the_file_and_is_not_learned_again(vault: Vault
     vault.learnings.sync()
     vault.learnings.remove(one.id)
     clock.turn(timedelta(days=20))
-    assert vault.lifecycle.run().purged == 1
+    assert vault.admin.lifecycle.run().purged == 1
     assert counts(vault.learnings.sync()) == (0, 0, 0, 0)
     assert texts(vault) == []
     assert "tea" not in path.read_text()

@@ -35,7 +35,7 @@ why = "this client may search but not delete"
 """
 _NOBODY = 65534
 #: The services whose class is not named as one reaches them.
-_CALLED = {"GlobalNotesFile": "global_notes", "Profiles": "profile", "Quarantines": "quarantine"}
+_CALLED = {"VaultAdmin": "admin", "GlobalNotesFile": "global_notes", "Profiles": "profile", "Quarantines": "quarantine"}
 GUIDE = Path(__file__).parents[2] / "docs/guides/policies.md"
 
 
@@ -78,7 +78,7 @@ def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollectum
     with pytest.raises(Denied, match=r"memory\.delete is denied by mine\.toml:2 \(user\): this client may search"):
         alice.memories.forget(saved.id)
     with pytest.raises(Denied, match=r"purge\.run"):
-        alice.purge.run("token")
+        alice.privacy.purge.run("token")
     assert alice.memories.get(saved.id) == saved
     # The process owner is another client.
     home.vault("user:alice").memories.forget(saved.id)
@@ -181,7 +181,7 @@ def test_a_rule_that_names_no_action_of_ours_is_a_mistake(
     with pytest.raises(Denied, match="is not an action"):
         closed()
     with pytest.raises(Denied, match=r"purge\.run is denied"):
-        desk.purge.run("token")
+        desk.privacy.purge.run("token")
     home.vault("user:alice").memories.save("x")
 
 
@@ -207,7 +207,7 @@ def test_to_forbid_writing_forbids_every_way_to_write(tmp_path: Path, home: Reco
             lambda: memories.save("x"),
             lambda: memories.save_many([Draft(content="x")]),
             lambda: memories.move(saved.id, "archived"),
-            lambda: memories.restore(saved.id),
+            lambda: memories.move(saved.id, "active"),
         ):
             with pytest.raises(Denied, match=r"memory\.write is denied"):
                 write()
@@ -225,7 +225,7 @@ def test_to_move_a_memory_into_the_trash_is_to_delete_it(tmp_path: Path, home: R
             with pytest.raises(Denied, match=r"memory\.delete is denied"):
                 move()
         assert memories.move(saved.id, "archived").state == "archived"
-        assert memories.restore(saved.id).state == "active"
+        assert memories.move(saved.id, "active").state == "active"
 
 
 def test_arguments_can_be_asked_about(tmp_path: Path, home: Recollectum) -> None:

@@ -27,7 +27,7 @@ def main(home: str, stop_at: int) -> None:
     if stop_at:
         apsw.connection_hooks.append(hook)
     with Recollectum(Path(home), settings={"encryption": "off"}) as r:
-        report = r.vault("user:alice").transcripts.sync()
+        report = r.vault("user:alice").admin.transcripts.sync()
     print(f"added {report.added}", flush=True)
 
 

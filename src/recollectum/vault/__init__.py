@@ -1,6 +1,8 @@
 """Everything that is kept for one owner, and the operations on it.
 
 vault          gives one caller one owner's vault with its services
+admin          groups the services for who runs a vault, and those that take back and erase
+service        imports a service when it is first asked for
 runtime        bundles what every service uses, and runs transactions
 gate           checks the caller's permission before each operation
 policies       asks the policy rules of the home before each operation

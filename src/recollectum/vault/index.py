@@ -10,7 +10,7 @@ from recollectum.domain.hit import IndexHealth
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index import rechunking
-from recollectum.recall.index.verification import check_index
+from recollectum.recall.index.verification import check_index, rebuild_index
 from recollectum.recall.vectors import backlog
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunks, generations, vectors
@@ -129,6 +129,11 @@ class Index:
 
         self._runtime.write(change)
         return self.status()
+
+    @operation(Action.INDEX_WRITE, Scope.USER)
+    def rebuild(self) -> int:
+        """Make the index again from the rows; how many pieces it has."""
+        return self._runtime.write(lambda tx, _: rebuild_index(tx))
 
     @operation(Action.INDEX_READ, Scope.USER)
     def verify(self) -> IndexHealth:

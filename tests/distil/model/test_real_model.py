@@ -88,10 +88,10 @@ def test_consolidating_with_a_real_small_model_fills_the_inbox(tmp_path: Path) -
         chat = vault.sessions.open(channel="main")
         for line in TALKS["moving"]:
             chat.add({"u": "user", "a": "assistant"}[line[0]], line[3:])
-        outcome = vault.consolidation.run(chat.id)
+        outcome = vault.admin.consolidation.run(chat.id)
         assert outcome.trouble is None
         texts = {message.id: message.text for message in chat.messages()}
-        waiting = [proposal.finding for proposal in vault.review.page()]
+        waiting = [proposal.finding for proposal in vault.admin.review.page()]
     assert any(one.by.startswith("local/") for one in waiting)
     assert [texts[span.message_id][span.start : span.end] for one in waiting for span in one.spans] == [
         one.content for one in waiting

@@ -77,7 +77,7 @@ def test_no_operation_logs_what_it_is_about(tmp_path: Path, everything: Path) ->
                 worked.append(one.name)
             except _EXPECTED as error:
                 errors.append(f"{one.name}: {error}")
-        vault.trash.sweep(agreed=True)
+        vault.privacy.trash.sweep(agreed=True)
         _refused_by_a_rule(home)
     # Anything else than the refusals above has failed the test already.
     assert len(worked) > 3 * len(errors), errors
@@ -104,9 +104,9 @@ def _ends(home: Recollectum, vault: Vault) -> None:
     """The operations that log by themselves."""
     chat = vault.sessions.open(channel="y")
     chat.add("user", f"I live in {CANARY}.")
-    vault.consolidation.run(chat.id)
-    leave = vault.purge.preview(PurgeRequest.sessions(chat.id))
-    vault.purge.run(leave.token)
+    vault.admin.consolidation.run(chat.id)
+    leave = vault.privacy.purge.preview(PurgeRequest.sessions(chat.id))
+    vault.privacy.purge.run(leave.token)
     assert home.receipts.all()
 
 

@@ -169,7 +169,7 @@ def _propose(vault: Vault) -> None:
     chat = vault.sessions.get(vault.sessions.page(limit=10)[0].id)
     told = chat.after()[-1]
     piano = by_text["Piano lesson"]
-    vault.review.propose(
+    vault.admin.review.propose(
         [
             Finding(
                 act=Act.UPDATE,

@@ -25,7 +25,7 @@ def _paths(place: Place) -> list[str]:
     memory = vault.memories.find("piano_lesson")
     assert memory
     talks = {one.title: one.id for one in vault.sessions.page()}
-    trash = vault.trash.find()[0]
+    trash = vault.privacy.trash.find()[0]
     return [
         "/",
         "/?q=walnuts",

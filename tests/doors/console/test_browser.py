@@ -99,7 +99,7 @@ def test_proposals_are_approved_edited_and_rejected(place: Place, page: Page) ->
         Finding(act=Act.ADD, content=f"Plays the {what}", kind=Kind.FACT, importance=0.5, spans=())
         for what in ("oboe", "lute", "drum")
     ]
-    vault.review.propose(found)
+    vault.admin.review.propose(found)
     page.get_by_role("link", name="Review").click()
     page.locator("article", has_text="oboe").get_by_role("button", name="Approve", exact=True).click()
     expect(page.get_by_role("status")).to_have_text("Approved.")
@@ -127,15 +127,15 @@ def test_a_conversation_is_erased_with_a_receipt(place: Place, page: Page) -> No
     page.get_by_label("Nothing brings it back").fill("nonsense")
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was erased")
-    assert vault.totals().messages == 1
+    assert vault.admin.totals().messages == 1
     page.get_by_label("Nothing brings it back").fill("erase")
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("heading", name="Receipt")).to_be_visible()
     expect(page.get_by_text("It is gone.")).to_be_visible()
-    receipts = vault.purge.receipts()
+    receipts = vault.privacy.purge.receipts()
     assert [one.state.value for one in receipts] == ["done"]
     expect(page.get_by_text(receipts[0].signature)).to_be_visible()
-    assert vault.totals().messages == 0
+    assert vault.admin.totals().messages == 0
 
 
 def test_a_person_erases_themselves_and_keeps_the_receipt(place: Place, page: Page) -> None:

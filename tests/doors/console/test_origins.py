@@ -29,8 +29,8 @@ def _approved(vault: Vault, start: int) -> str:
     chat.add("assistant", "Noted.")
     spans = (Span(said.id, start, start + len(WORDS)),)
     finding = Finding(act=Act.ADD, content="Drinks oolong only", kind=Kind.FACT, importance=0.5, spans=spans)
-    (waiting,) = vault.review.propose([finding])
-    memory_id = vault.review.approve(waiting.id).memory_id
+    (waiting,) = vault.admin.review.propose([finding])
+    memory_id = vault.admin.review.approve(waiting.id).memory_id
     assert memory_id is not None
     return memory_id
 

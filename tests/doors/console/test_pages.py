@@ -50,7 +50,7 @@ def _check_hostile(place: Place, ada: httpx2.Client, text: str) -> None:
     chat = vault.sessions.open(topic=(text.strip() or "x")[:60].replace("\n", " "))
     chat.add("user", f"alpha {text}", speaker=text[:80].replace("\n", " "))
     chat.describe(title=text[:200], summary=text[:300])
-    vault.review.propose(
+    vault.admin.review.propose(
         [Finding(act=Act.ADD, content=f"gamma {text}", kind=memory.kind, importance=0.5, spans=(), reason=text[:90])]
     )
     paths = [
@@ -172,12 +172,12 @@ def test_the_export_has_everything_as_lines_of_json(filled: Place) -> None:
         answer = client.get("/console/privacy/export")
     assert answer.headers["content-disposition"] == 'attachment; filename="recollectum-ada.jsonl"'
     lines = [json.loads(line) for line in answer.text.splitlines()]
-    totals = vault.totals()
+    totals = vault.admin.totals()
     by_type = {sort: [line[sort] for line in lines if line["type"] == sort] for sort in {one["type"] for one in lines}}
     assert len(by_type["memory"]) == sum(totals.memories.values())
     assert len(by_type["session"]) == totals.sessions
     assert len(by_type["message"]) == totals.messages
-    assert len(by_type["event"]) == len(vault.events.page(limit=1000))
+    assert len(by_type["event"]) == len(vault.admin.events.page(limit=1000))
     assert by_type["vault"][0]["owner"] == PERSON
     assert "Ada is vegetarian and allergic to walnuts" in {one["content"] for one in by_type["version"]}
 
@@ -209,5 +209,5 @@ def test_who_is_erased_while_signed_in_is_signed_out(place: Place, ada: httpx2.C
     vault = place.home.vault("user:ada")
     vault.memories.save("x")
     assert ada.get("/").status_code == 200
-    vault.purge.run(vault.purge.preview(PurgeRequest.user()).token)
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.user()).token)
     assert ada.get("/").status_code == 401

@@ -62,7 +62,7 @@ def test_a_model_that_is_in_time_is_heard() -> None:
     with embedding_with(ScriptedEmbedder(synonyms=_SYNONYMS)), Recollectum() as recollectum:
         vault = recollectum.vault("user:ada")
         vault.memories.save("the dog sleeps in the blue basket")
-        vault.index.update()
+        vault.admin.index.update()
         answering = make_responder(recollectum)
         # No word of it stands there.
         assert "blue basket" in told(answering.answer(asked("hound?", 60)))

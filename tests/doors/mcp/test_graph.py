@@ -139,7 +139,7 @@ def test_what_it_keeps_are_memories(tmp_path: Path) -> None:
         assert (memory.agent, memory.version) == ("tester", 2)
         call_tool(GRAPH, guest, "delete_entities", {"entityNames": ["Ann"]})
         assert not vault.recall("bike", source="memories")
-        assert vault.memories.restore(memory.id).content == memory.content
+        assert vault.memories.move(memory.id, "active").content == memory.content
 
 
 def test_a_secret_does_not_break_it(tmp_path: Path) -> None:

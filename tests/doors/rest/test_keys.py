@@ -54,4 +54,4 @@ def test_an_admin_key_does_not_touch_the_home(served: Served) -> None:
         with pytest.raises(Denied):
             attempt()
     with pytest.raises(Denied):
-        alice.vault("user:alice").notes.add("/etc")
+        alice.vault("user:alice").admin.notes.add("/etc")

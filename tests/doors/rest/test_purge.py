@@ -33,7 +33,7 @@ def test_a_purge_takes_two_steps_and_only_ones_own(served: Served) -> None:
 def test_receipts_are_ones_own_and_genuine(served: Served) -> None:
     vault = served.home.vault("user:alice")
     memory = vault.memories.save("to be erased").memory
-    receipt = vault.purge.run(vault.purge.preview(PurgeRequest.memories(memory.id)).token)
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory.id)).token)
     assert [one["id"] for one in served.ask("GET", "/receipts").json["receipts"]] == [receipt.id]
     checked = served.ask("GET", f"/receipts/{receipt.id}/verify").json
     assert checked["genuine"] is True

@@ -159,7 +159,7 @@ def test_without_http_it_only_looks_after_the_vaults() -> None:
 
 def runs() -> list[ConsolidationRun]:
     with home() as opened:
-        return opened.vault(ALICE).consolidation.runs()
+        return opened.vault(ALICE).admin.consolidation.runs()
 
 
 def test_an_idle_conversation_is_read_and_what_was_done_is_known_after_a_restart() -> None:
@@ -193,9 +193,9 @@ def test_killed_in_the_middle_of_any_round_it_leaves_nothing_half() -> None:
             running.wait()
     with home(settings={"consolidation.lease_seconds": 1}) as opened:
         vault = opened.vault(ALICE)
-        made = vault.consolidation.runs(limit=100)
+        made = vault.admin.consolidation.runs(limit=100)
         assert len({run.session_id for run in made}) == len(made) == 12
-        assert vault.index.verify().sound
+        assert vault.admin.index.verify().sound
         assert all(one.trouble is None for one in list_rounds(opened))
 
 

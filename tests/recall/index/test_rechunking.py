@@ -52,8 +52,8 @@ def test_the_mark_is_that_of_the_pieces_and_terms_this_version_makes(place: Path
     with opened(place, None) as vault:
         vault.memories.save(_PROSE * 12, key="a_key_of_words")
         vault.sessions.open().add("user", _PROSE.replace("\n", "\n\n") * 12, speaker="Ann")
-        vault.notes.add(folder)
-        vault.notes.sync()
+        vault.admin.notes.add(folder)
+        vault.admin.notes.sync()
     found = _digest(place)
     assert found == rechunking.MARK, (
         "texts are cut or found otherwise than before, so vaults must be cut again: "
@@ -94,15 +94,15 @@ def test_pieces_of_another_version_are_cut_again_behind_the_answers(
         gone = vault.memories.save("an oath that was taken back").memory
         vault.memories.forget(gone.id)
         vault.sessions.open().add("user", "the doctor called", speaker="Ann")
-        vault.notes.add(folder)
-        vault.notes.sync()
+        vault.admin.notes.add(folder)
+        vault.admin.notes.sync()
         before = rows(place, "SELECT source, source_number, start, stop FROM chunks ORDER BY source, source_number")
     _spoil(place)
     with opened(place, scripted() if meaning else None) as vault:
-        assert vault.index.status().recutting
+        assert vault.admin.index.status().recutting
         assert len([hit for hit in vault.recall("green tea", limit=200) if hit.source.memory_id]) == 150
-        _until(lambda: not vault.index.status().recutting)
-        assert vault.index.verify().sound
+        _until(lambda: not vault.admin.index.status().recutting)
+        assert vault.admin.index.verify().sound
         for query, text in (("sort 77", "tea of sort 77 is green"), ("doctor", "the doctor called")):
             assert vault.recall(query)[0].text == text
         assert "cumin" in vault.recall("lentils cumin")[0].text
@@ -121,14 +121,14 @@ def test_pieces_that_stay_as_they_are_keep_their_vectors(place: Path) -> None:
         for number in range(70):
             vault.memories.save(f"tea of sort {number}")
         vault.sessions.open().add("user", "the doctor called")
-        vault.index.update()
+        vault.admin.index.update()
         numbers = rows(place, "SELECT number FROM chunks ORDER BY number")
     _mark(place, "of another version")
     change(place, "UPDATE chunks SET stop = 3 WHERE number = 7")
     again = scripted()
     with opened(place, again) as vault:
-        vault.index.update()
-        assert not vault.index.status().recutting
+        vault.admin.index.update()
+        assert not vault.admin.index.status().recutting
     # One was cut anew, and its text was known to the cache.
     assert again.passages == []
     after = rows(place, "SELECT number FROM chunks ORDER BY number")
@@ -158,7 +158,7 @@ def test_cutting_goes_on_where_it_was_stopped_and_begins_anew_for_another_versio
     change(place, "UPDATE meta SET value = 'older memories 4' WHERE name = 'index_chunking_done'")
     assert (take(100), take(100), take(100)) == (5, 1, 0)
     with opened(place, None) as vault:
-        assert vault.index.verify().sound
+        assert vault.admin.index.verify().sound
         assert vault.recall("sort 0")[0].text == "tea of sort 0"
 
 
@@ -167,5 +167,5 @@ def test_making_the_index_again_renews_the_mark(place: Path) -> None:
         vault.memories.save("tea is green")
     _spoil(place)
     with opened(place, None) as vault:
-        vault.rebuild_index()
-        assert not vault.index.status().recutting
+        vault.admin.index.rebuild()
+        assert not vault.admin.index.status().recutting

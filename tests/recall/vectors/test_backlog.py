@@ -44,10 +44,10 @@ def test_no_write_asks_the_embedder(place: Path) -> None:
         chat = vault.sessions.open()
         chat.add("user", "the doctor called")
         vault.memories.forget(vault.memories.save("a cat").id)
-        vault.lifecycle.run()
+        vault.admin.lifecycle.run()
         vault.sessions.delete(chat.id)
-        vault.rebuild_index()
-        vault.totals()
+        vault.admin.index.rebuild()
+        vault.admin.totals()
         assert embedder.calls == []
         vault.recall("car")
         assert embedder.passages == ["my car is gone"]
@@ -58,7 +58,7 @@ def test_a_turn_is_embedded_with_its_speaker(place: Path) -> None:
     with opened(place, embedder) as vault:
         vault.sessions.open().add("user", "hello", speaker="Ann")
         vault.sessions.open().add("assistant", "hello")
-        vault.index.update()
+        vault.admin.index.update()
     assert embedder.passages == ["Ann: hello", "assistant: hello"]
 
 
@@ -67,11 +67,11 @@ def test_nothing_is_embedded_twice(place: Path) -> None:
     with opened(place, embedder) as vault:
         for number in range(3 * STEP):
             vault.memories.save(f"number {number} of many")
-        assert vault.index.update() == 3 * STEP
-        assert vault.index.update() == 0
+        assert vault.admin.index.update() == 3 * STEP
+        assert vault.admin.index.update() == 0
         vault.recall("number")
-        vault.rebuild_index()
-        assert vault.index.update() == 3 * STEP
+        vault.admin.index.rebuild()
+        assert vault.admin.index.update() == 3 * STEP
     with opened(place, embedder) as vault:
         vault.recall("number")
     assert sorted(embedder.passages) == sorted({*embedder.passages})
@@ -96,7 +96,7 @@ def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: 
         assert found.degraded == f"about {4 * STEP} pieces have no vector yet and were compared by words alone"
         assert "number 7 of many" in [hit.text for hit in found]
         over.set()
-        vault.index.update()
+        vault.admin.index.update()
         assert vault.recall("many number 7").degraded is None
 
 
@@ -128,7 +128,7 @@ def test_a_question_does_not_wait_for_who_has_the_pen(place: Path, monkeypatch: 
     monkeypatch.setattr("recollectum.recall.vectors.vector_search.PATIENCE_SECONDS", 0.02)
     with opened(place, scripted()) as vault:
         vault.memories.save("my car is red")
-        vault.index.update()
+        vault.admin.index.update()
         vault.memories.save("the doctor called")
         with beside(place) as other:
 
@@ -149,18 +149,18 @@ def test_a_vector_is_kept_by_model_and_text_and_the_oldest_go(place: Path, clock
     with opened(place, scripted(), clock=clock, settings={"embedding.cache_entries": 3}) as vault:
         for number in range(5):
             vault.memories.save(f"number {number}")
-            vault.index.update()
+            vault.admin.index.update()
             clock.turn(timedelta(minutes=1))
         assert rows(place, "SELECT count(*) FROM embedding_cache") == [(3,)]
     again = scripted()
     with opened(place, again, clock=clock, settings={"embedding.cache_entries": 3}) as vault:
-        vault.rebuild_index()
-        vault.index.update()
+        vault.admin.index.rebuild()
+        vault.admin.index.update()
     assert sorted(again.passages) == ["number 0", "number 1"]
     # Nothing of one model is taken for another's, though it has the same texts and the same length.
     other = scripted("other")
     with opened(place, other, clock=clock) as vault:
-        vault.index.update()
+        vault.admin.index.update()
     assert len(other.passages) == 5
 
 
@@ -171,7 +171,7 @@ def test_after_a_full_reindex_the_cache_is_bounded_and_the_older_models_are_out(
         with opened(place, scripted(name), clock=clock, settings=few) as vault:
             for number in range(40):
                 vault.memories.save(f"number {number}")
-            vault.index.update()
+            vault.admin.index.update()
         clock.turn(timedelta(minutes=1))
         counts = rows(place, "SELECT count(*) FROM embedding_cache GROUP BY model ORDER BY max(used_at)")
         assert [count for (count,) in counts] == kept
@@ -213,11 +213,11 @@ def test_no_vector_outlives_what_it_was_made_of(place: Path, clock: Turning) -> 
         memory = vault.memories.save(first).memory
         chat = vault.sessions.open()
         chat.add("user", said, speaker="Ann")
-        vault.index.update()
+        vault.admin.index.update()
     with opened(place, scripted(), clock=clock) as vault:
-        vault.index.update()
+        vault.admin.index.update()
         vault.memories.edit(memory.id, edited)
-        vault.index.update()
+        vault.admin.index.update()
         kept = rows(place, "SELECT count(DISTINCT generation) FROM vectors")
         assert kept == [(2,)]
         assert len(_left(place, secrets)) >= 3
@@ -225,7 +225,7 @@ def test_no_vector_outlives_what_it_was_made_of(place: Path, clock: Turning) -> 
         assert vault.sessions.delete(chat.id)
         assert rows(place, "SELECT count(*) FROM vectors") == [(2,)], "one text is left, in two generations"
         clock.turn(timedelta(days=8))
-        assert vault.lifecycle.run().erased
+        assert vault.admin.lifecycle.run().erased
         assert _left(place, [*secrets, "wqzkvbtrnx", "hjkzpqwvbm", "xcvrtplkmw"]) == []
         assert rows(place, "SELECT count(*) FROM embedding_cache") == [(2,)]
         assert len(_left(place, [_vector("a text that stays")])) == 1

@@ -63,7 +63,7 @@ def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(pl
     with _opened(place, "small") as vault:
         for text in ("my car is red", *(f"tea of sort {number}" for number in range(40))):
             vault.memories.save(text)
-        vault.index.update()
+        vault.admin.index.update()
     assert set(_models(server)) == {"small"}
     over = Event()
 
@@ -81,7 +81,7 @@ def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(pl
         assert (found[0].text, found.rung, found.degraded) == ("the doctor called", SearchMode.HYBRID, None)
         over.set()
         for _ in range(3000):
-            if "previous" in [one.state for one in vault.index.status().generations]:
+            if "previous" in [one.state for one in vault.admin.index.status().generations]:
                 break
             Event().wait(0.01)
         server.asked.clear()
@@ -99,7 +99,7 @@ def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(pl
 def test_texts_go_to_the_address_of_the_settings_only(place: Path, server: Server, more: dict[str, str]) -> None:
     with _opened(place, "small") as vault:
         vault.memories.save("my car is red")
-        vault.index.update()
+        vault.admin.index.update()
     server.asked.clear()
     server.script = in_order(Reply(status=400, body={}))
     with _opened(place, "large", **more) as vault:

@@ -41,7 +41,7 @@ def _changing(place: Path, new: ScriptedEmbedder, old: ScriptedEmbedder) -> Gene
 
 
 def _states(vault: Vault) -> dict[str, tuple[int, int]]:
-    return {one.state: (one.vectors, one.behind) for one in vault.index.status().generations}
+    return {one.state: (one.vectors, one.behind) for one in vault.admin.index.status().generations}
 
 
 def _until(true: Callable[[], bool]) -> None:
@@ -58,7 +58,7 @@ def filled(place: Path) -> Path:
     """A vault that the first model has gone through."""
     with opened(place, scripted("first")) as vault:
         _fill(vault)
-        assert vault.index.update() == _COUNT
+        assert vault.admin.index.update() == _COUNT
     return place
 
 
@@ -67,7 +67,7 @@ def filled(place: Path) -> Path:
 def test_another_model_has_its_own_generation(filled: Path, name: str, dimensions: int) -> None:
     second = scripted(name, dimensions)
     with opened(filled, second) as vault:
-        assert vault.index.update() == _COUNT
+        assert vault.admin.index.update() == _COUNT
         assert len(second.passages) == _COUNT
         assert _states(vault) == {"current": (_COUNT, 0), "previous": (_COUNT, 0)}
         found = vault.recall("automobile")
@@ -81,7 +81,7 @@ def test_the_same_model_after_a_restart_makes_nothing_again(filled: Path) -> Non
     with opened(filled, again) as vault:
         vault.memories.save("the doctor called")
         assert vault.recall("physician")[0].text == "the doctor called"
-        assert vault.index.update() == 0
+        assert vault.admin.index.update() == 0
         assert again.passages == ["the doctor called"]
         assert _states(vault) == {"current": (_COUNT + 1, 0)}
 
@@ -93,14 +93,14 @@ def test_the_old_generation_answers_until_the_new_one_is_whole(filled: Path) -> 
     with embedding_with(old), home(filled) as beside:
         for number in range(200 - _COUNT):
             beside.vault(OWNER).memories.save(f"coffee of sort {number}")
-        beside.vault(OWNER).index.update()
+        beside.vault(OWNER).admin.index.update()
 
         def ask(_: int) -> None:
             found = beside.vault(OWNER).recall("automobile")
             asked.append((found.rung, found.degraded, found[0].text))
 
         with opened(filled, new) as vault:
-            assert vault.index.update(ask) == 200
+            assert vault.admin.index.update(ask) == 200
             assert vault.recall("automobile")[0].text == "my car is red"
             assert _states(vault) == {"current": (200, 0), "previous": (200, 0)}
     assert asked == [(SearchMode.HYBRID, None, "my car is red")] * 4
@@ -142,7 +142,7 @@ def test_while_the_new_model_fails_the_old_one_answers_and_the_status_says_why(f
     new.fail = fail
     with _changing(filled, new, old) as vault:
         assert vault.recall("automobile").degraded is None
-        _until(lambda: vault.index.status().trouble == "not now")
+        _until(lambda: vault.admin.index.status().trouble == "not now")
         # A failure changes nothing: what was made stays, and the generation that answered is as it was.
         assert _states(vault) == {"current": (_COUNT, 0), "building": (16, _COUNT - 16)}
         found = vault.recall("automobile")
@@ -150,7 +150,7 @@ def test_while_the_new_model_fails_the_old_one_answers_and_the_status_says_why(f
         new.fail = None
         vault.recall("automobile")
         _until(lambda: "previous" in _states(vault))
-        assert vault.index.status().trouble is None
+        assert vault.admin.index.status().trouble is None
 
 
 @pytest.mark.feature("G17")
@@ -163,7 +163,7 @@ def test_where_the_old_model_is_gone_words_answer_and_the_answer_says_so(filled:
     new.fail = fail
     with opened(filled, new) as vault:
         with pytest.raises(ModelUnavailable, match="not now"):
-            vault.index.update()
+            vault.admin.index.update()
         found = vault.recall("car")
         assert (found.rung, found[0].text) == (SearchMode.TEXT, "my car is red")
         why = "the index is being made again for another model, so only words were compared"
@@ -181,7 +181,7 @@ def test_one_that_was_there_before_does_not_undo_the_change_of_another(filled: P
     with embedding_with(old), home(filled) as before:
         assert before.vault(OWNER).recall("automobile").rung is SearchMode.HYBRID
         with opened(filled, new) as vault:
-            vault.index.update()
+            vault.admin.index.update()
         for _ in range(20):
             found = before.vault(OWNER).recall("car")
             assert (found.rung, found[0].text) == (SearchMode.TEXT, "my car is red")
@@ -201,12 +201,12 @@ def test_two_that_ask_for_two_models_do_not_undo_each_other_for_ever(filled: Pat
         if purpose is Purpose.PASSAGE and not begun.is_set():
             begun.set()
             with opened(filled, third) as vault:
-                vault.index.update()
+                vault.admin.index.update()
 
     second.fail = overtaken
     with embedding_with(second), home(filled) as r:
         r.vault(OWNER).recall("car")
-        _until(lambda: begun.is_set() and r.vault(OWNER).index.status().generations[-1].state == "current")
+        _until(lambda: begun.is_set() and r.vault(OWNER).admin.index.status().generations[-1].state == "current")
         r.vault(OWNER).recall("car")
     # Who came last has it; the first one embedded one step in vain and let it be.
     assert len(second.passages) == 16
@@ -224,10 +224,10 @@ def test_stopped_in_the_middle_it_goes_on_from_there(filled: Path) -> None:
         for number in range(60):
             vault.memories.save(f"coffee of sort {number}")
         with pytest.raises(KeyboardInterrupt):
-            vault.index.update(stop)
+            vault.admin.index.update(stop)
         assert "building" in _states(vault)
     with opened(filled, second_try) as vault:
-        vault.index.update()
+        vault.admin.index.update()
         assert _states(vault)["current"] == (100, 0)
     assert sorted(first_try.passages + second_try.passages) == sorted({*first_try.passages, *second_try.passages})
 
@@ -236,12 +236,12 @@ def test_stopped_in_the_middle_it_goes_on_from_there(filled: Path) -> None:
 @pytest.mark.feature("G17")
 def test_a_model_that_comes_back_is_seeded_from_the_cache(filled: Path) -> None:
     with opened(filled, scripted("second")) as vault:
-        vault.index.update()
+        vault.admin.index.update()
     with opened(filled, scripted("third")) as vault:
-        vault.index.update()
+        vault.admin.index.update()
     again = scripted("first")
     with opened(filled, again) as vault:
-        assert vault.index.update() == _COUNT
+        assert vault.admin.index.update() == _COUNT
         assert again.passages == []
         assert vault.recall("automobile")[0].text == "my car is red"
 
@@ -255,9 +255,9 @@ def test_a_model_changed_again_before_it_was_ready_leaves_nothing_behind(filled:
         for number in range(60):
             vault.memories.save(f"coffee of sort {number}")
         with pytest.raises(KeyboardInterrupt):
-            vault.index.update(stop)
+            vault.admin.index.update(stop)
     with opened(filled, scripted("third", 16)) as vault:
-        vault.index.update()
+        vault.admin.index.update()
         assert sorted(_states(vault)) == ["current", "previous"]
     assert {(row[0], row[1]) for row in rows(filled, _LENGTHS)} == {("current", 16), ("previous", 64)}
     assert rows(filled, "SELECT count(*) FROM vectors WHERE generation NOT IN (SELECT id FROM generations)") == [(0,)]
@@ -266,10 +266,10 @@ def test_a_model_changed_again_before_it_was_ready_leaves_nothing_behind(filled:
 @pytest.mark.feature("G17")
 def test_going_back_puts_the_old_one_in_place_and_brings_it_up_to_date(filled: Path) -> None:
     with opened(filled, scripted("second", 32)) as vault:
-        vault.index.update()
+        vault.admin.index.update()
         vault.memories.save("the doctor called")
-        vault.index.update()
-        status = vault.index.rollback()
+        vault.admin.index.update()
+        status = vault.admin.index.rollback()
         assert {one.state: one.behind for one in status.generations} == {"current": 1, "previous": 0}
     first = scripted("first")
     with opened(filled, first) as vault:
@@ -278,7 +278,7 @@ def test_going_back_puts_the_old_one_in_place_and_brings_it_up_to_date(filled: P
         assert first.passages == ["the doctor called"]
         assert _states(vault) == {"current": (_COUNT + 1, 0), "previous": (_COUNT + 1, 0)}
         # And forward again, by the same command.
-        vault.index.rollback()
+        vault.admin.index.rollback()
     with opened(filled, scripted("second", 32)) as vault:
         assert vault.recall("automobile").degraded is None
         assert _states(vault)["current"] == (_COUNT + 1, 0)
@@ -333,12 +333,12 @@ def test_a_text_written_just_before_the_swap_is_embedded_next_and_many_are_waite
 def test_back_to_the_model_before_costs_nothing_even_without_a_cache(filled: Path) -> None:
     nothing_kept = {"embedding.cache_entries": 0}
     with opened(filled, scripted("second", 32), settings=nothing_kept) as vault:
-        vault.index.update()
+        vault.admin.index.update()
         vault.memories.save("the doctor called")
     change(filled, "DELETE FROM embedding_cache")
     first = scripted("first")
     with opened(filled, first, settings=nothing_kept) as vault:
-        assert vault.index.update() == 1
+        assert vault.admin.index.update() == 1
         assert first.passages == ["the doctor called"]
         assert _states(vault) == {"current": (_COUNT + 1, 0), "previous": (_COUNT, 1)}
         assert vault.recall("automobile")[0].text == "my car is red"
@@ -363,14 +363,14 @@ def test_of_several_that_build_the_same_one_lets_the_other_go_first(filled: Path
 
 def test_there_is_nothing_to_go_back_to_at_first(filled: Path) -> None:
     with opened(filled, scripted("first")) as vault, pytest.raises(NotFound, match="no generation"):
-        vault.index.rollback()
+        vault.admin.index.rollback()
 
 
 def test_going_back_lasts_while_the_settings_still_name_the_new_model(filled: Path) -> None:
     old, new = scripted("first"), scripted("second", 32)
     with _changing(filled, new, old) as vault:
-        vault.index.update()
-        vault.index.rollback()
+        vault.admin.index.update()
+        vault.admin.index.rollback()
         vault.recall("automobile")
         vault.recall("automobile")
     (identity,) = (row[0] for row in rows(filled, "SELECT identity FROM generations WHERE state = 'current'"))
@@ -380,9 +380,9 @@ def test_going_back_lasts_while_the_settings_still_name_the_new_model(filled: Pa
 @pytest.mark.feature("A17")
 def test_without_an_embedder_the_index_says_what_is_missing(filled: Path) -> None:
     with opened(filled, None) as vault:
-        assert vault.index.status().without_meaning == "embedding.provider is none"
+        assert vault.admin.index.status().without_meaning == "embedding.provider is none"
         with pytest.raises(ModelMissing, match=r"embedding\.provider is none"):
-            vault.index.update()
+            vault.admin.index.update()
         assert vault.recall("car")[0].text == "my car is red"
 
 

@@ -35,7 +35,7 @@ def test_a_backup_comes_back_exactly_in_a_home_that_is_not_there_yet(place: Path
     assert {str(owner) for owner in restored.owners} == set(before)
     with open_home(place, Turning(), encryption=encryption) as home:
         assert {owner: said(home.vault(owner)) for owner in (ANN, BEN)} == before
-        assert all(home.vault(owner).index.verify().sound for owner in (ANN, BEN))
+        assert all(home.vault(owner).admin.index.verify().sound for owner in (ANN, BEN))
         home.vault(ANN).memories.save("written after it came back")
 
 

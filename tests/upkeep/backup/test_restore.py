@@ -38,7 +38,7 @@ def test_a_living_vault_is_replaced_only_when_told_to_and_is_kept(place: Path) -
         # Also for a program that has had it open all the while.
         assert said(held) == before
         assert said(home.vault(BEN)) == ben
-        assert held.index.verify().sound
+        assert held.admin.index.verify().sound
         (kept,) = done.kept
         restore_vaults(home.admin, kept, opening(place), replace=True)
         assert LATER in said(held)[0]
@@ -170,7 +170,7 @@ def test_what_was_erased_since_a_backup_does_not_come_back_with_it(place: Path) 
         # Elsewhere: copies in the home are destroyed with what was erased.
         made = back_up(home.admin, to=place / "stick")
         vault = home.vault(ANN)
-        vault.purge.run(vault.purge.preview(PurgeRequest.sessions(session)).token)
+        vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(session)).token)
     with open_home(place, Turning(), encryption="auto") as home:
         restore_vaults(home.admin, made.path, opening(place), replace=True)
     with open_home(place, Turning(), encryption="auto") as home:

@@ -24,7 +24,9 @@ def make(home: Recollectum) -> int:
 
 
 def current(home: Recollectum) -> str:
-    return next(one.identity for one in home.vault("user:ann").index.status().generations if one.state == "current")
+    return next(
+        one.identity for one in home.vault("user:ann").admin.index.status().generations if one.state == "current"
+    )
 
 
 @pytest.mark.feature("G16")
@@ -39,7 +41,7 @@ def test_vectors_follow_a_change_of_model_and_a_way_back_is_left_alone(tmp_path:
     with embedding_with(two), open_home(tmp_path, Turning(), settings=ANY) as home:
         assert make(home) == 2
         assert current(home) == two.identity.text_key()
-        home.vault("user:ann").index.rollback()
+        home.vault("user:ann").admin.index.rollback()
     with embedding_with(two), open_home(tmp_path, Turning(), settings=ANY) as home:
         assert make(home) == 0
         assert current(home) == one.identity.text_key()

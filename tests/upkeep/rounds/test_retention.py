@@ -25,8 +25,8 @@ def fates(clock: Turning, vault: Vault, days: int) -> dict[int, State]:
     """The day on which each state of one memory begins, with a sweep every six hours."""
     found: dict[int, State] = {}
     for quarter in range(days * 4):
-        vault.trash.sweep()
-        for state in vault.totals().memories or {State.PURGED: 0}:
+        vault.privacy.trash.sweep()
+        for state in vault.admin.totals().memories or {State.PURGED: 0}:
             if state not in found.values():
                 found[quarter // 4] = state
         clock.turn(6 * HOUR)
@@ -41,9 +41,9 @@ def test_ninety_days_then_sixty_then_seven_and_the_last_step_asks(place: Path) -
         vault = home.vault("user:alice")
         vault.memories.save("ages")
         assert fates(clock, vault, 160) == {0: State.ACTIVE, 90: State.ARCHIVED, 150: State.SOFT_DELETED}
-        assert vault.trash.sweep().state is SweepState.NEEDS_CONFIRMATION
-        assert vault.trash.sweep(agreed=True).purged == 1
-        assert vault.totals().memories == {}
+        assert vault.privacy.trash.sweep().state is SweepState.NEEDS_CONFIRMATION
+        assert vault.privacy.trash.sweep(agreed=True).purged == 1
+        assert vault.admin.totals().memories == {}
 
 
 @pytest.mark.feature("M2")

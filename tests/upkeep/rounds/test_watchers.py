@@ -54,7 +54,7 @@ def test_a_note_that_changes_is_found_and_one_that_rests_is_not_read(home: Recol
     folder.mkdir()
     (folder / "one.md").write_text("# Garden\nThe apples are ripe.\n")
     ann = home.vault("user:ann")
-    ann.notes.add(folder)
+    ann.admin.notes.add(folder)
     made = watch(home, "notes")
     assert made.make().counts["added"] == 1
     assert "added" not in made.make().counts
@@ -69,7 +69,7 @@ def test_a_folder_that_is_added_later_is_watched_from_then_on(home: Recollectum,
     folder = place / "notes"
     folder.mkdir()
     (folder / "one.md").write_text("The apples are ripe.\n")
-    home.vault("user:ben").notes.add(folder)
+    home.vault("user:ben").admin.notes.add(folder)
     assert made.make().counts["added"] == 1
 
 
@@ -92,13 +92,13 @@ def test_a_vault_that_watches_nothing_is_not_opened_again_not_even_by_the_next_p
 def test_a_transcript_that_grows_is_followed(home: Recollectum, place: Path) -> None:
     path = append(place / "logs" / "one.jsonl", lines(range(3)))
     ann = home.vault("user:ann")
-    ann.transcripts.follow(path.parent)
+    ann.admin.transcripts.follow(path.parent)
     made = watch(home, "transcripts")
     assert made.make().counts["messages"] == 3
     assert "messages" not in made.make().counts
     append(path, said(3))
     assert made.make().counts["messages"] == 1
-    assert ann.totals().messages == 4
+    assert ann.admin.totals().messages == 4
 
 
 @pytest.mark.feature("G14")
@@ -121,7 +121,7 @@ def test_a_vault_that_is_missing_does_not_stop_the_others(place: Path) -> None:
             folder = place / person
             folder.mkdir()
             (folder / "one.md").write_text(f"The apples of {person} are ripe.\n")
-            home.vault(f"user:{person}").notes.add(folder)
+            home.vault(f"user:{person}").admin.notes.add(folder)
         file = home.vault_path("user:ann")
     assert file
     file.rename(file.with_suffix(".away"))

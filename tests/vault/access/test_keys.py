@@ -101,7 +101,7 @@ def test_what_a_person_leaves_behind_no_key_names(tmp_path: Path) -> None:
         home.vault("user:alice")
         bob = home.vault("user:bob")
         _, secret = home.keys.create("user:alice", owners=("user:bob",))
-        bob.purge.run(bob.purge.preview(PurgeRequest.user()).token)
+        bob.privacy.purge.run(bob.privacy.purge.preview(PurgeRequest.user()).token)
         assert [str(owner) for owner in home.login(secret).owners()] == ["user:alice"]
         assert home.keys.all()[0].owners == ()
 

@@ -194,7 +194,7 @@ def test_a_home_opened_with_a_key_is_the_persons(place: Path, clock: Turning, ho
     secret = home.keys.create("user:alice")[1]
     with open_home(place, clock, api_key=secret) as alice:
         alice.vault("user:alice").memories.save("mine")
-        assert alice.vault("user:alice").events.page()[0].actor.startswith("key:")
+        assert alice.vault("user:alice").admin.events.page()[0].actor.startswith("key:")
         assert [str(owner) for owner in alice.owners()] == ["user:alice"]
         with pytest.raises(NotFound):
             alice.vault("user:bob")

@@ -57,7 +57,7 @@ def contents(vault: Vault) -> list[str]:
 @pytest.mark.feature("A5")
 def test_a_reading_writes_what_was_said_and_cites_its_words(scripted: Vault) -> None:
     session = said(scripted, f"Hello! {TEA}.", "And now?", CAT)
-    outcome = scripted.consolidation.run(session)
+    outcome = scripted.admin.consolidation.run(session)
     assert outcome.run is not None
     assert (outcome.run.added, outcome.run.through_position, outcome.run.by) == (2, 3, "scripted/scripted")
     assert contents(scripted) == [TEA, CAT]
@@ -70,13 +70,13 @@ def test_a_reading_writes_what_was_said_and_cites_its_words(scripted: Vault) -> 
 
 def test_asked_again_it_reads_only_what_is_new(scripted: Vault) -> None:
     session = said(scripted, TEA)
-    assert scripted.consolidation.run(session).run
-    assert scripted.consolidation.run(session).run is None
+    assert scripted.admin.consolidation.run(session).run
+    assert scripted.admin.consolidation.run(session).run is None
     said(scripted, CAT)
-    again = scripted.consolidation.run(session).run
+    again = scripted.admin.consolidation.run(session).run
     assert again is not None
     assert (again.from_position, again.through_position, again.added) == (1, 2, 1)
-    assert [one.through_position for one in scripted.consolidation.runs(session_id=session)] == [2, 1]
+    assert [one.through_position for one in scripted.admin.consolidation.runs(session_id=session)] == [2, 1]
 
 
 def test_a_message_that_comes_while_the_model_thinks_waits_for_the_next_run(place: Path, clock: Turning) -> None:
@@ -89,11 +89,11 @@ def test_a_message_that_comes_while_the_model_thinks_waits_for_the_next_run(plac
         vault = home.vault("user:alice")
         late.append(vault)
         session = said(vault, TEA)
-        first = vault.consolidation.run(session).run
+        first = vault.admin.consolidation.run(session).run
         assert first is not None
         assert first.through_position == 1
         assert contents(vault) == [TEA]
-        second = vault.consolidation.run(session).run
+        second = vault.admin.consolidation.run(session).run
         assert second is not None
         assert (second.from_position, second.through_position) == (1, 2)
         assert contents(vault) == [TEA, CAT]
@@ -104,15 +104,15 @@ def test_a_model_that_fails_leaves_everything_and_is_asked_again(place: Path, cl
     with home_with(place, clock, ScriptedModel(answers)) as home:
         vault = home.vault("user:alice")
         session = said(vault, TEA)
-        assert vault.consolidation.run(session).trouble == "the model is away"
+        assert vault.admin.consolidation.run(session).trouble == "the model is away"
         assert contents(vault) == []
-        (job,) = vault.consolidation.jobs()
+        (job,) = vault.admin.consolidation.jobs()
         assert (job.state, job.attempts, job.trouble) == ("waiting", 1, "ModelUnavailable: the model is away")
-        assert vault.consolidation.work() == []
+        assert vault.admin.consolidation.work() == []
         clock.turn(timedelta(seconds=61))
-        assert [one.run is not None for one in vault.consolidation.work()] == [True]
+        assert [one.run is not None for one in vault.admin.consolidation.work()] == [True]
         assert contents(vault) == [TEA]
-        assert vault.consolidation.jobs(state="done")
+        assert vault.admin.consolidation.jobs(state="done")
 
 
 def test_a_job_that_always_fails_is_given_up_and_seen(place: Path, clock: Turning) -> None:
@@ -121,34 +121,34 @@ def test_a_job_that_always_fails_is_given_up_and_seen(place: Path, clock: Turnin
     with home_with(place, clock, model, settings) as home:
         vault = home.vault("user:alice")
         session = said(vault, TEA)
-        vault.consolidation.run(session)
+        vault.admin.consolidation.run(session)
         waits: list[float] = []
         for _ in range(2):
-            (job,) = vault.consolidation.jobs(state="waiting")
+            (job,) = vault.admin.consolidation.jobs(state="waiting")
             waits.append((job.not_before - clock.now).total_seconds())
             clock.now = job.not_before
-            vault.consolidation.work()
+            vault.admin.consolidation.work()
         assert waits == [10, 40]
-        (failed,) = vault.consolidation.jobs(state="failed")
+        (failed,) = vault.admin.consolidation.jobs(state="failed")
         assert failed.attempts == 3
         clock.turn(timedelta(days=2))
-        assert vault.consolidation.work() == []
+        assert vault.admin.consolidation.work() == []
         # Who asks for it means it.
-        assert vault.consolidation.run(session).trouble == "the model is away"
+        assert vault.admin.consolidation.run(session).trouble == "the model is away"
         assert vault.sessions.get(session).messages()[0].text == TEA
 
 
 def test_the_job_of_a_worker_that_died_is_taken_over_when_its_lease_ends(scripted: Vault, clock: Turning) -> None:
     session = said(scripted, TEA)
     clock.turn(timedelta(minutes=31))
-    assert scripted.consolidation.note_idle() == 1
-    (job,) = scripted.consolidation.jobs()
+    assert scripted.admin.consolidation.note_idle() == 1
+    (job,) = scripted.admin.consolidation.jobs()
     until = clock.now + timedelta(minutes=5)
     runtime(scripted).database.write(lambda tx: jobs.claim(tx, job.id, claim="dead", now=clock.now, until=until))
-    assert scripted.consolidation.run(session).trouble == "another worker is at it"
-    assert scripted.consolidation.work() == []
+    assert scripted.admin.consolidation.run(session).trouble == "another worker is at it"
+    assert scripted.admin.consolidation.work() == []
     clock.turn(timedelta(minutes=5))
-    assert [one.run is not None for one in scripted.consolidation.work()] == [True]
+    assert [one.run is not None for one in scripted.admin.consolidation.work()] == [True]
     assert contents(scripted) == [TEA]
 
 
@@ -156,7 +156,7 @@ def test_a_worker_whose_lease_was_lost_writes_nothing(place: Path, clock: Turnin
     held: list[Vault] = []
 
     def steal() -> None:
-        (job,) = held[0].consolidation.jobs()
+        (job,) = held[0].admin.consolidation.jobs()
         later = clock.now + timedelta(hours=1)
         change = "UPDATE jobs SET claim = 'other', lease_until = :until WHERE id = :id"
         micros = int(later.timestamp() * 1_000_000)
@@ -165,16 +165,16 @@ def test_a_worker_whose_lease_was_lost_writes_nothing(place: Path, clock: Turnin
     with home_with(place, clock, echoing(TEA, before=steal)) as home:
         vault = home.vault("user:alice")
         held.append(vault)
-        assert vault.consolidation.run(said(vault, TEA)).trouble == "another worker has taken it over"
+        assert vault.admin.consolidation.run(said(vault, TEA)).trouble == "another worker has taken it over"
         assert contents(vault) == []
-        assert vault.consolidation.runs() == []
+        assert vault.admin.consolidation.runs() == []
 
 
 @pytest.mark.feature("A4")
 def test_reset_keeps_what_was_said_and_begins_anew(scripted: Vault) -> None:
     scripted.memories.save("long known")
     session = said(scripted, TEA)
-    assert scripted.consolidation.reset(session).run
+    assert scripted.admin.consolidation.reset(session).run
     assert contents(scripted) == [TEA, "long known"]
     assert scripted.sessions.get(session).info().ended_at is not None
     assert scripted.sessions.open(channel="telegram").id != session
@@ -187,10 +187,10 @@ def test_reset_ends_the_session_also_when_the_model_fails(place: Path, clock: Tu
     with home_with(place, clock, ScriptedModel(answers)) as home:
         vault = home.vault("user:alice")
         session = said(vault, TEA)
-        assert vault.consolidation.reset(session).trouble
+        assert vault.admin.consolidation.reset(session).trouble
         assert vault.sessions.open(channel="telegram").id != session
         clock.turn(timedelta(minutes=2))
-        vault.consolidation.work()
+        vault.admin.consolidation.work()
         assert contents(vault) == [TEA]
 
 
@@ -207,17 +207,17 @@ def test_a_correction_supersedes_and_the_old_one_is_found_in_the_past(place: Pat
         old = vault.memories.save("I live in Porto", key="home_town").memory
         before = clock.now + timedelta(minutes=1)
         clock.turn(timedelta(hours=1))
-        run = vault.consolidation.run(said(vault, moved)).run
+        run = vault.admin.consolidation.run(said(vault, moved)).run
         assert run is not None
         assert run.superseded == 1
         (new,) = vault.memories.page()
         assert (new.content, new.supersedes, new.key) == (moved, old.id, "home_town")
         assert vault.memories.get(old.id).superseded_by == new.id
         assert [one.content for one in vault.memories.as_of(before)] == ["I live in Porto"]
-        back = vault.consolidation.revert(run.id)
+        back = vault.admin.consolidation.revert(run.id)
         assert (back.undone, back.kept) == (1, 0)
         assert contents(vault) == ["I live in Porto"]
-        assert vault.consolidation.revert(run.id).undone == 0
+        assert vault.admin.consolidation.revert(run.id).undone == 0
 
 
 def test_a_target_that_changed_while_the_model_thought_is_not_overwritten(place: Path, clock: Turning) -> None:
@@ -233,12 +233,12 @@ def test_a_target_that_changed_while_the_model_thought_is_not_overwritten(place:
         vault = home.vault("user:alice")
         held.append(vault)
         vault.memories.save("I like tea")
-        run = vault.consolidation.run(said(vault, TEA)).run
+        run = vault.admin.consolidation.run(said(vault, TEA)).run
         assert run is not None
         assert (run.updated, run.proposed) == (0, 1)
         assert contents(vault) == ["I like coffee"]
-        (proposal,) = vault.review.page()
-        assert vault.review.diff(proposal.id)[2:] == ["@@ -1 +1 @@", "-I like coffee", f"+{TEA}"]
+        (proposal,) = vault.admin.review.page()
+        assert vault.admin.review.diff(proposal.id)[2:] == ["@@ -1 +1 @@", "-I like coffee", f"+{TEA}"]
 
 
 def test_an_update_and_an_addition_are_taken_back_with_their_run(place: Path, clock: Turning) -> None:
@@ -248,65 +248,65 @@ def test_an_update_and_an_addition_are_taken_back_with_their_run(place: Path, cl
     with home_with(place, clock, ScriptedModel(answer)) as home:
         vault = home.vault("user:alice")
         vault.memories.save("I like tea")
-        run = vault.consolidation.run(said(vault, f"{TEA}. {CAT}.")).run
+        run = vault.admin.consolidation.run(said(vault, f"{TEA}. {CAT}.")).run
         assert run is not None
         assert (run.added, run.updated) == (1, 1)
         assert contents(vault) == [TEA, CAT]
-        assert vault.consolidation.revert(run.id).undone == 2
+        assert vault.admin.consolidation.revert(run.id).undone == 2
         assert contents(vault) == ["I like tea"]
 
 
 def test_a_run_that_is_not_there_cannot_be_taken_back(vault: Vault) -> None:
     with pytest.raises(NotFound, match="no run 'run_none'"):
-        vault.consolidation.revert("run_none")
+        vault.admin.consolidation.revert("run_none")
 
 
 @pytest.mark.parametrize("role", ["tool", "assistant"])
 def test_what_a_tool_or_the_assistant_said_waits_for_review(scripted: Vault, role: str) -> None:
-    run = scripted.consolidation.run(said(scripted, TEA, role=role)).run
+    run = scripted.admin.consolidation.run(said(scripted, TEA, role=role)).run
     assert run is not None
     assert (run.added, contents(scripted)) == (0, [])
-    assert all(one.finding.trust is not Trust.OWNER for one in scripted.review.page())
+    assert all(one.finding.trust is not Trust.OWNER for one in scripted.admin.review.page())
 
 
 @pytest.mark.parametrize("where", [{"hook": "deploy"}, {"group": "friends"}])
 def test_what_a_program_or_a_group_said_waits_for_review(scripted: Vault, where: dict[str, str]) -> None:
     chat = scripted.sessions.open(hook=where.get("hook"), group=where.get("group"))
     chat.add("user", TEA)
-    run = scripted.consolidation.run(chat.id).run
+    run = scripted.admin.consolidation.run(chat.id).run
     assert run is not None
     assert (run.added, run.proposed) == (0, 1)
     assert contents(scripted) == []
 
 
 def test_without_a_model_rules_propose_and_say_so(vault: Vault) -> None:
-    run = vault.consolidation.run(said(vault, "I am allergic to peanuts.")).run
+    run = vault.admin.consolidation.run(said(vault, "I am allergic to peanuts.")).run
     assert run is not None
     assert (run.by, run.added) == ("rules", 0)
-    assert [one.finding.by for one in vault.review.page()] == ["rules"]
+    assert [one.finding.by for one in vault.admin.review.page()] == ["rules"]
 
 
 def test_a_preview_writes_nothing(scripted: Vault) -> None:
     session = said(scripted, TEA)
-    assert [one.content for one in scripted.consolidation.preview(session)] == [TEA]
+    assert [one.content for one in scripted.admin.consolidation.preview(session)] == [TEA]
     assert contents(scripted) == []
-    assert scripted.consolidation.runs() == scripted.consolidation.jobs() == []
+    assert scripted.admin.consolidation.runs() == scripted.admin.consolidation.jobs() == []
 
 
 def test_the_forgotten_is_not_learned_again_from_where_it_came(place: Path, clock: Turning) -> None:
     with home_with(place, clock, echoing(TEA, CAT)) as home:
         vault = home.vault("user:alice")
         session = said(vault, f"{TEA}. {CAT}.")
-        vault.consolidation.run(session)
+        vault.admin.consolidation.run(session)
         (tea,) = [memory for memory in vault.memories.page() if memory.content == TEA]
         vault.memories.forget(tea.id)
         # The same words again, in the conversation they were forgotten from.
         said(vault, TEA)
-        vault.consolidation.run(session)
+        vault.admin.consolidation.run(session)
         assert contents(vault) == [CAT]
         spans = runtime(vault).database.read(lambda tx: forgotten_spans.of_session(tx, session))
         assert [(span.start, span.end) for span in spans] == [(0, len(TEA))]
-        vault.memories.restore(tea.id)
+        vault.memories.move(tea.id, "active")
         assert runtime(vault).database.read(lambda tx: forgotten_spans.of_session(tx, session)) == []
 
 
@@ -322,7 +322,7 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_learned(place: Path, cl
         session = said(vault, TEA)
         message = vault.sessions.get(session).messages()[0]
         vault.memories.save("a note on what I drink", message_id=message.id)
-        run = vault.consolidation.run(session).run
+        run = vault.admin.consolidation.run(session).run
         assert run is not None
         assert (run.added, run.ignored) == (0, 1)
         assert contents(vault) == []
@@ -331,20 +331,20 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_learned(place: Path, cl
 def test_what_was_remembered_by_hand_and_forgotten_is_not_learned(scripted: Vault, clock: Turning) -> None:
     session = said(scripted, TEA)
     scripted.memories.forget(scripted.memories.save(TEA).id)
-    scripted.consolidation.run(session)
+    scripted.admin.consolidation.run(session)
     assert contents(scripted) == []
     # Said anew after that, it is meant.
     clock.turn(timedelta(hours=1))
-    scripted.consolidation.run(said(scripted, TEA, channel="whatsapp"))
+    scripted.admin.consolidation.run(said(scripted, TEA, channel="whatsapp"))
     assert contents(scripted) == [TEA]
 
 
 def test_the_bar_outlives_the_memory_and_goes_with_the_message(scripted: Vault, clock: Turning) -> None:
     session = said(scripted, TEA)
-    scripted.consolidation.run(session)
+    scripted.admin.consolidation.run(session)
     scripted.memories.forget(scripted.memories.page()[0].id)
     clock.turn(timedelta(days=8))
-    assert scripted.lifecycle.run().purged == 1
+    assert scripted.admin.lifecycle.run().purged == 1
     database = runtime(scripted).database
     message = scripted.sessions.get(session).messages()[0]
     assert database.read(lambda tx: forgotten_spans.of_session(tx, session)) == [Span(message.id, 0, len(TEA))]
@@ -358,12 +358,12 @@ def test_two_homes_that_read_the_same_conversation_write_it_once(place: Path, cl
 
     def other() -> None:
         # The other worker is refused the job while this one has it.
-        assert inner[0].vault("user:alice").consolidation.work() == []
+        assert inner[0].vault("user:alice").admin.consolidation.work() == []
 
     with home_with(place, clock, echoing(TEA, before=other)) as home, home_with(place, clock, echoing(TEA)) as second:
         inner.append(second)
         vault = home.vault("user:alice")
-        assert vault.consolidation.run(said(vault, TEA)).run
+        assert vault.admin.consolidation.run(said(vault, TEA)).run
         assert contents(vault) == [TEA]
 
 

@@ -13,7 +13,7 @@ def test_what_a_fork_copied_is_not_read_again(place: Path, clock: Turning) -> No
         vault = home.vault("user:alice")
         chat = vault.sessions.open()
         chat.add("user", TEA)
-        fork = vault.checkpoints.fork(chat.id, 1)
+        fork = vault.sessions.checkpoints.fork(chat.id, 1)
         fork.add("user", CAT)
-        assert [finding.content for finding in vault.consolidation.preview(fork.id)] == [CAT]
-        assert [finding.content for finding in vault.consolidation.preview(chat.id)] == [TEA]
+        assert [finding.content for finding in vault.admin.consolidation.preview(fork.id)] == [CAT]
+        assert [finding.content for finding in vault.admin.consolidation.preview(chat.id)] == [TEA]

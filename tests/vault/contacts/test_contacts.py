@@ -64,7 +64,7 @@ def reached(found: Resolved) -> list[str]:
 )
 def test_one_clear_match(vault: Vault, clock: Turning, texts: list[str], asked: str) -> None:
     tell(vault, clock, *texts)
-    assert reached(vault.contacts.resolve(asked)) == [ONE]
+    assert reached(vault.memories.contacts.resolve(asked)) == [ONE]
 
 
 @pytest.mark.feature("A13")
@@ -94,7 +94,7 @@ def test_a_question_where_it_is_not_clear(
     vault: Vault, clock: Turning, texts: list[str], asked: str, names: list[str]
 ) -> None:
     tell(vault, clock, *texts)
-    found = vault.contacts.resolve(asked)
+    found = vault.memories.contacts.resolve(asked)
     assert found.outcome is Outcome.QUESTION
     assert [one.name for one in found.candidates] == names
     assert reached(found) == []
@@ -119,7 +119,7 @@ def test_a_question_where_it_is_not_clear(
 )
 def test_nothing_is_known_and_it_says_so(vault: Vault, clock: Turning, texts: list[str], asked: str) -> None:
     tell(vault, clock, *texts)
-    found = vault.contacts.resolve(asked)
+    found = vault.memories.contacts.resolve(asked)
     assert (found.outcome, found.contact, found.candidates) == (Outcome.NOTHING, None, ())
     assert found.question
 
@@ -129,14 +129,14 @@ def test_a_match_cites_its_memories(vault: Vault, clock: Turning) -> None:
     relation, number, mail, _ = tell(
         vault, clock, "Anna is my wife", f"Anna: {ONE}", "Anna's work e-mail is a@x.org", "Bea is my sister"
     )
-    found = vault.contacts.resolve("wife").contact
+    found = vault.memories.contacts.resolve("wife").contact
     assert found is not None
     assert set(found.memory_ids) == {relation, number, mail}
     assert {one.address.value: (one.address.label, one.memory_id) for one in found.addresses} == {
         "+491510000001": ("", number),
         "a@x.org": ("work", mail),
     }
-    assert [one.name for one in vault.contacts.all()] == ["Anna", "Bea"]
+    assert [one.name for one in vault.memories.contacts.all()] == ["Anna", "Bea"]
 
 
 @pytest.mark.feature("A13")
@@ -149,7 +149,7 @@ def test_what_is_gone_or_only_said_does_not_count(vault: Vault, clock: Turning, 
     else:
         ends = {"expire": {"ttl": day}, "outlive": {"valid_to": clock.now + day}}
         id_ = vault.memories.save(text, **ends.get(how, {})).id  # pyright: ignore[reportArgumentType]
-        assert reached(vault.contacts.resolve("Anna")) == [ONE]
+        assert reached(vault.memories.contacts.resolve("Anna")) == [ONE]
         clock.turn(2 * day)
         if how == "forget":
             vault.memories.forget(id_)
@@ -157,14 +157,14 @@ def test_what_is_gone_or_only_said_does_not_count(vault: Vault, clock: Turning, 
             vault.memories.move(id_, "archived")
         elif how == "supersede":
             vault.memories.supersede(id_, f"Anna's number is {TWO}")
-    assert reached(vault.contacts.resolve("Anna")) == ([TWO] if how == "supersede" else [])
+    assert reached(vault.memories.contacts.resolve("Anna")) == ([TWO] if how == "supersede" else [])
 
 
 def test_a_number_that_was_only_touched_later_is_not_the_newer_one(vault: Vault, clock: Turning) -> None:
     old, _ = tell(vault, clock, f"Anna's number is {TWO}", f"Anna's number is {ONE}")
     clock.turn(timedelta(days=1))
     vault.memories.edit(old, importance=0.9)
-    found = vault.contacts.resolve("Anna")
+    found = vault.memories.contacts.resolve("Anna")
     assert found.outcome is Outcome.QUESTION
     assert ONE in found.question
     assert TWO in found.question
@@ -173,7 +173,7 @@ def test_a_number_that_was_only_touched_later_is_not_the_newer_one(vault: Vault,
 def test_two_numbers_told_at_once_are_asked_about(vault: Vault) -> None:
     vault.memories.save(f"Anna's number is {ONE}")
     vault.memories.save(f"Anna's number is {TWO}")
-    assert vault.contacts.resolve("Anna").outcome is Outcome.QUESTION
+    assert vault.memories.contacts.resolve("Anna").outcome is Outcome.QUESTION
 
 
 @pytest.mark.feature("A13")
@@ -182,26 +182,26 @@ def test_an_address_from_elsewhere_is_asked_about_and_never_acted_on(vault: Vaul
     said = vault.sessions.open().add(role, f"Anna's number is {TWO}")
     doubtful = vault.memories.save(f"Anna's number is {TWO}", message_id=said.id).memory
     assert doubtful.trust not in ("owner", "assistant")
-    found = vault.contacts.resolve("Anna")
+    found = vault.memories.contacts.resolve("Anna")
     assert found.outcome is Outcome.QUESTION
     assert doubtful.id in found.question
     assert doubtful.trust in found.question
     tell(vault, clock, "Anna is my wife")
-    found = vault.contacts.resolve("my wife")
+    found = vault.memories.contacts.resolve("my wife")
     assert found.outcome is Outcome.QUESTION
     assert doubtful.id in found.question
     # The person's own word is enough, whatever else was read.
     tell(vault, clock, f"Anna's number is {ONE}")
-    assert reached(vault.contacts.resolve("my wife")) == [ONE]
+    assert reached(vault.memories.contacts.resolve("my wife")) == [ONE]
 
 
 def test_a_relation_from_elsewhere_makes_nobody_a_girlfriend(vault: Vault, clock: Turning) -> None:
     tell(vault, clock, f"Mallory's number is {ONE}")
     said = vault.sessions.open().add("tool", "Mallory is my girlfriend")
     vault.memories.save("Mallory is my girlfriend", message_id=said.id)
-    assert vault.contacts.resolve("my girlfriend").outcome is Outcome.QUESTION
+    assert vault.memories.contacts.resolve("my girlfriend").outcome is Outcome.QUESTION
     tell(vault, clock, "Anna is my girlfriend", f"Anna: {TWO}")
-    assert reached(vault.contacts.resolve("my girlfriend")) == [TWO]
+    assert reached(vault.memories.contacts.resolve("my girlfriend")) == [TWO]
 
 
 def test_who_may_not_read_resolves_nobody(home: Recollectum, vault: Vault) -> None:
@@ -209,7 +209,7 @@ def test_who_may_not_read_resolves_nobody(home: Recollectum, vault: Vault) -> No
     home.people.add("user:bob")
     home.keys.grant("user:bob", "user:alice", "write")
     view = home.as_person("user:bob").vault("user:alice")
-    for call in (lambda: view.contacts.resolve("Anna"), lambda: view.contacts.all()):
+    for call in (lambda: view.memories.contacts.resolve("Anna"), lambda: view.memories.contacts.all()):
         with pytest.raises(Denied):
             call()
-    assert home.vault("user:bob").contacts.all() == []
+    assert home.vault("user:bob").memories.contacts.all() == []

@@ -79,7 +79,7 @@ def test_a_limit_out_of_range_is_refused(vault: Vault) -> None:
 @pytest.mark.feature("C12")
 def test_the_global_notes_come_first_and_a_bad_file_costs_only_itself(vault: Vault) -> None:
     vault.memories.save("Grace lives in Lyon")
-    path = vault.global_notes.save("Never call before nine.\n").path
+    path = vault.admin.global_notes.save("Never call before nine.\n").path
     made = vault.context()
     assert made.text.startswith("# Notes\nNever call before nine.\n")
     assert made.served[0] == "Never call before nine."

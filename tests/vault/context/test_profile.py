@@ -23,7 +23,7 @@ def cached(vault: Vault) -> int:
 @pytest.mark.feature("A11")
 def test_nothing_known_is_no_profile_and_no_call(vault: Vault) -> None:
     model = writing()
-    assert vault.profile.get(model=model) is None
+    assert vault.admin.profile.get(model=model) is None
     assert not model.prompts
 
 
@@ -31,16 +31,16 @@ def test_nothing_known_is_no_profile_and_no_call(vault: Vault) -> None:
 def test_a_model_is_asked_once_until_something_changes(vault: Vault) -> None:
     fact = vault.memories.save("Grace lives in Lyon").memory
     model = writing()
-    made = vault.profile.get(model=model)
+    made = vault.admin.profile.get(model=model)
     assert made is not None
     assert made.by == str(model.identity)
     assert [(one.text, one.memory_ids) for one in made.bullets] == [("Grace lives in Lyon", (fact.id,))]
-    assert vault.profile.get(model=model) == made == vault.profile.get()
+    assert vault.admin.profile.get(model=model) == made == vault.admin.profile.get()
     assert len(model.prompts) == 1
     vault.memories.edit(fact.id, "Grace lives in Lyon now")
-    vault.profile.get(model=model)
+    vault.admin.profile.get(model=model)
     assert len(model.prompts) == 2
-    vault.profile.get(model=model, refresh=True)
+    vault.admin.profile.get(model=model, refresh=True)
     assert len(model.prompts) == 3
 
 
@@ -49,19 +49,19 @@ def test_without_a_model_or_when_it_fails_it_is_the_ranked_list(vault: Vault) ->
     vault.memories.save("Grace keeps bees", importance=0.2)
     vault.memories.save("Grace lives in Lyon", importance=0.9)
     for model in (None, ScriptedModel(lambda _: {"bullets": []})):
-        made = vault.profile.get(model=model)
+        made = vault.admin.profile.get(model=model)
         assert made is not None
         assert made.by == "rules"
         assert [one.text for one in made.bullets] == ["Grace lives in Lyon", "Grace keeps bees"]
     # A call that failed is made again; what rules made is not the last word.
-    again = vault.profile.get(model=writing())
+    again = vault.admin.profile.get(model=writing())
     assert again is not None
     assert again.by != "rules"
 
 
 def test_the_context_tells_the_cached_one_and_never_an_old_one(vault: Vault) -> None:
     fact = vault.memories.save("Grace lives in Lyon, I think").memory
-    vault.profile.get(model=writing())
+    vault.admin.profile.get(model=writing())
     assert "- Grace lives in Lyon\n" in vault.context().text + "\n"
     vault.memories.forget(fact.id)
     assert "Lyon" not in vault.context().text
@@ -70,16 +70,16 @@ def test_the_context_tells_the_cached_one_and_never_an_old_one(vault: Vault) -> 
 def test_a_memory_past_its_time_is_not_in_it(home: Recollectum, vault: Vault, clock: Turning) -> None:
     vault.memories.save("The code is 1234", ttl=timedelta(hours=1))
     vault.memories.save("Grace lives in Lyon")
-    assert vault.profile.get()
+    assert vault.admin.profile.get()
     clock.now += timedelta(hours=2)
-    made = home.vault("user:alice").profile.get()
+    made = home.vault("user:alice").admin.profile.get()
     assert made is not None
     assert [one.text for one in made.bullets] == ["Grace lives in Lyon"]
 
 
 def test_a_destroyed_memory_takes_the_cache_with_it(vault: Vault) -> None:
     vault.memories.save("Grace lives in Lyon")
-    assert vault.profile.get()
+    assert vault.admin.profile.get()
     assert cached(vault) == 1
     runtime: VaultRuntime = vars(vault)["_runtime"]
     runtime.write(lambda tx, _: tx.run("DELETE FROM memories", {}))
@@ -91,7 +91,7 @@ def test_who_may_only_read_leaves_no_profile_behind(home: Recollectum, vault: Va
     home.people.add("user:carol")
     home.keys.grant("user:carol", "user:alice", "read")
     theirs = home.login(home.keys.create("user:carol")[1]).vault("user:alice")
-    made = theirs.profile.get(model=writing())
+    made = theirs.admin.profile.get(model=writing())
     assert made is not None
     assert theirs.context().text
     assert cached(vault) == 0
@@ -100,6 +100,6 @@ def test_who_may_only_read_leaves_no_profile_behind(home: Recollectum, vault: Va
 def test_one_agents_facts_are_not_in_anothers_profile(vault: Vault) -> None:
     vault.memories.save("Grace lives in Lyon", agent="coder")
     vault.memories.save("Grace keeps bees")
-    made = vault.profile.get(agent="cook")
+    made = vault.admin.profile.get(agent="cook")
     assert made is not None
     assert [one.text for one in made.bullets] == ["Grace keeps bees"]

@@ -37,8 +37,8 @@ def _write_everywhere(vault: Vault, notes: Path) -> None:
     chat.describe(title=f"about {KEY}", summary=f"the person said {KEY}")
     notes.mkdir()
     (notes / "keys.md").write_text(f"# Keys\n\n{PEM}\n\nthe kingfisher nests here, {KEY}\n", encoding="utf-8")
-    vault.notes.add(notes)
-    vault.notes.sync()
+    vault.admin.notes.add(notes)
+    vault.admin.notes.sync()
 
 
 def test_no_byte_of_a_secret_is_written(place: Path) -> None:

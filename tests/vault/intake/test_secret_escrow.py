@@ -160,7 +160,7 @@ def test_what_is_erased_takes_its_kept_secrets_along(
     if what == "delete":
         vault.sessions.delete(chat.id)
     else:
-        receipt = vault.purge.run(vault.purge.preview(requests[what]).token)
+        receipt = vault.privacy.purge.run(vault.privacy.purge.preview(requests[what]).token)
         assert (receipt.state, receipt.hits) == (PurgeState.DONE, 0)
     gone = {"memory": {2}, "session": {4}, "delete": {4}, "user": {1, 2, 3, 4}}[what]
     assert _kept(home, tmp_path) == {_secret(one) for one in {1, 2, 3, 4, 5} - gone}

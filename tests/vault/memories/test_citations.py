@@ -27,7 +27,7 @@ def heard(vault: Vault, *texts: str, role: str = "user", channel: str = "telegra
     chat = vault.sessions.open(channel=channel)
     for text in texts:
         chat.add(role, text)
-    vault.consolidation.run(chat.id)
+    vault.admin.consolidation.run(chat.id)
     return chat.id
 
 
@@ -43,17 +43,17 @@ def test_what_was_read_leads_to_the_very_words(scripted: Vault) -> None:
     session = heard(scripted, "Good morning", f"Hello \N{HOT BEVERAGE}! {TEA}, 世界.", f"And {CAT}.")
     by_text = {one.content: one.id for one in scripted.memories.page()}
     for text, position in ((TEA, 2), (CAT, 3)):
-        (place,) = scripted.citations(by_text[text])
+        (place,) = scripted.memories.citations(by_text[text])
         assert (place.session_id, place.position, place.exact) == (session, position, True)
         assert words(scripted, place) == text
 
 
 def test_what_was_approved_leads_there_too(scripted: Vault) -> None:
     heard(scripted, f"The page says: {TEA}.", role="tool")
-    (waiting,) = scripted.review.page()
-    memory_id = scripted.review.approve(waiting.id, content="Drinks green tea").memory_id
+    (waiting,) = scripted.admin.review.page()
+    memory_id = scripted.admin.review.approve(waiting.id, content="Drinks green tea").memory_id
     assert memory_id is not None
-    (place,) = scripted.citations(memory_id)
+    (place,) = scripted.memories.citations(memory_id)
     assert words(scripted, place) == TEA
 
 
@@ -62,10 +62,10 @@ def test_said_in_two_conversations_it_leads_to_both_in_order(vault: Vault) -> No
     said = [chat.add("user", text) for chat in chats for text in ("Tea.", "Green tea.")]
     spans = tuple(Span(one.id, 0, start) for one in reversed(said) for start in (3, 2))
     finding = Finding(act=Act.ADD, content="Likes tea", kind=Kind.FACT, importance=0.5, spans=spans)
-    (waiting,) = vault.review.propose([finding])
-    memory_id = vault.review.approve(waiting.id).memory_id
+    (waiting,) = vault.admin.review.propose([finding])
+    memory_id = vault.admin.review.approve(waiting.id).memory_id
     assert memory_id is not None
-    found = [(one.session_id, one.position, one.end) for one in vault.citations(memory_id)]
+    found = [(one.session_id, one.position, one.end) for one in vault.memories.citations(memory_id)]
     assert found == [(chat.id, position, end) for chat in chats for position in (1, 2) for end in (2, 3)]
 
 
@@ -74,7 +74,7 @@ def test_what_was_saved_from_a_message_leads_to_all_of_it(vault: Vault) -> None:
     chat.add("user", "Hello")
     said = chat.add("user", "I moved to Lisbon \N{HOT BEVERAGE}")
     memory = vault.memories.save("Lives in Lisbon", message_id=said.id).memory
-    (place,) = vault.citations(memory.id)
+    (place,) = vault.memories.citations(memory.id)
     whole = Citation(
         session_id=chat.id, message_id=said.id, position=2, start=0, end=len("I moved to Lisbon ."), exact=False
     )
@@ -82,24 +82,24 @@ def test_what_was_saved_from_a_message_leads_to_all_of_it(vault: Vault) -> None:
 
 
 def test_what_was_written_by_hand_leads_nowhere(vault: Vault) -> None:
-    assert vault.citations(vault.memories.save("by hand").id) == []
+    assert vault.memories.citations(vault.memories.save("by hand").id) == []
 
 
 def test_it_leads_nowhere_once_the_conversation_is_gone(scripted: Vault) -> None:
     session = heard(scripted, TEA)
     (memory,) = scripted.memories.page()
     scripted.memories.edit(memory.id, "Green tea, always")
-    assert scripted.citations(memory.id)
+    assert scripted.memories.citations(memory.id)
     scripted.sessions.delete(session)
-    assert scripted.citations(memory.id) == []
+    assert scripted.memories.citations(memory.id) == []
 
 
 def test_what_is_forgotten_says_nothing_of_where_it_came_from(scripted: Vault) -> None:
     heard(scripted, TEA)
     (memory,) = scripted.memories.page()
     scripted.memories.move(memory.id, "archived")
-    assert scripted.citations(memory.id)
+    assert scripted.memories.citations(memory.id)
     scripted.memories.forget(memory.id)
     for id_ in (memory.id, "mem_none"):
         with pytest.raises(NotFound):
-            scripted.citations(id_)
+            scripted.memories.citations(id_)

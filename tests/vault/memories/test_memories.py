@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 
 
 def _trail(vault: Vault, memory_id: str) -> list[str]:
-    return [event.type.value for event in vault.events.of(memory_id)]
+    return [event.type.value for event in vault.admin.events.of(memory_id)]
 
 
 @pytest.mark.feature("A9")
@@ -89,7 +89,7 @@ def test_a_draft_that_cannot_be_used_is_refused_with_all_that_came_with_it(vault
     with pytest.raises(InvalidInput):
         vault.memories.save_many([Draft(content="fine"), draft])
     assert not vault.memories.page()
-    assert not vault.events.page()
+    assert not vault.admin.events.page()
 
 
 @pytest.mark.feature("M7")
@@ -183,7 +183,7 @@ def test_what_is_superseded_ends_and_stays_in_history(vault: Vault, clock: Turni
     with pytest.raises(Conflict):
         vault.memories.supersede(old.id, "She lives in Bonn")
     with pytest.raises(StepRefused):
-        vault.memories.restore(old.id)
+        vault.memories.move(old.id, "active")
 
 
 def test_the_past_reads_as_it_was(vault: Vault, clock: Turning) -> None:
@@ -225,8 +225,8 @@ def test_the_default_life_is_ninety_days_sixty_days_and_a_week(home: Recollectum
     seen: list[tuple[int, str]] = []
     for day in (89, 90, 149, 150, 156, 157):
         walk(home, clock, START + day * DAY, "user:alice")
-        vault.lifecycle.run()
-        seen.append((day, next((state for state, count in vault.totals().memories.items() if count), "gone")))
+        vault.admin.lifecycle.run()
+        seen.append((day, next((state for state, count in vault.admin.totals().memories.items() if count), "gone")))
     assert seen == [
         (89, "active"),
         (90, "archived"),
@@ -246,9 +246,9 @@ def test_a_tenant_has_its_own_periods(home: Recollectum, clock: Turning) -> None
     assert (memory.archive_at, memory.retention_expires_at) == (None, START + 2 * DAY)
     clock.turn(2 * DAY)
     assert not home.vault("user:dora").recall("one")
-    assert home.vault("user:dora").lifecycle.run().deleted == 1
+    assert home.vault("user:dora").admin.lifecycle.run().deleted == 1
     clock.turn(DAY)
-    assert home.vault("user:dora").lifecycle.run().purged == 1
+    assert home.vault("user:dora").admin.lifecycle.run().purged == 1
     home.vault("user:alice").memories.save("two")
     assert home.vault("user:alice").memories.page()[0].archive_at == clock.now + 90 * DAY
 
@@ -259,11 +259,11 @@ def test_a_person_restores_what_they_deleted(home: Recollectum, vault: Vault, cl
     vault.memories.forget(memory.id)
     assert [one.id for one in vault.memories.page(state="soft_deleted")] == [memory.id]
     clock.turn(6 * DAY)
-    restored = home.as_person("user:alice").vault("user:alice").memories.restore(memory.id)
+    restored = home.as_person("user:alice").vault("user:alice").memories.move(memory.id, "active")
     assert (restored.state, restored.deleted_at, restored.hard_delete_at) == (State.ACTIVE, None, None)
     assert vault.memories.find("k") == restored
     assert _trail(vault, memory.id) == ["created", "deleted", "restored"]
-    assert vault.events.of(memory.id)[-1].actor == "person:user:alice"
+    assert vault.admin.events.of(memory.id)[-1].actor == "person:user:alice"
 
 
 def test_a_key_that_was_given_away_is_not_taken_back(vault: Vault) -> None:
@@ -271,7 +271,7 @@ def test_a_key_that_was_given_away_is_not_taken_back(vault: Vault) -> None:
     vault.memories.forget(old.id)
     vault.memories.save("two", key="k")
     with pytest.raises(Conflict):
-        vault.memories.restore(old.id)
+        vault.memories.move(old.id, "active")
 
 
 @pytest.mark.feature("M1")
@@ -280,10 +280,10 @@ def test_what_is_forgotten_is_destroyed_with_every_version(vault: Vault, clock: 
     vault.memories.edit(memory.id, "second canary")
     vault.memories.forget(memory.id)
     clock.turn(8 * DAY)
-    report = vault.lifecycle.run()
+    report = vault.admin.lifecycle.run()
     assert (report.marked, report.purged, report.erased) == (1, 1, True)
-    assert vault.totals().memories == {}
-    assert vault.index.verify().sound
+    assert vault.admin.totals().memories == {}
+    assert vault.admin.index.verify().sound
     assert _trail(vault, memory.id)[-1] == "purged"
     with pytest.raises(NotFound):
         vault.memories.forget(memory.id)
@@ -330,15 +330,15 @@ def test_pages_follow_each_other_without_gap_or_repetition(vault: Vault) -> None
 def test_every_step_has_its_event_and_no_event_repeats_what_was_said(vault: Vault) -> None:
     memory = vault.memories.save("canary", key="k_name").memory
     vault.memories.forget(memory.id)
-    created = vault.events.page(type="created")
+    created = vault.admin.events.page(type="created")
     assert [(event.type, event.subject, event.subject_id) for event in created] == [
         (EventType.CREATED, "memory", memory.id)
     ]
-    deleted = vault.events.page(type="deleted")[0]
+    deleted = vault.admin.events.page(type="deleted")[0]
     assert (deleted.state, deleted.payload["from"], deleted.actor) == (State.SOFT_DELETED, "active", "process")
-    assert "canary" not in repr(vault.events.page())
+    assert "canary" not in repr(vault.admin.events.page())
     with pytest.raises(InvalidInput):
-        vault.events.page(type="rumour")
+        vault.admin.events.page(type="rumour")
 
 
 @pytest.mark.feature("P2")
@@ -361,4 +361,4 @@ def test_many_write_and_read_at_once_and_nothing_is_lost(vault: Vault) -> None:
     assert shared is not None
     assert shared.version == 60
     assert len(vault.memories.history(shared.id).versions) == 60
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound

@@ -45,7 +45,7 @@ def test_a_refused_memory_leaves_no_trace_in_the_session(vault: Vault, wrong: li
         vault.memories.save_many(wrong, said_by=USE)
     assert not vault.sessions.page()
     assert not vault.memories.page()
-    assert not vault.events.page()
+    assert not vault.admin.events.page()
 
 
 def test_the_gate_refuses_both_at_once(home: Recollectum) -> None:

@@ -32,13 +32,13 @@ def test_a_renamed_note_keeps_its_vectors(place: Path, tmp_path: Path) -> None:
     write(tmp_path / "a.md", SECTIONS)
     embedder = scripted()
     with opened(place, embedder, settings=SETTINGS) as vault:
-        vault.notes.add(tmp_path)
-        vault.notes.sync()
+        vault.admin.notes.add(tmp_path)
+        vault.admin.notes.sync()
         assert places(vault, "car") == f"{tmp_path / 'a.md'}:5-7"
         before = vectors(place)
         assert len(before) == 2
         (tmp_path / "a.md").rename(tmp_path / "b.md")
-        assert vault.notes.sync().renamed == 1
+        assert vault.admin.notes.sync().renamed == 1
         assert places(vault, "car") == f"{tmp_path / 'b.md'}:5-7"
         assert vectors(place) == before
 
@@ -47,11 +47,11 @@ def test_a_renamed_note_keeps_its_vectors(place: Path, tmp_path: Path) -> None:
 def test_a_removed_note_takes_its_vectors_along(place: Path, tmp_path: Path) -> None:
     write(tmp_path / "a.md", SECTIONS)
     with opened(place, scripted(), settings=SETTINGS) as vault:
-        vault.notes.add(tmp_path)
-        vault.notes.sync()
+        vault.admin.notes.add(tmp_path)
+        vault.admin.notes.sync()
         assert vault.recall("car")
         (tmp_path / "a.md").unlink()
-        vault.notes.sync()
+        vault.admin.notes.sync()
         assert vault.recall("car") == []
         assert vectors(place) == []
         assert rows(place, "SELECT * FROM embedding_cache") == []
@@ -60,12 +60,12 @@ def test_a_removed_note_takes_its_vectors_along(place: Path, tmp_path: Path) -> 
 def test_only_what_changed_leaves_the_cache(place: Path, tmp_path: Path) -> None:
     write(tmp_path / "a.md", SECTIONS)
     with opened(place, scripted(), settings=SETTINGS) as vault:
-        vault.notes.add(tmp_path)
-        vault.notes.sync()
-        vault.index.update()
+        vault.admin.notes.add(tmp_path)
+        vault.admin.notes.sync()
+        vault.admin.index.update()
         kept = {row[0] for row in rows(place, "SELECT text_hash FROM embedding_cache")}
         write(tmp_path / "a.md", SECTIONS.replace("red", "blue"), at=OLD + 1)
-        vault.notes.sync()
+        vault.admin.notes.sync()
         left = {row[0] for row in rows(place, "SELECT text_hash FROM embedding_cache")}
         assert (len(kept), len(left)) == (2, 1)
         assert left < kept

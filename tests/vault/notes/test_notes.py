@@ -29,7 +29,7 @@ def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
 def folder(tmp_path: Path, vault: Vault) -> Path:
     made = tmp_path / "notes"
     made.mkdir()
-    vault.notes.add(made)
+    vault.admin.notes.add(made)
     return made
 
 
@@ -45,7 +45,7 @@ def counts(report: SyncReport) -> tuple[int, int, int, int, int]:
 @pytest.mark.feature("G10")
 def test_a_note_is_found_with_its_lines(vault: Vault, folder: Path) -> None:
     path = write(folder / "garden" / "plants.md", "# Garden\n\nRoses.\n\n## Herbs\n\nBasil wants warm feet.\n")
-    assert counts(vault.notes.sync()) == (1, 0, 0, 0, 0)
+    assert counts(vault.admin.notes.sync()) == (1, 0, 0, 0, 0)
     (hit,) = vault.recall("basil")
     assert hit.source.kind is SourceKind.NOTES
     assert str(hit.source) == f"{path}:5-7"
@@ -57,7 +57,7 @@ def test_a_note_is_found_with_its_lines(vault: Vault, folder: Path) -> None:
 @pytest.mark.feature("G4")
 def test_filters_keep_sources_apart(vault: Vault, folder: Path) -> None:
     write(folder / "tea.md", "Green tea at four.")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     chat = vault.sessions.open()
     chat.add("user", "tea please", speaker="Ada")
     vault.memories.save("likes tea", kind="preference")
@@ -74,7 +74,7 @@ def test_filters_keep_sources_apart(vault: Vault, folder: Path) -> None:
 
 def test_a_note_is_found_by_its_headings_its_name_and_a_piece_of_a_word(vault: Vault, folder: Path) -> None:
     path = write(folder / "trip_lisbon.md", "# Packing\n\n## Shoes\n\nBrown ones.\n")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     for query in ("lisbon", "packing shoes", "rown one"):
         assert found(vault, query) == [f"{path}:1-5"], query
 
@@ -82,50 +82,50 @@ def test_a_note_is_found_by_its_headings_its_name_and_a_piece_of_a_word(vault: V
 def test_nothing_is_done_twice(vault: Vault, folder: Path, place: Path) -> None:
     write(folder / "a.md", "alpha")
     write(folder / "empty.md", "")
-    assert counts(vault.notes.sync()) == (2, 0, 0, 0, 0)
-    assert counts(vault.notes.sync()) == (0, 0, 0, 0, 2)
-    assert vault.notes.add(folder) == vault.notes.folders()[0]
-    assert [event.subject_id for event in vault.events.page() if event.subject == "notes"] == ["folder_1"]
-    assert str(place) not in repr(vault.events.page())
+    assert counts(vault.admin.notes.sync()) == (2, 0, 0, 0, 0)
+    assert counts(vault.admin.notes.sync()) == (0, 0, 0, 0, 2)
+    assert vault.admin.notes.add(folder) == vault.admin.notes.folders()[0]
+    assert [event.subject_id for event in vault.admin.events.page() if event.subject == "notes"] == ["folder_1"]
+    assert str(place) not in repr(vault.admin.events.page())
 
 
 def test_a_file_that_did_not_change_is_not_read_again(vault: Vault, folder: Path) -> None:
     path = write(folder / "a.md", "alpha")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     # The same time and size: whoever trusts those does not see it.
     write(path, "omega")
-    assert counts(vault.notes.sync()) == (0, 0, 0, 0, 1)
+    assert counts(vault.admin.notes.sync()) == (0, 0, 0, 0, 1)
     write(path, "alpha", at=OLD + 9)
-    assert counts(vault.notes.sync()) == (0, 0, 0, 0, 1)
+    assert counts(vault.admin.notes.sync()) == (0, 0, 0, 0, 1)
 
 
 def test_a_file_that_was_just_written_is_read_again(vault: Vault, folder: Path, clock: Turning) -> None:
     now = int(clock().timestamp())
     path = write(folder / "a.md", "alpha", at=now)
-    vault.notes.sync()
+    vault.admin.notes.sync()
     write(path, "omega", at=now)
-    assert counts(vault.notes.sync()) == (0, 1, 0, 0, 0)
+    assert counts(vault.admin.notes.sync()) == (0, 1, 0, 0, 0)
     assert found(vault, "omega")
 
 
 def test_a_change_replaces_what_was_there(vault: Vault, folder: Path) -> None:
     path = write(folder / "a.md", "alpha")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     write(path, "omega and more", at=OLD + 1)
-    assert counts(vault.notes.sync()) == (0, 1, 0, 0, 0)
+    assert counts(vault.admin.notes.sync()) == (0, 1, 0, 0, 0)
     assert (found(vault, "alpha"), found(vault, "omega")) == ([], [f"{path}:1-1"])
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound
 
 
 @pytest.mark.feature("G7")
 def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollectum, vault: Vault, folder: Path) -> None:
     path = write(folder / "a.md", "the word xylophone")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     path.unlink()
-    assert counts(vault.notes.sync()) == (0, 0, 0, 1, 0)
+    assert counts(vault.admin.notes.sync()) == (0, 0, 0, 1, 0)
     assert found(vault, "xylophone") == []
-    assert vault.notes.page() == []
-    assert vault.index.verify().sound
+    assert vault.admin.notes.page() == []
+    assert vault.admin.index.verify().sound
     file = home.vault_path("user:alice")
     assert file is not None
     for suffix in ("", "-wal"):
@@ -136,19 +136,19 @@ def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollectum, vault:
 def test_a_renamed_file_keeps_its_pieces(vault: Vault, folder: Path, tmp_path: Path) -> None:
     path = write(folder / "a.md", "alpha")
     write(folder / "b.md", "alpha, and quite another thing")
-    vault.notes.sync()
-    numbers = [note.number for note in vault.notes.page()]
+    vault.admin.notes.sync()
+    numbers = [note.number for note in vault.admin.notes.page()]
     other = tmp_path / "other"
     other.mkdir()
-    vault.notes.add(other)
+    vault.admin.notes.add(other)
     path.rename(folder / "garden.md")
     (folder / "b.md").rename(other / "b.md")
-    assert counts(vault.notes.sync()) == (0, 0, 2, 0, 0)
-    assert [note.number for note in vault.notes.page()] == numbers
+    assert counts(vault.admin.notes.sync()) == (0, 0, 2, 0, 0)
+    assert [note.number for note in vault.admin.notes.page()] == numbers
     assert set(found(vault, "alpha")) == {f"{folder / 'garden.md'}:1-1", f"{other / 'b.md'}:1-1"}
     assert found(vault, "garden") == [f"{folder / 'garden.md'}:1-1"]
-    assert vault.index.status().pieces == 2
-    assert vault.index.verify().sound
+    assert vault.admin.index.status().pieces == 2
+    assert vault.admin.index.verify().sound
 
 
 def test_rules_are_kept_at_every_depth(vault: Vault, folder: Path) -> None:
@@ -156,10 +156,10 @@ def test_rules_are_kept_at_every_depth(vault: Vault, folder: Path) -> None:
     write(folder / "sub" / ".recollectumignore", "secret.md\n!kept.tmp.md\n")
     for name in ("a.md", "drafts/b.md", "c.tmp.md", "sub/secret.md", "sub/kept.tmp.md", ".obsidian/d.md", "e.txt"):
         write(folder / name, name)
-    vault.notes.sync()
-    assert [note.path for note in vault.notes.page()] == ["a.md", "sub/kept.tmp.md"]
+    vault.admin.notes.sync()
+    assert [note.path for note in vault.admin.notes.page()] == ["a.md", "sub/kept.tmp.md"]
     write(folder / ".recollectumignore", "a.md")
-    assert counts(vault.notes.sync()) == (0, 0, 0, 1, 1)
+    assert counts(vault.admin.notes.sync()) == (0, 0, 0, 1, 1)
 
 
 def test_links_are_not_followed(vault: Vault, folder: Path, tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ def test_links_are_not_followed(vault: Vault, folder: Path, tmp_path: Path) -> N
     (folder / "out").symlink_to(outside)
     (folder / "out.md").symlink_to(outside / "private.md")
     (folder / ".gitignore").symlink_to(outside / "private.md")
-    report = vault.notes.sync()
+    report = vault.admin.notes.sync()
     # A file of rules that cannot be read might have left things out, so nothing is read.
     assert "cannot be read" in reason(report, folder)
     (folder / ".gitignore").unlink()
-    report = vault.notes.sync()
-    assert [note.path for note in vault.notes.page()] == ["sub/a.md"]
+    report = vault.admin.notes.sync()
+    assert [note.path for note in vault.admin.notes.page()] == ["sub/a.md"]
     assert reason(report, folder / "out") == reason(report, folder / "out.md") == "is a link out of the folder"
     assert "circle" in reason(report, folder / "circle.md")
     assert found(vault, "private") == []
@@ -195,7 +195,7 @@ def test_links_are_not_followed(vault: Vault, folder: Path, tmp_path: Path) -> N
 )
 def test_texts_are_read_in_their_encoding(vault: Vault, folder: Path, content: bytes, word: str) -> None:
     write(folder / "a.md", content)
-    assert vault.notes.sync().skipped == ()
+    assert vault.admin.notes.sync().skipped == ()
     (hit,) = vault.recall(word)
     assert word in hit.text
     assert "\ufeff" not in hit.text
@@ -213,9 +213,9 @@ def test_texts_are_read_in_their_encoding(vault: Vault, folder: Path, content: b
 )
 def test_what_is_no_text_is_said_in_words(vault: Vault, folder: Path, content: bytes, why: str) -> None:
     path = write(folder / "a.md", "it was text before")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     write(path, content, at=OLD + 1)
-    report = vault.notes.sync()
+    report = vault.admin.notes.sync()
     assert reason(report, path) == why
     assert counts(report) == (0, 0, 0, 1, 0)
 
@@ -225,8 +225,8 @@ def test_a_huge_file_is_not_read(vault: Vault, folder: Path) -> None:
     with path.open("wb") as file:
         file.truncate(100 << 20)
     write(folder / "most.md", b"x" * MOST)
-    assert "102400 KiB" in reason(vault.notes.sync(), path)
-    assert [note.path for note in vault.notes.page()] == ["most.md"]
+    assert "102400 KiB" in reason(vault.admin.notes.sync(), path)
+    assert [note.path for note in vault.admin.notes.page()] == ["most.md"]
 
 
 def test_odd_things_in_a_folder_are_left_out_in_words(vault: Vault, folder: Path) -> None:
@@ -236,8 +236,8 @@ def test_odd_things_in_a_folder_are_left_out_in_words(vault: Vault, folder: Path
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("x")
     write(folder / "old.md", "from a strange clock")
     os.utime(folder / "old.md", (-(10**10), -(10**10)))
-    report = vault.notes.sync()
-    assert [note.path for note in vault.notes.page()] == ["old.md", "folder.md/real.md"]
+    report = vault.admin.notes.sync()
+    assert [note.path for note in vault.admin.notes.page()] == ["old.md", "folder.md/real.md"]
     assert dict(report.skipped) == {
         str(folder / "pipe.md"): "is not a regular file",
         str(folder / "caf\ufffd.md"): "has a name that is not UTF-8",
@@ -251,25 +251,25 @@ def _lost(path: Path) -> Callable[[], None]:
 
 def test_a_folder_that_is_away_keeps_its_notes(vault: Vault, folder: Path) -> None:
     write(folder / "a.md", "alpha")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     come_back = _lost(folder)
-    report = vault.notes.sync()
+    report = vault.admin.notes.sync()
     assert "no such file" in reason(report, folder)
     assert found(vault, "alpha")
     come_back()
-    assert counts(vault.notes.sync()) == (0, 0, 0, 0, 1)
+    assert counts(vault.admin.notes.sync()) == (0, 0, 0, 0, 1)
 
 
 def test_a_closed_folder_keeps_its_notes(vault: Vault, folder: Path) -> None:
     write(folder / "sub" / "a.md", "alpha")
     write(folder / "sub.md", "beta")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     # To root no mode is closed, but a file of rules that is a link is to everybody.
     (folder / "sub" / ".gitignore").symlink_to("elsewhere")
     (folder / "sub").chmod(0)
     (folder / "sub.md").unlink()
     try:
-        report = vault.notes.sync()
+        report = vault.admin.notes.sync()
         assert "cannot be read" in reason(report, folder / "sub")
         assert counts(report) == (0, 0, 0, 1, 0)
         assert found(vault, "alpha")
@@ -280,10 +280,10 @@ def test_a_closed_folder_keeps_its_notes(vault: Vault, folder: Path) -> None:
 def test_the_same_name_in_two_folders_is_two_notes(vault: Vault, folder: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other" / "a.md", "alpha of the one").parent
     write(folder / "a.md", "alpha, and quite another thing")
-    vault.notes.add(other)
-    assert counts(vault.notes.sync()) == (2, 0, 0, 0, 0)
+    vault.admin.notes.add(other)
+    assert counts(vault.admin.notes.sync()) == (2, 0, 0, 0, 0)
     assert set(found(vault, "alpha")) == {f"{folder / 'a.md'}:1-1", f"{other / 'a.md'}:1-1"}
-    assert vault.notes.remove(other) == 1
+    assert vault.admin.notes.remove(other) == 1
     assert found(vault, "alpha") == [f"{folder / 'a.md'}:1-1"]
     assert (other / "a.md").exists()
 
@@ -292,33 +292,33 @@ def test_a_folder_that_cannot_be_followed_is_refused(vault: Vault, folder: Path,
     (folder / "sub").mkdir()
     for nested in (folder / "sub", tmp_path, folder / ".." / "notes" / "sub"):
         with pytest.raises(Conflict, match="lie in each other"):
-            vault.notes.add(nested)
+            vault.admin.notes.add(nested)
     for wrong in (folder / "nothing", write(folder / "a.md", "x"), "", "a\0b", "\udce9", "x" * 5000):
         with pytest.raises(InvalidInput, match="folder"):
-            vault.notes.add(wrong)
+            vault.admin.notes.add(wrong)
     with pytest.raises(NotFound):
-        vault.notes.remove(tmp_path)
+        vault.admin.notes.remove(tmp_path)
 
 
 def test_only_the_operator_may_name_a_folder(home: Recollectum, tmp_path: Path) -> None:
     with pytest.raises(Denied):
-        home.as_person("user:alice").vault("user:alice").notes.add(tmp_path)
+        home.as_person("user:alice").vault("user:alice").admin.notes.add(tmp_path)
 
 
 def test_many_files_come_in_several_transactions(vault: Vault, folder: Path) -> None:
     for number in range(100):
         write(folder / f"{number}.md", f"note {number}")
     seen: list[int] = []
-    assert vault.notes.sync(seen.append).added == 100
+    assert vault.admin.notes.sync(seen.append).added == 100
     assert sum(seen) == 100
     assert len(seen) > 2
-    assert len(vault.notes.page(limit=60) + vault.notes.page(after=60, limit=60)) == 100
+    assert len(vault.admin.notes.page(limit=60) + vault.admin.notes.page(after=60, limit=60)) == 100
 
 
 def test_the_index_is_made_again_with_its_notes(vault: Vault, folder: Path) -> None:
     write(folder / "a.md", "# A\n\nalpha\n\n# B\n\nbeta\n")
-    vault.notes.sync()
+    vault.admin.notes.sync()
     before = found(vault, "beta")
-    assert vault.rebuild_index() == 2
-    assert vault.index.verify().sound
+    assert vault.admin.index.rebuild() == 2
+    assert vault.admin.index.verify().sound
     assert found(vault, "beta") == before != []

@@ -89,16 +89,16 @@ def test_a_session_goes_with_every_byte_and_the_rest_stays_as_it_was(home: Recol
     before = _said(vault)
     chat = _talk(vault, "home", _SECRET)
     chat.describe(title=f"about {_SECRET}", summary=f"{_SECRET} again")
-    seen = vault.purge.preview(PurgeRequest.sessions(chat.id))
+    seen = vault.privacy.purge.preview(PurgeRequest.sessions(chat.id))
     assert (seen.counts["sessions"], seen.counts["messages"], seen.counts["chunks"]) == (1, 5, 5)
     assert _hits(home, _SECRET) == {_SECRET}
-    receipt = vault.purge.run(seen.token)
+    receipt = vault.privacy.purge.run(seen.token)
     assert (receipt.state, receipt.hits, receipt.kind) == (PurgeState.DONE, 0, PurgeKind.SESSION)
     assert receipt.samples > 0
     assert receipt.files_scanned > 3
     assert _hits(home, _SECRET, _SECRET[-6:], _KEPT) == {_KEPT}
     assert _said(vault) == before
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound
     assert [one.id for one in vault.sessions.page()] == [kept.id]
 
 
@@ -112,12 +112,12 @@ def test_what_came_from_it_goes_too(home: Recollectum, vault: Vault) -> None:
     vault.memories.edit(both.id, "they said it twice")
     _cite(home, derived.id, said[0].id)
     _cite(home, both.id, said[1].id, kept[0].id)
-    fork = vault.checkpoints.fork(chat.id, 3)
+    fork = vault.sessions.checkpoints.fork(chat.id, 3)
     fork.add("user", "something of its own")
-    vault.summaries.update(chat.id)
-    seen = vault.purge.preview(PurgeRequest.sessions(chat.id))
+    vault.sessions.summaries.update(chat.id)
+    seen = vault.privacy.purge.preview(PurgeRequest.sessions(chat.id))
     assert (seen.memories_derived, seen.memories_kept) == (1, 1)
-    receipt = vault.purge.run(seen.token)
+    receipt = vault.privacy.purge.run(seen.token)
     assert receipt.state is PurgeState.DONE, receipt
     assert _hits(home, _SECRET) == set()
     with pytest.raises(NotFound):
@@ -125,7 +125,7 @@ def test_what_came_from_it_goes_too(home: Recollectum, vault: Vault) -> None:
     assert vault.memories.get(both.id).content == "they said it twice"
     assert [one.version for one in vault.memories.history(both.id).versions] == [2]
     assert [one.text for one in fork.messages(limit=9)] == ["something of its own"]
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound
 
 
 @pytest.mark.feature("P9")
@@ -135,7 +135,7 @@ def test_a_memory_goes_with_its_versions_and_its_line_in_the_file(home: Recollec
     vault.learnings.sync()
     path = vault.learnings.file()
     assert _SECRET in path.read_text()
-    receipt = vault.purge.run(vault.purge.preview(PurgeRequest.memories(learned.id)).token)
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(learned.id)).token)
     assert receipt.state is PurgeState.DONE, receipt
     assert _SECRET not in path.read_text()
     assert _KEPT in path.read_text()
@@ -152,7 +152,7 @@ def test_what_is_older_goes_and_what_is_newer_stays(home: Recollectum, vault: Va
     clock.now += timedelta(days=40)
     mixed.add("user", f"today {_KEPT}")
     kept = vault.memories.save(f"now {_KEPT}").memory
-    receipt = vault.purge.run(vault.purge.preview(PurgeRequest.older_than(30)).token)
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.older_than(30)).token)
     assert receipt.state is PurgeState.DONE, receipt
     assert _hits(home, _SECRET, _KEPT) == {_KEPT}
     assert [one.id for one in vault.sessions.page()] == [mixed.id]
@@ -166,8 +166,8 @@ def test_what_is_older_goes_and_what_is_newer_stays(home: Recollectum, vault: Va
 def test_a_clock_that_leaps_does_not_make_everything_old(vault: Vault, clock: Clock) -> None:
     _talk(vault, "home", _KEPT)
     clock.now += timedelta(days=3650)
-    assert vault.clock().held
-    assert vault.purge.preview(PurgeRequest.older_than(30)).counts == {}
+    assert vault.admin.clock().held
+    assert vault.privacy.purge.preview(PurgeRequest.older_than(30)).counts == {}
 
 
 @pytest.mark.feature("P9")
@@ -175,15 +175,15 @@ def test_a_source_goes_and_is_followed_no_more(home: Recollectum, vault: Vault, 
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "one.md").write_text(f"# A note\n\nIt says {_SECRET} and more.\n")
-    vault.notes.add(str(folder))
-    vault.notes.sync()
+    vault.admin.notes.add(str(folder))
+    vault.admin.notes.sync()
     assert _hits(home, _SECRET) == {_SECRET}
-    receipt = vault.purge.run(vault.purge.preview(PurgeRequest.of_source(str(folder.resolve()))).token)
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.of_source(str(folder.resolve()))).token)
     assert (receipt.state, receipt.counts["notes"]) == (PurgeState.DONE, 1)
-    assert (vault.notes.folders(), _hits(home, _SECRET)) == ([], set())
+    assert (vault.admin.notes.folders(), _hits(home, _SECRET)) == ([], set())
     assert (folder / "one.md").exists()
     with pytest.raises(NotFound, match="is not followed"):
-        vault.purge.preview(PurgeRequest.of_source(str(folder)))
+        vault.privacy.purge.preview(PurgeRequest.of_source(str(folder)))
 
 
 @pytest.mark.feature("M9")
@@ -196,7 +196,7 @@ def test_a_person_asks_for_everything_of_theirs_to_go_at_once(home: Recollectum,
     _talk(home.vault("user:bob"), "home", _KEPT)
     home.keys.grant("user:bob", "user:ann", "read")
     mine = home.login(home.keys.create("user:ann")[1]).vault("user:ann")
-    receipt = mine.purge.run(mine.purge.preview(PurgeRequest.user()).token)
+    receipt = mine.privacy.purge.run(mine.privacy.purge.preview(PurgeRequest.user()).token)
     assert (receipt.state, receipt.hits) == (PurgeState.DONE, 0), receipt
     assert receipt.by.startswith("key:")
     assert "user:ann" not in repr(receipt)
@@ -204,30 +204,30 @@ def test_a_person_asks_for_everything_of_theirs_to_go_at_once(home: Recollectum,
     assert [str(one.owner) for one in home.people.all()] == ["user:bob"]
     assert [str(one) for one in home.owners()] == ["user:bob"]
     # The name may be used again, by somebody who knows nothing.
-    assert home.vault("user:ann").totals().messages == 0
+    assert home.vault("user:ann").admin.totals().messages == 0
 
 
 @pytest.mark.feature("P9")
 def test_a_token_is_good_for_what_was_seen_and_no_more(home: Recollectum, vault: Vault, clock: Clock) -> None:
     chat = _talk(vault, "home", _SECRET)
-    token = vault.purge.preview(PurgeRequest.sessions(chat.id)).token
+    token = vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token
     chat.add("user", "one more")
     with pytest.raises(Conflict, match="has changed since the preview"):
-        vault.purge.run(token)
-    token = vault.purge.preview(PurgeRequest.sessions(chat.id)).token
+        vault.privacy.purge.run(token)
+    token = vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token
     with pytest.raises(InvalidInput):
-        vault.purge.run(f"{token[:-1]}{'0' if token[-1] != '0' else '1'}")
+        vault.privacy.purge.run(f"{token[:-1]}{'0' if token[-1] != '0' else '1'}")
     with pytest.raises(InvalidInput):
-        vault.purge.run("made up")
+        vault.privacy.purge.run("made up")
     mine = home.login(home.keys.create("user:ann")[1]).vault("user:ann")
     with pytest.raises(Denied, match="did not make that preview"):
-        mine.purge.run(token)
+        mine.privacy.purge.run(token)
     with pytest.raises(InvalidInput):
-        home.vault("user:bob").purge.run(token)
+        home.vault("user:bob").privacy.purge.run(token)
     clock.now += timedelta(minutes=11)
     with pytest.raises(Conflict, match="too old"):
-        vault.purge.run(token)
-    assert vault.totals().messages == 6
+        vault.privacy.purge.run(token)
+    assert vault.admin.totals().messages == 6
 
 
 @pytest.mark.feature("P9")
@@ -237,17 +237,17 @@ def test_who_was_let_in_to_write_may_not_purge(home: Recollectum, vault: Vault) 
     for right in ("read", "write"):
         home.keys.grant("user:bob", "user:ann", right)
     guest = home.login(home.keys.create("user:bob")[1]).vault("user:ann")
-    for call in (lambda: guest.purge.preview(PurgeRequest.sessions(chat.id)), guest.purge.finish):
+    for call in (lambda: guest.privacy.purge.preview(PurgeRequest.sessions(chat.id)), guest.privacy.purge.finish):
         with pytest.raises(Denied, match="for its owner alone"):
             call()
-    assert vault.totals().messages == 5
+    assert vault.admin.totals().messages == 5
 
 
 def test_events_stay_and_say_nothing(home: Recollectum, vault: Vault) -> None:
     memory = vault.memories.save(f"once {_SECRET}").memory
     vault.memories.edit(memory.id, "something else")
-    vault.purge.run(vault.purge.preview(PurgeRequest.memories(memory.id)).token)
-    found = vault.events.of(memory.id)
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory.id)).token)
+    found = vault.admin.events.of(memory.id)
     assert [one.type for one in found] == ["created", "edited", "purged"]
     assert all(not one.payload for one in found)
 
@@ -255,18 +255,18 @@ def test_events_stay_and_say_nothing(home: Recollectum, vault: Vault) -> None:
 def test_what_was_erased_is_not_taken_in_again(vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
     session, said = chat.info(), chat.messages(limit=9)
-    vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token)
     with pytest.raises(Exception, match="erased for good, and is not taken in again"):
         vault.sessions.adopt(session, said)
-    assert vault.totals().messages == 0
+    assert vault.admin.totals().messages == 0
 
 
 @pytest.mark.feature("P9")
 def test_a_receipt_cannot_be_changed(home: Recollectum, vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
-    made = vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
+    made = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token)
     (kept,) = home.receipts.all()
-    assert kept == made == home.receipts.get(made.id) == vault.purge.receipts()[0]
+    assert kept == made == home.receipts.get(made.id) == vault.privacy.purge.receipts()[0]
     assert home.receipts.verify(made)
     assert made.public_key == home.receipts.key()
     for change in (
@@ -290,7 +290,7 @@ def test_a_file_that_still_has_it_is_named(home: Recollectum, vault: Vault) -> N
     chat = _talk(vault, "home", _SECRET)
     (home.home.root / "stray.txt").write_text("I kept it: " + chat.messages(limit=1)[0].text)
     chat.messages()
-    receipt = vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token)
     assert (receipt.state, receipt.hit_files) == (PurgeState.FAILED, ("stray.txt",))
     assert receipt.hits > 0
 
@@ -299,8 +299,8 @@ def test_events_name_no_content_of_what_lost_its_words(home: Recollectum, vault:
     chat, other = _talk(vault, "home", _SECRET), _talk(vault, "work", _KEPT)
     memory = vault.memories.save("they said a thing twice").memory
     _cite(home, memory.id, chat.messages(limit=1)[0].id, other.messages(limit=1)[0].id)
-    vault.purge.run(vault.purge.preview(PurgeRequest.sessions(chat.id)).token)
-    assert vault.events.of(memory.id)[-1].payload == {"version": 1, "lost_words": True}
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token)
+    assert vault.admin.events.of(memory.id)[-1].payload == {"version": 1, "lost_words": True}
 
     def look(tx: Tx) -> None:
         assert [one.message_id for one in citations.of(tx, memory.id)] == [other.messages(limit=1)[0].id]

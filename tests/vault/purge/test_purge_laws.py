@@ -40,12 +40,15 @@ def test_what_is_not_covered_reads_the_same(talks: list[list[str]], facts: list[
             vault.memories.save(f"fact {fact}")
         said, known = _talks(vault), {one.id: one for one in vault.memories.page()}
         gone = data.draw(st.sets(st.sampled_from(sorted(said)), min_size=1))
-        receipt = vault.purge.run(vault.purge.preview(PurgeRequest.sessions(*gone)).token)
+        receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(*gone)).token)
         assert receipt.state is PurgeState.DONE, receipt
         assert _talks(vault) == {one: texts for one, texts in said.items() if one not in gone}
         assert {one.id: one for one in vault.memories.page()} == known
         if known:
             less = data.draw(st.sets(st.sampled_from(sorted(known)), min_size=1))
-            assert vault.purge.run(vault.purge.preview(PurgeRequest.memories(*less)).token).state is PurgeState.DONE
+            assert (
+                vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(*less)).token).state
+                is PurgeState.DONE
+            )
             assert {one.id: one for one in vault.memories.page()} == {k: v for k, v in known.items() if k not in less}
-        assert vault.index.verify().sound
+        assert vault.admin.index.verify().sound

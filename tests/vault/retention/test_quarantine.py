@@ -66,23 +66,23 @@ def test_all_of_a_session_goes_and_comes_back(vault: Vault) -> None:
     vault.memories.save("zebra of mine")
     before = _texts(vault)
     assert len(before) == 4
-    made = vault.quarantine.put(f"session:{chat.id}")
+    made = vault.privacy.quarantine.put(f"session:{chat.id}")
     assert (made.messages, made.memories) == (1, 1)
     assert _texts(vault) == {"my zebra sleeps", "zebra of mine"}
     assert "Oslo" not in vault.context("zebra", mark="a1b2c3d4e5f60718").text
     assert "Oslo" not in vault.context(session_id=chat.id, mark="a1b2c3d4e5f60718").text
     assert derived.id not in {one.id for one in vault.memories.page()}
     # The index agrees, and making it again does not bring it back.
-    assert vault.index.verify().sound
-    vault.rebuild_index()
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound
+    vault.admin.index.rebuild()
+    assert vault.admin.index.verify().sound
     assert _texts(vault) == {"my zebra sleeps", "zebra of mine"}
-    back = vault.quarantine.release(made.id)
+    back = vault.privacy.quarantine.release(made.id)
     assert (back.messages, back.memories, back.left) == (1, 1, ())
     assert _texts(vault) == before
-    assert vault.index.verify().sound
+    assert vault.admin.index.verify().sound
     with pytest.raises(StepRefused, match="released already"):
-        vault.quarantine.release(made.id)
+        vault.privacy.quarantine.release(made.id)
 
 
 @pytest.mark.parametrize("source", ["agent:coder", "tool:browser", "author:process", "imported"])
@@ -100,9 +100,9 @@ def test_each_kind_of_source(vault: Vault, source: str) -> None:
         "imported": {"zebra brought in"},
     }[source]
     before = _texts(vault)
-    seen = vault.quarantine.preview(source)
+    seen = vault.privacy.quarantine.preview(source)
     assert len(seen.messages) + len(seen.memories) == 1
-    vault.quarantine.put(source)
+    vault.privacy.quarantine.put(source)
     assert before - _texts(vault) == gone
 
 
@@ -111,12 +111,12 @@ def test_what_is_set_aside_can_be_purged(vault: Vault) -> None:
     chat = vault.sessions.open(channel="bad")
     said = chat.add("user", "the zebra was bought in Oslo")
     vault.memories.save("a zebra from Oslo", message_id=said.id)
-    made = vault.quarantine.put(f"session:{chat.id}")
-    leave = vault.purge.preview(PurgeRequest.of_source(f"quarantine:{made.id}"))
+    made = vault.privacy.quarantine.put(f"session:{chat.id}")
+    leave = vault.privacy.purge.preview(PurgeRequest.of_source(f"quarantine:{made.id}"))
     assert (leave.counts["messages"], leave.counts["memories"]) == (1, 1)
-    assert vault.purge.run(leave.token).state is PurgeState.DONE
+    assert vault.privacy.purge.run(leave.token).state is PurgeState.DONE
     assert vault.memories.page(state="archived") == []
-    assert vault.quarantine.release(made.id).messages == 0
+    assert vault.privacy.quarantine.release(made.id).messages == 0
 
 
 @pytest.mark.feature("M9")
@@ -126,22 +126,22 @@ def test_an_import_is_taken_back_whole(vault: Vault) -> None:
     kept = vault.memories.save("remembered zebra", message_id="msg_one1").memory
     listed = {one.id: one.messages for one in vault.sessions.imports()}
     assert listed == {first: 2, second: 1}
-    done = vault.undo.brought(first)
+    done = vault.privacy.undo.brought(first)
     assert (done.messages, done.memories) == (2, 1)
     # Only what that import brought, and what was made of it.
     assert _texts(vault) == {"zebra three"}
-    assert [one.id for one in vault.trash.find()] == [kept.id]
-    vault.quarantine.release(done.id)
+    assert [one.id for one in vault.privacy.trash.find()] == [kept.id]
+    vault.privacy.quarantine.release(done.id)
     assert _texts(vault) == {"zebra one", "zebra two", "zebra three", "remembered zebra"}
     with pytest.raises(NotFound, match="there is no import 'imp_none'"):
-        vault.undo.brought("imp_none")
+        vault.privacy.undo.brought("imp_none")
 
 
 def test_a_key_that_was_taken_meanwhile_is_left(vault: Vault) -> None:
     vault.memories.save("old zebra", key="pet", agent="coder")
-    made = vault.quarantine.put("agent:coder")
+    made = vault.privacy.quarantine.put("agent:coder")
     vault.memories.save("new zebra", key="pet")
-    back = vault.quarantine.release(made.id)
+    back = vault.privacy.quarantine.release(made.id)
     assert back.memories == 0
     assert back.left[0].why == "it was changed since"
     assert _texts(vault) == {"new zebra"}
@@ -152,7 +152,7 @@ def test_a_key_that_was_taken_meanwhile_is_left(vault: Vault) -> None:
 def test_what_a_source_writes_while_it_is_set_aside_is_set_aside_too(vault: Vault, kind: str) -> None:
     chat = vault.sessions.open(agent="coder")
     other = vault.sessions.open(agent="main")
-    made = vault.quarantine.put(f"session:{chat.id}" if kind == "session" else kind)
+    made = vault.privacy.quarantine.put(f"session:{chat.id}" if kind == "session" else kind)
     assert (made.messages, made.memories) == (0, 0)
     chat.add("user", "zebra said to the coder")
     other.add_many([NewMessage(role="tool", content="zebra from the web", speaker="Browser")])
@@ -166,10 +166,10 @@ def test_what_a_source_writes_while_it_is_set_aside_is_set_aside_too(vault: Vaul
     }
     gone = {text for text, kinds in written.items() if kind in kinds}
     assert _texts(vault) == set(written) - gone
-    assert vault.index.verify().sound
-    (standing,) = vault.quarantine.all()
+    assert vault.admin.index.verify().sound
+    (standing,) = vault.privacy.quarantine.all()
     assert standing.messages + standing.memories == 1
-    back = vault.quarantine.release(made.id)
+    back = vault.privacy.quarantine.release(made.id)
     assert (back.messages + back.memories, back.left) == (1, ())
     assert _texts(vault) == set(written)
     # It is over.
@@ -182,23 +182,23 @@ def test_what_a_source_writes_while_it_is_set_aside_is_set_aside_too(vault: Vaul
 def test_what_is_made_of_words_that_are_set_aside_is_set_aside(vault: Vault) -> None:
     chat = vault.sessions.open(channel="bad")
     said = chat.add("user", "the zebra was bought in Oslo")
-    made = vault.quarantine.put(f"session:{chat.id}")
+    made = vault.privacy.quarantine.put(f"session:{chat.id}")
     saved = vault.memories.save("a zebra from Oslo", message_id=said.id).memory
     assert saved.state is State.ARCHIVED
-    fork = vault.checkpoints.fork(chat.id, 1)
+    fork = vault.sessions.checkpoints.fork(chat.id, 1)
     fork.add("user", "a zebra of its own")
     assert _texts(vault) == {"a zebra of its own"}
     # Said again by the same source, it does not come back that way either.
     assert vault.memories.save("a zebra from Oslo", message_id=said.id).memory.state is State.ARCHIVED
     # What the owner says without it is their own word.
     assert vault.memories.save("a zebra from Oslo").memory.state is State.ACTIVE
-    assert vault.quarantine.release(made.id).messages == 2
+    assert vault.privacy.quarantine.release(made.id).messages == 2
 
 
 @pytest.mark.feature("G19")
 def test_the_later_words_of_an_author_or_agent_are_held_however_they_are_written(vault: Vault) -> None:
     before = vault.memories.save("zebra one").memory
-    vault.quarantine.put("author:process")
+    vault.privacy.quarantine.put("author:process")
     # What was here is archived; edits and learnings that come now are held as well.
     assert vault.memories.get(before.id).state is State.ARCHIVED
     assert vault.memories.supersede(before.id, "zebra two").state is State.ARCHIVED
@@ -215,18 +215,18 @@ def _found(content: str, message: Message) -> Finding:
 def test_proposals_that_came_from_it_wait_with_it(vault: Vault) -> None:
     chat = vault.sessions.open(channel="bad")
     said = chat.add("user", "the zebra was bought in Oslo")
-    (waiting,) = vault.review.propose([_found("a zebra from Oslo", said)])
-    made = vault.quarantine.put(f"session:{chat.id}")
-    assert vault.review.page() == []
-    assert "Oslo" not in repr([vault.review.get(waiting.id), vault.review.diff(waiting.id)])
+    (waiting,) = vault.admin.review.propose([_found("a zebra from Oslo", said)])
+    made = vault.privacy.quarantine.put(f"session:{chat.id}")
+    assert vault.admin.review.page() == []
+    assert "Oslo" not in repr([vault.admin.review.get(waiting.id), vault.admin.review.diff(waiting.id)])
     with pytest.raises(StepRefused, match="came from what is in quarantine"):
-        vault.review.approve(waiting.id)
+        vault.admin.review.approve(waiting.id)
     # One that is laid in while it stands waits as well.
-    vault.review.propose([_found("another zebra from Oslo", said)])
-    assert vault.review.page() == []
-    vault.quarantine.release(made.id)
-    assert len(vault.review.page()) == 2
-    assert vault.review.approve(waiting.id).decision is Decision.APPROVED
+    vault.admin.review.propose([_found("another zebra from Oslo", said)])
+    assert vault.admin.review.page() == []
+    vault.privacy.quarantine.release(made.id)
+    assert len(vault.admin.review.page()) == 2
+    assert vault.admin.review.approve(waiting.id).decision is Decision.APPROVED
 
 
 @pytest.mark.feature("M9")
@@ -235,14 +235,14 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
     own.add("user", "my zebra")
     first = _import(vault, "one", "zebra one", "zebra two")
     listed = {one.id for one in vault.sessions.page()}
-    done = vault.undo.brought(first)
+    done = vault.privacy.undo.brought(first)
     assert {one.id for one in vault.sessions.page()} == {own.id}
     with pytest.raises(StepRefused, match=f"was taken back already; release {done.id}"):
-        vault.undo.brought(first)
+        vault.privacy.undo.brought(first)
     for use in (
         lambda: vault.sessions.get("ses_one"),
         lambda: vault.context(session_id="ses_one"),
-        lambda: vault.checkpoints.fork("ses_one", 1),
+        lambda: vault.sessions.checkpoints.fork("ses_one", 1),
     ):
         with pytest.raises(NotFound, match="was taken back with its import"):
             use()
@@ -251,7 +251,7 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
     again = vault.sessions.adopt(*_conversation("one", "zebra one", "zebra two"))
     assert (again.added, again.known) == (0, 2)
     assert {one.id for one in vault.sessions.page()} == {own.id}
-    vault.quarantine.release(done.id)
+    vault.privacy.quarantine.release(done.id)
     assert {one.id for one in vault.sessions.page()} == listed
     assert len(vault.sessions.get("ses_one").messages()) == 2
 
@@ -259,7 +259,7 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
 def test_a_session_that_an_import_only_added_to_stays(vault: Vault) -> None:
     _import(vault, "one", "zebra one")
     second = _import(vault, "one", "zebra one", "zebra two")
-    vault.undo.brought(second)
+    vault.privacy.undo.brought(second)
     assert [one.id for one in vault.sessions.page()] == ["ses_one"]
     assert vault.sessions.get("ses_one").info().message_count == 2
 
@@ -267,7 +267,7 @@ def test_a_session_that_an_import_only_added_to_stays(vault: Vault) -> None:
 @pytest.mark.parametrize("source", ["", "session:", "imported:x", "web:page", "session"])
 def test_what_is_no_source_is_refused(vault: Vault, source: str) -> None:
     with pytest.raises(InvalidInput, match="is no source"):
-        vault.quarantine.put(source)
+        vault.privacy.quarantine.put(source)
 
 
 def test_nothing_is_learned_from_what_is_set_aside(home: Recollectum, vault: Vault) -> None:
@@ -276,9 +276,9 @@ def test_nothing_is_learned_from_what_is_set_aside(home: Recollectum, vault: Vau
     chat = vault.sessions.open(channel="bad")
     chat.add("user", "I live in Oslo with my zebra.")
     chat.add("assistant", "Noted.")
-    vault.quarantine.put(f"session:{chat.id}")
+    vault.privacy.quarantine.put(f"session:{chat.id}")
     clock.turn(timedelta(hours=2))
-    vault.consolidation.note_idle()
-    vault.consolidation.work()
+    vault.admin.consolidation.note_idle()
+    vault.admin.consolidation.work()
     assert not vault.memories.page()
-    assert not vault.review.page()
+    assert not vault.admin.review.page()

@@ -25,12 +25,12 @@ def test_everything_deleted_on_a_day_comes_back_and_one_undo_takes_it_back(vault
     for memory, day in zip(ids, (0, 1, 1, 2), strict=True):
         clock.now = START + day * DAY
         vault.memories.forget(memory)
-    assert [one.content for one in vault.trash.find()] == ["wednesday", "tuesday too", "tuesday", "monday"]
-    done = vault.trash.restore(since=tuesday, until=tuesday + DAY)
+    assert [one.content for one in vault.privacy.trash.find()] == ["wednesday", "tuesday too", "tuesday", "monday"]
+    done = vault.privacy.trash.restore(since=tuesday, until=tuesday + DAY)
     assert {one.content for one in done.memories} == contents(vault) == {"tuesday", "tuesday too"}
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert contents(vault) == set()
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert contents(vault) == {"tuesday", "tuesday too"}
 
 
@@ -42,13 +42,13 @@ def test_what_came_from_a_session_comes_back(vault: Vault) -> None:
     other = vault.memories.save("has a dog").memory
     for one in (from_it, other):
         vault.memories.forget(one.id)
-    assert [one.id for one in vault.trash.find(session_id=chat.id)] == [from_it.id]
-    vault.trash.restore(session_id=chat.id)
+    assert [one.id for one in vault.privacy.trash.find(session_id=chat.id)] == [from_it.id]
+    vault.privacy.trash.restore(session_id=chat.id)
     assert contents(vault) == {"has a cat"}
     with pytest.raises(NotFound):
-        vault.trash.restore(session_id="ses_none")
+        vault.privacy.trash.restore(session_id="ses_none")
     with pytest.raises(InvalidInput, match="say what to restore"):
-        vault.trash.restore()
+        vault.privacy.trash.restore()
 
 
 @pytest.mark.feature("M8")
@@ -60,7 +60,7 @@ def test_past_the_grace_window_and_under_a_taken_key_nothing_comes_back(vault: V
     vault.memories.forget(held.id)
     vault.memories.save("second", key="k")
     clock.turn(2 * DAY)
-    done = vault.trash.restore(since=START)
+    done = vault.privacy.trash.restore(since=START)
     assert done.memories == ()
     assert [(one.memory_id, "is held by memory" in one.why) for one in done.left] == [(held.id, True)]
     assert contents(vault) == {"second"}
@@ -72,37 +72,37 @@ def test_only_who_may_write_restores(home: Recollectum, vault: Vault) -> None:
     home.people.add("user:bob")
     home.keys.grant("user:bob", "user:alice", "read")
     bob = home.login(home.keys.create("user:bob")[1]).vault("user:alice")
-    assert len(bob.trash.find()) == 1
+    assert len(bob.privacy.trash.find()) == 1
     with pytest.raises(Denied):
-        bob.trash.restore(since=START)
+        bob.privacy.trash.restore(since=START)
 
 
 @pytest.mark.feature("P6")
 def test_the_first_destruction_waits_for_a_yes_and_later_ones_do_not(vault: Vault, clock: Turning) -> None:
     vault.memories.forget(vault.memories.save("first").id)
     clock.turn(8 * DAY)
-    waits = vault.trash.sweep()
+    waits = vault.privacy.trash.sweep()
     assert (waits.state, waits.waiting, waits.purged) == (SweepState.NEEDS_CONFIRMATION, 1, 0)
-    assert vault.totals().memories == {State.SOFT_DELETED: 1}
-    assert vault.trash.sweep(agreed=True).purged == 1
+    assert vault.admin.totals().memories == {State.SOFT_DELETED: 1}
+    assert vault.privacy.trash.sweep(agreed=True).purged == 1
     vault.memories.forget(vault.memories.save("second").id)
     clock.turn(8 * DAY)
-    assert vault.trash.sweep().purged == 1
-    assert [(one.state, one.waiting, one.purged) for one in vault.trash.reports()] == [
+    assert vault.privacy.trash.sweep().purged == 1
+    assert [(one.state, one.waiting, one.purged) for one in vault.privacy.trash.reports()] == [
         (SweepState.DONE, 0, 1),
         (SweepState.DONE, 0, 1),
         (SweepState.NEEDS_CONFIRMATION, 1, 0),
     ]
-    assert "first" not in str(vault.trash.reports())
+    assert "first" not in str(vault.privacy.trash.reports())
 
 
 @pytest.mark.feature("P6")
 def test_who_destroyed_by_hand_was_asked_and_a_doubtful_clock_is_reported(vault: Vault, clock: Turning) -> None:
     vault.memories.forget(vault.memories.save("first").id)
     clock.turn(8 * DAY)
-    vault.lifecycle.run()
+    vault.admin.lifecycle.run()
     vault.memories.forget(vault.memories.save("second").id)
     clock.turn(8 * DAY)
-    assert vault.trash.sweep().purged == 1
+    assert vault.privacy.trash.sweep().purged == 1
     clock.turn(400 * DAY)
-    assert vault.trash.sweep().state is SweepState.HELD
+    assert vault.privacy.trash.sweep().state is SweepState.HELD

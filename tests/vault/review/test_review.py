@@ -30,14 +30,14 @@ def hear(vault: Vault, channel: str = "telegram") -> int:
     """A tool says it; how many proposals came of it."""
     chat = vault.sessions.open(channel=channel)
     chat.add("tool", TEA)
-    run = vault.consolidation.run(chat.id).run
+    run = vault.admin.consolidation.run(chat.id).run
     assert run is not None
     return run.proposed
 
 
 def proposed(vault: Vault, act: Act, content: str, *targets: str) -> str:
     finding = Finding(act=act, content=content, kind=Kind.FACT, importance=0.5, spans=(), targets=targets)
-    (proposal,) = vault.review.propose([finding])
+    (proposal,) = vault.admin.review.propose([finding])
     return proposal.id
 
 
@@ -47,34 +47,34 @@ def contents(vault: Vault) -> list[str]:
 
 @pytest.mark.feature("A10")
 def test_what_is_approved_becomes_a_memory_once(inbox: Vault) -> None:
-    (waiting,) = inbox.review.page()
+    (waiting,) = inbox.admin.review.page()
     assert (waiting.decision, waiting.finding.trust, contents(inbox)) == (Decision.WAITING, Trust.TOOL, [])
-    first = inbox.review.approve(waiting.id)
-    second = inbox.review.approve(waiting.id)
+    first = inbox.admin.review.approve(waiting.id)
+    second = inbox.admin.review.approve(waiting.id)
     assert first.memory_id == second.memory_id is not None
     (memory,) = inbox.memories.page()
     assert (memory.content, memory.version, memory.trust) == (TEA, 1, Trust.OWNER)
-    assert inbox.review.page() == []
-    assert [one.id for one in inbox.review.page(decision="approved")] == [waiting.id]
+    assert inbox.admin.review.page() == []
+    assert [one.id for one in inbox.admin.review.page(decision="approved")] == [waiting.id]
 
 
 @pytest.mark.feature("A10")
 def test_it_can_be_put_in_other_words(inbox: Vault) -> None:
-    (waiting,) = inbox.review.page()
-    inbox.review.approve(waiting.id, "I drink sencha")
+    (waiting,) = inbox.admin.review.page()
+    inbox.admin.review.approve(waiting.id, "I drink sencha")
     assert contents(inbox) == ["I drink sencha"]
 
 
 @pytest.mark.feature("A10")
 def test_a_rejected_one_stays_rejected(inbox: Vault) -> None:
-    (waiting,) = inbox.review.page()
-    assert inbox.review.reject(waiting.id).decision is Decision.REJECTED
-    assert inbox.review.reject(waiting.id).decision is Decision.REJECTED
+    (waiting,) = inbox.admin.review.page()
+    assert inbox.admin.review.reject(waiting.id).decision is Decision.REJECTED
+    assert inbox.admin.review.reject(waiting.id).decision is Decision.REJECTED
     with pytest.raises(Conflict, match="rejected already"):
-        inbox.review.approve(waiting.id)
+        inbox.admin.review.approve(waiting.id)
     assert hear(inbox) == hear(inbox, "whatsapp") == 0
     # Also when the person says it themselves, in another conversation: they said no.
-    assert (inbox.review.page(), contents(inbox)) == ([], [])
+    assert (inbox.admin.review.page(), contents(inbox)) == ([], [])
     first = inbox.sessions.page()[-1]
     inbox.sessions.delete(first.id)
     assert hear(inbox, "signal") == 0
@@ -82,34 +82,34 @@ def test_a_rejected_one_stays_rejected(inbox: Vault) -> None:
 
 def test_what_waits_is_not_proposed_again(inbox: Vault) -> None:
     assert hear(inbox, "whatsapp") == 0
-    assert len(inbox.review.page()) == 1
+    assert len(inbox.admin.review.page()) == 1
 
 
 def test_an_approved_one_cannot_be_rejected(inbox: Vault) -> None:
-    (waiting,) = inbox.review.page()
-    inbox.review.approve(waiting.id)
+    (waiting,) = inbox.admin.review.page()
+    inbox.admin.review.approve(waiting.id)
     with pytest.raises(Conflict, match="approved already"):
-        inbox.review.reject(waiting.id)
+        inbox.admin.review.reject(waiting.id)
     assert contents(inbox) == [TEA]
 
 
 def test_each_act_does_what_it_says(vault: Vault) -> None:
     one, two = vault.memories.save("I like tea").memory, vault.memories.save("I like green tea", importance=0.9).memory
-    vault.review.approve(proposed(vault, Act.MERGE, TEA, one.id, two.id))
+    vault.admin.review.approve(proposed(vault, Act.MERGE, TEA, one.id, two.id))
     (merged,) = vault.memories.page()
     assert (merged.id, merged.content, merged.version) == (one.id, TEA, 2)
     assert vault.memories.get(two.id).superseded_by == one.id
-    vault.review.approve(proposed(vault, Act.SUPERSEDE, "I drink coffee now", one.id))
+    vault.admin.review.approve(proposed(vault, Act.SUPERSEDE, "I drink coffee now", one.id))
     assert contents(vault) == ["I drink coffee now"]
-    vault.review.approve(proposed(vault, Act.FORGET, "", vault.memories.page()[0].id))
+    vault.admin.review.approve(proposed(vault, Act.FORGET, "", vault.memories.page()[0].id))
     assert contents(vault) == []
 
 
 def test_a_diff_shows_the_old_and_the_new(vault: Vault) -> None:
     old = vault.memories.save("I like tea\nand cake").memory
-    found = vault.review.diff(proposed(vault, Act.UPDATE, "I like green tea\nand cake", old.id))
+    found = vault.admin.review.diff(proposed(vault, Act.UPDATE, "I like green tea\nand cake", old.id))
     assert found == ["--- known", "+++ proposed", "@@ -1,2 +1,2 @@", "-I like tea", "+I like green tea", " and cake"]
-    added = vault.review.diff(proposed(vault, Act.ADD, "something new"))
+    added = vault.admin.review.diff(proposed(vault, Act.ADD, "something new"))
     assert added[2:] == ["@@ -0,0 +1 @@", "+something new"]
 
 
@@ -117,44 +117,50 @@ def test_a_proposal_whose_target_changed_is_stale_and_writes_nothing(vault: Vaul
     old = vault.memories.save("I like tea").memory
     waiting = proposed(vault, Act.UPDATE, TEA, old.id)
     vault.memories.edit(old.id, "I like coffee")
-    assert vault.review.get(waiting).decision is Decision.STALE
-    assert vault.review.page() == []
+    assert vault.admin.review.get(waiting).decision is Decision.STALE
+    assert vault.admin.review.page() == []
     with pytest.raises(Conflict, match="is stale"):
-        vault.review.approve(waiting)
+        vault.admin.review.approve(waiting)
     assert contents(vault) == ["I like coffee"]
-    assert [one.id for one in vault.review.page(decision="stale")] == [waiting]
+    assert [one.id for one in vault.admin.review.page(decision="stale")] == [waiting]
 
 
 def test_a_proposal_says_nothing_of_what_was_forgotten(vault: Vault, clock: Turning) -> None:
     old = vault.memories.save("I like tea").memory
     waiting = proposed(vault, Act.UPDATE, TEA, old.id)
-    made = vault.review.approve(proposed(vault, Act.ADD, "my number is 42"))
+    made = vault.admin.review.approve(proposed(vault, Act.ADD, "my number is 42"))
     vault.memories.forget(old.id)
     vault.memories.forget(made.memory_id or "")
-    shown = repr([vault.review.get(waiting), vault.review.diff(waiting), vault.review.page(decision="approved")])
+    shown = repr(
+        [
+            vault.admin.review.get(waiting),
+            vault.admin.review.diff(waiting),
+            vault.admin.review.page(decision="approved"),
+        ]
+    )
     assert "tea" not in shown
     assert "my number" not in shown
     clock.turn(timedelta(days=8))
-    vault.lifecycle.run()
+    vault.admin.lifecycle.run()
     with pytest.raises(NotFound):
-        vault.review.get(waiting)
+        vault.admin.review.get(waiting)
 
 
 def test_a_proposal_goes_with_its_conversation(inbox: Vault) -> None:
     (session,) = inbox.sessions.page()
     inbox.sessions.delete(session.id)
-    assert inbox.review.page() == []
+    assert inbox.admin.review.page() == []
 
 
 def test_what_has_no_target_is_not_laid_in(vault: Vault) -> None:
     finding = Finding(act=Act.UPDATE, content=TEA, kind=Kind.FACT, importance=0.5, spans=(), targets=("mem_none",))
-    assert vault.review.propose([finding]) == []
+    assert vault.admin.review.propose([finding]) == []
 
 
 def test_wrong_questions_are_answered_in_words(vault: Vault) -> None:
     with pytest.raises(InvalidInput, match="decision 'maybe' is unknown"):
-        vault.review.page(decision="maybe")
+        vault.admin.review.page(decision="maybe")
     with pytest.raises(NotFound, match="no proposal 'prp_none'"):
-        vault.review.get("prp_none")
+        vault.admin.review.get("prp_none")
     with pytest.raises(InvalidInput, match="empty"):
-        vault.review.approve("prp_none", " ")
+        vault.admin.review.approve("prp_none", " ")

@@ -21,25 +21,25 @@ def chat(vault: Vault) -> Chat:
 
 @pytest.mark.feature("C18")
 def test_a_conversation_goes_on_from_a_checkpoint(vault: Vault, chat: Chat) -> None:
-    saved = vault.checkpoints.save(chat.id, "before")
+    saved = vault.sessions.checkpoints.save(chat.id, "before")
     assert (saved.session_id, saved.position) == (chat.id, 5)
     chat.add("user", "the wrong way")
     before = chat.after()
-    went_on = vault.checkpoints.resume("before")
+    went_on = vault.sessions.checkpoints.resume("before")
     assert [one.text for one in went_on.after()] == [f"word {n}" for n in range(1, 6)]
     went_on.add("user", "the right way")
     assert vault.sessions.open(channel="talk").id == went_on.id != chat.id
     assert chat.after() == before
     assert chat.info().ended_at is not None
     # Once more, from the same place.
-    assert len(vault.checkpoints.resume("before").after()) == 5
+    assert len(vault.sessions.checkpoints.resume("before").after()) == 5
 
 
 @pytest.mark.feature("C18")
 def test_a_fork_says_where_it_comes_from(vault: Vault, chat: Chat) -> None:
     source = chat.after()
     memory = vault.memories.save("word two matters", message_id=source[1].id).memory
-    fork = vault.checkpoints.fork(chat.id, 3)
+    fork = vault.sessions.checkpoints.fork(chat.id, 3)
     info = fork.info()
     assert (str(info.key), info.message_count, copied_to(info)) == (str(chat.key), 3, 3)
     assert info.extra["forked_from"] == {"session_id": chat.id, "position": 3, "messages": 3}
@@ -49,7 +49,7 @@ def test_a_fork_says_where_it_comes_from(vault: Vault, chat: Chat) -> None:
     assert [one.created_at for one in copies] == [one.created_at for one in source[:3]]
     # What cites the original still finds it.
     assert vault.memories.get(memory.id).message_id == source[1].id
-    again = vault.checkpoints.fork(fork.id, 2)
+    again = vault.sessions.checkpoints.fork(fork.id, 2)
     assert [one.extra[ORIGIN] for one in again.after()] == [one.id for one in source[:2]]
     assert copied_to(chat.info()) == 0
 
@@ -57,10 +57,10 @@ def test_a_fork_says_where_it_comes_from(vault: Vault, chat: Chat) -> None:
 def test_a_fork_takes_a_summary_over_if_it_reaches_no_further(vault: Vault) -> None:
     chat = vault.sessions.open(channel="long")
     chat.add_many([NewMessage(role="user", content=f"I moved to Lyon in {n}. " * 30) for n in range(100)])
-    made = vault.summaries.update(chat.id)
+    made = vault.sessions.summaries.update(chat.id)
     assert made is not None
-    assert vault.summaries.find(vault.checkpoints.fork(chat.id, 95).id) == made
-    assert vault.summaries.find(vault.checkpoints.fork(chat.id, 20).id) is None
+    assert vault.sessions.summaries.find(vault.sessions.checkpoints.fork(chat.id, 95).id) == made
+    assert vault.sessions.summaries.find(vault.sessions.checkpoints.fork(chat.id, 20).id) is None
 
 
 def test_a_fork_of_what_was_imported_does_not_speak_for_the_owner(vault: Vault) -> None:
@@ -74,39 +74,39 @@ def test_a_fork_of_what_was_imported_does_not_speak_for_the_owner(vault: Vault) 
         trust=Trust.OWNER,
     )
     vault.sessions.adopt(Session(id="ses_old", key=SessionKey(), created_at=START, updated_at=START), [said])
-    fork = vault.checkpoints.fork("ses_old", 1)
+    fork = vault.sessions.checkpoints.fork("ses_old", 1)
     assert fork.after()[0].trust is Trust.IMPORTED
     assert vault.sessions.open_key(SessionKey()).id == fork.id
 
 
 def test_what_stands_in_a_fork_is_not_recalled_from_the_original(vault: Vault, chat: Chat) -> None:
-    fork = vault.checkpoints.fork(chat.id, 5)
+    fork = vault.sessions.checkpoints.fork(chat.id, 5)
     assert "# Recalled" not in vault.context("word", session_id=fork.id).text
 
 
 @pytest.mark.feature("C18")
 def test_checkpoints_are_listed_moved_and_deleted(vault: Vault, chat: Chat) -> None:
-    vault.checkpoints.save(chat.id, "one")
+    vault.sessions.checkpoints.save(chat.id, "one")
     other = vault.sessions.open(channel="other")
-    vault.checkpoints.save(other.id, "two")
-    assert {one.name for one in vault.checkpoints.all()} == {"one", "two"}
-    assert [one.name for one in vault.checkpoints.all(other.id)] == ["two"]
+    vault.sessions.checkpoints.save(other.id, "two")
+    assert {one.name for one in vault.sessions.checkpoints.all()} == {"one", "two"}
+    assert [one.name for one in vault.sessions.checkpoints.all(other.id)] == ["two"]
     chat.add("user", "more")
-    assert vault.checkpoints.save(chat.id, "one").position == 6
-    vault.checkpoints.delete("two")
-    assert [(one.name, one.position) for one in vault.checkpoints.all()] == [("one", 6)]
+    assert vault.sessions.checkpoints.save(chat.id, "one").position == 6
+    vault.sessions.checkpoints.delete("two")
+    assert [(one.name, one.position) for one in vault.sessions.checkpoints.all()] == [("one", 6)]
     vault.sessions.delete(chat.id)
-    assert vault.checkpoints.all() == []
+    assert vault.sessions.checkpoints.all() == []
 
 
 def test_what_is_not_there_is_said(vault: Vault, chat: Chat) -> None:
-    for call in (vault.checkpoints.resume, vault.checkpoints.delete):
+    for call in (vault.sessions.checkpoints.resume, vault.sessions.checkpoints.delete):
         with pytest.raises(NotFound, match="no checkpoint 'gone'"):
             call("gone")
     for position in (-1, 6):
         with pytest.raises(InvalidInput, match=rf"position {position} is not in session .*; use 0 to 5"):
-            vault.checkpoints.fork(chat.id, position)
+            vault.sessions.checkpoints.fork(chat.id, position)
     with pytest.raises(InvalidInput, match="checkpoint name"):
-        vault.checkpoints.save(chat.id, "two words")
+        vault.sessions.checkpoints.save(chat.id, "two words")
     with pytest.raises(NotFound):
-        vault.checkpoints.save("ses_none", "here")
+        vault.sessions.checkpoints.save("ses_none", "here")

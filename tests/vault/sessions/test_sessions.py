@@ -174,8 +174,8 @@ def test_hooks_are_pruned_by_age_on_every_write(vault: Vault, clock: Turning) ->
     keys = {str(session.key) for session in vault.sessions.page()}
     assert keys == {str(kept.key), "hook:middle", "hook:new"}
     assert not vault.recall("canary")
-    assert vault.index.verify().sound
-    assert [event.subject for event in vault.events.page(type="pruned")] == ["session"]
+    assert vault.admin.index.verify().sound
+    assert [event.subject for event in vault.admin.events.page(type="pruned")] == ["session"]
 
 
 @pytest.mark.feature("G5")
@@ -219,7 +219,7 @@ def test_a_deleted_session_leaves_nothing_to_find(vault: Vault) -> None:
             call()
     with pytest.raises(NotFound):
         chat.add("user", "into the void")
-    assert vault.totals().messages == 0
+    assert vault.admin.totals().messages == 0
 
 
 @pytest.mark.feature("A3")

@@ -29,30 +29,30 @@ def say(chat: Chat, messages: int) -> None:
 @pytest.mark.feature("P5")
 def test_a_short_conversation_has_none(vault: Vault, chat: Chat) -> None:
     say(chat, 30)
-    assert vault.summaries.update(chat.id) is None
-    assert vault.summaries.find(chat.id) is None
+    assert vault.sessions.summaries.update(chat.id) is None
+    assert vault.sessions.summaries.find(chat.id) is None
 
 
 @pytest.mark.feature("P5")
 def test_past_the_threshold_all_but_the_last_ten_are_folded_in(vault: Vault, chat: Chat) -> None:
     say(chat, 60)
-    made = vault.summaries.update(chat.id)
+    made = vault.sessions.summaries.update(chat.id)
     assert made is not None
     assert (made.up_to, made.by) == (50, "rules")
     assert "Lyon" in made.text
-    assert vault.summaries.update(chat.id) == made == vault.summaries.find(chat.id)
+    assert vault.sessions.summaries.update(chat.id) == made == vault.sessions.summaries.find(chat.id)
 
 
 @pytest.mark.feature("P5")
 def test_the_next_one_reads_only_what_is_new(vault: Vault, chat: Chat) -> None:
     say(chat, 60)
     model = ScriptedModel(lambda _: "They moved to Lyon.")
-    first = vault.summaries.update(chat.id, model=model)
+    first = vault.sessions.summaries.update(chat.id, model=model)
     assert first == Summary(text="They moved to Lyon.", up_to=50, by=str(model.identity))
     chat.add("user", "The new thing is a lighthouse. " + LONG)
     say(chat, 60)
     asked = len(model.prompts)
-    second = vault.summaries.update(chat.id, model=model)
+    second = vault.sessions.summaries.update(chat.id, model=model)
     assert second is not None
     assert second.up_to == 111
     later = "\n".join(turn.text for prompt in model.prompts[asked:] for turn in prompt.turns)
@@ -66,7 +66,7 @@ def test_a_call_that_stays_keeps_its_result(vault: Vault, chat: Chat) -> None:
     chat.add("assistant", "", tool_calls=[ToolCall(id="call_1", name="look")])
     chat.add("tool", "found", extra={"tool_call_id": "call_1"})
     say(chat, 9)
-    made = vault.summaries.update(chat.id)
+    made = vault.sessions.summaries.update(chat.id)
     assert made is not None
     # The tenth from the end is the result; its call stays with it.
     assert made.up_to == 50
@@ -75,7 +75,7 @@ def test_a_call_that_stays_keeps_its_result(vault: Vault, chat: Chat) -> None:
 @pytest.mark.feature("P5")
 def test_it_is_told_only_when_history_is_cut(vault: Vault, chat: Chat) -> None:
     say(chat, 60)
-    vault.summaries.update(chat.id)
+    vault.sessions.summaries.update(chat.id)
     cut = vault.context(session_id=chat.id)
     assert PartKind.SUMMARY in {part.kind for part in cut.ledger.parts}
     whole = vault.context(session_id=chat.id, tokens=100_000, messages=100)
@@ -90,11 +90,11 @@ def test_of_two_at_once_one_wins_and_nothing_is_lost(vault: Vault, chat: Chat) -
     def slow(_: object) -> str:
         # While this one thinks, another is done.
         if not answers:
-            answers.append(vault.summaries.update(chat.id))
+            answers.append(vault.sessions.summaries.update(chat.id))
         return "The slow one's words."
 
-    late = vault.summaries.update(chat.id, model=ScriptedModel(slow))
-    assert late == answers[0] == vault.summaries.find(chat.id)
+    late = vault.sessions.summaries.update(chat.id, model=ScriptedModel(slow))
+    assert late == answers[0] == vault.sessions.summaries.find(chat.id)
     assert late is not None
     assert late.by == "rules"
 
@@ -108,7 +108,7 @@ def test_what_is_removed_meanwhile_does_not_come_back(vault: Vault, chat: Chat) 
         return "What was deleted."
 
     with pytest.raises(NotFound):
-        vault.summaries.update(chat.id, model=ScriptedModel(deleting))
+        vault.sessions.summaries.update(chat.id, model=ScriptedModel(deleting))
     runtime: VaultRuntime = vars(vault)["_runtime"]
     assert runtime.read(lambda tx, _: tx.rows("SELECT count(*) FROM summaries", {})) == [(0,)]
 
@@ -124,12 +124,12 @@ def test_it_goes_with_its_session_and_with_any_message_it_covers(vault: Vault, c
         runtime.write(lambda tx, _: tx.run(sql, {"id": chat.id, "position": position}))
 
     say(chat, 60)
-    vault.summaries.update(chat.id)
+    vault.sessions.summaries.update(chat.id)
     remove(55)
     assert left() == 1
     remove(3)
     assert left() == 0
-    vault.summaries.update(chat.id)
+    vault.sessions.summaries.update(chat.id)
     assert left() == 1
     vault.sessions.delete(chat.id)
     assert left() == 0

@@ -15,20 +15,20 @@ from tests.vault.transcript_files import append, kept, lines, remarks, said
 def folder(tmp_path: Path, vault: Vault) -> Path:
     made = tmp_path / "projects"
     made.mkdir()
-    vault.transcripts.follow(made)
+    vault.admin.transcripts.follow(made)
     return made
 
 
 @pytest.mark.feature("G13")
 def test_a_file_is_read_on_where_it_grew(vault: Vault, folder: Path) -> None:
     path = append(folder / "a" / "one.jsonl", lines(range(3)))
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     assert (report.files, report.added, report.complete) == (1, 3, True)
     append(path, lines(range(3, 5)))
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     assert (report.added, report.known, report.reread) == (2, 0, 0)
     assert kept(vault) == remarks(range(5))
-    assert vault.transcripts.sync().unchanged == 1
+    assert vault.admin.transcripts.sync().unchanged == 1
     (hit,) = vault.recall("remark4")
     assert (hit.trust, hit.source.position) == ("imported", 5)
     (session,) = vault.sessions.page()
@@ -38,20 +38,20 @@ def test_a_file_is_read_on_where_it_grew(vault: Vault, folder: Path) -> None:
 def test_a_line_that_is_being_written_waits(vault: Vault, folder: Path) -> None:
     line = said(1)
     path = append(folder / "one.jsonl", said(0) + line[:40])
-    assert vault.transcripts.sync().added == 1
+    assert vault.admin.transcripts.sync().added == 1
     append(path, line[40:-1])
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     assert (report.added, report.damage) == (0, ())
     append(path, line[-1:])
-    assert vault.transcripts.sync().added == 1
+    assert vault.admin.transcripts.sync().added == 1
     assert kept(vault) == remarks(range(2))
 
 
 def test_a_bad_line_costs_itself_and_is_named(vault: Vault, folder: Path) -> None:
     path = append(folder / "one.jsonl", said(0) + b"{torn\n" + said(1))
-    vault.transcripts.sync()
+    vault.admin.transcripts.sync()
     append(path, said(2) + b"\xff\n" + said(3))
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     assert kept(vault) == remarks(range(4))
     ((where, line, why),) = report.damage
     assert (where, line, why) == (str(path), 5, "it is not UTF-8")
@@ -62,7 +62,7 @@ def test_an_overlong_line_is_passed_over(vault: Vault, folder: Path, monkeypatch
     monkeypatch.setattr("recollectum.vault.files.transcript_files.BATCH_BYTES", 512)
     monkeypatch.setattr("recollectum.vault.files.transcript_files.MAX_LINE", 2048)
     append(folder / "one.jsonl", said(0) + said(1, "remark1 " + "x" * 1000) + said(2, "y" * 3000) + said(3))
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     assert kept(vault) == ["remark0", "remark1", "remark3"]
     assert [line for _, line, _ in report.damage] == [3]
 
@@ -71,7 +71,7 @@ def test_an_overlong_line_is_passed_over(vault: Vault, folder: Path, monkeypatch
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten", "front cut off"])
 def test_a_file_that_is_not_what_it_was_is_read_anew_without_doubles(vault: Vault, folder: Path, how: str) -> None:
     path = append(folder / "one.jsonl", lines(range(40)))
-    vault.transcripts.sync()
+    vault.admin.transcripts.sync()
     if how == "truncated":
         path.write_bytes(lines(range(10)))
     elif how == "replaced":
@@ -82,7 +82,7 @@ def test_a_file_that_is_not_what_it_was_is_read_anew_without_doubles(vault: Vaul
         path.write_bytes(said(0).replace(b'"parentUuid"', b'"grandUuid"') + lines(range(1, 60)))
     else:
         path.write_bytes(lines(range(20, 70)))
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     most = {"truncated": 40, "replaced": 45, "rewritten": 60, "front cut off": 70}[how]
     # A copy that begins with the same bytes is simply read on.
     assert report.reread == (how != "replaced")
@@ -92,83 +92,83 @@ def test_a_file_that_is_not_what_it_was_is_read_anew_without_doubles(vault: Vaul
 
 def test_another_conversation_under_the_same_name_is_another_session(vault: Vault, folder: Path) -> None:
     path = append(folder / "one.jsonl", lines(range(3)))
-    vault.transcripts.sync()
+    vault.admin.transcripts.sync()
     path.write_bytes(lines(range(10, 12), conversation="another"))
-    assert vault.transcripts.sync().added == 2
+    assert vault.admin.transcripts.sync().added == 2
     assert [session.message_count for session in vault.sessions.page()] == [2, 3]
 
 
 def test_a_renamed_or_copied_file_adds_nothing(vault: Vault, folder: Path) -> None:
     path = append(folder / "one.jsonl", lines(range(5)))
-    vault.transcripts.sync()
+    vault.admin.transcripts.sync()
     path.rename(folder / "two.jsonl")
     append(folder / "three.jsonl", lines(range(5)))
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     assert (report.added, report.known) == (0, 10)
 
 
 def test_a_deleted_session_does_not_come_back(vault: Vault, folder: Path) -> None:
     path = append(folder / "one.jsonl", lines(range(3)))
-    vault.transcripts.sync()
+    vault.admin.transcripts.sync()
     vault.sessions.delete(vault.sessions.page()[0].id)
     append(path, said(3))
-    ((_, why),) = vault.transcripts.sync().skipped
+    ((_, why),) = vault.admin.transcripts.sync().skipped
     assert "was deleted" in why
     path.write_bytes(lines(range(2)))
-    vault.transcripts.sync()
+    vault.admin.transcripts.sync()
     assert vault.sessions.page() == []
     path.write_bytes(lines(range(2), conversation="another"))
-    assert vault.transcripts.sync().added == 2
+    assert vault.admin.transcripts.sync().added == 2
 
 
 def test_what_is_no_transcript_is_said_once(vault: Vault, folder: Path, tmp_path: Path) -> None:
     append(folder / "data.jsonl", b'{"a": 1}\n[2]\n')
     os.mkfifo(folder / "pipe.jsonl")
     (folder / "link.jsonl").symlink_to(append(tmp_path / "outside.jsonl", lines(range(2))))
-    skipped = vault.transcripts.sync().skipped
+    skipped = vault.admin.transcripts.sync().skipped
     assert [(Path(path).name, why) for path, why in skipped] == [
         ("data.jsonl", "is no transcript of a form that can be followed"),
         ("pipe.jsonl", "is not a regular file"),
     ]
-    assert [Path(path).name for path, _ in vault.transcripts.sync().skipped] == ["pipe.jsonl"]
+    assert [Path(path).name for path, _ in vault.admin.transcripts.sync().skipped] == ["pipe.jsonl"]
     assert kept(vault) == []
 
 
 def test_a_file_that_cannot_be_kept_does_not_hold_up_the_others(vault: Vault, folder: Path) -> None:
     append(folder / "a.jsonl", lines(range(2), conversation="no\nname"))
     append(folder / "b.jsonl", lines(range(2)))
-    report = vault.transcripts.sync()
+    report = vault.admin.transcripts.sync()
     assert report.added == 2
     assert [Path(path).name for path, _ in report.skipped] == ["a.jsonl"]
 
 
 def test_places_are_followed_and_let_go(vault: Vault, folder: Path, tmp_path: Path) -> None:
     append(folder / "one.jsonl", lines(range(3)))
-    vault.transcripts.sync()
-    (place,) = vault.transcripts.followed()
+    vault.admin.transcripts.sync()
+    (place,) = vault.admin.transcripts.followed()
     assert (place.path, place.files) == (str(folder), 1)
-    assert vault.transcripts.follow(folder) == place
+    assert vault.admin.transcripts.follow(folder) == place
     with pytest.raises(Conflict):
-        vault.transcripts.follow(folder / "one.jsonl")
+        vault.admin.transcripts.follow(folder / "one.jsonl")
     with pytest.raises(Conflict):
-        vault.transcripts.follow(folder, agent="other")
+        vault.admin.transcripts.follow(folder, agent="other")
     with pytest.raises(InvalidInput):
-        vault.transcripts.follow(tmp_path / "nothing")
-    assert vault.transcripts.unfollow(folder) == 1
+        vault.admin.transcripts.follow(tmp_path / "nothing")
+    assert vault.admin.transcripts.unfollow(folder) == 1
     with pytest.raises(NotFound):
-        vault.transcripts.unfollow(folder)
+        vault.admin.transcripts.unfollow(folder)
     append(folder / "one.jsonl", said(3))
-    assert vault.transcripts.sync().added == 0
+    assert vault.admin.transcripts.sync().added == 0
     assert kept(vault) == remarks(range(3))
-    vault.transcripts.follow(folder)
-    report = vault.transcripts.sync()
+    vault.admin.transcripts.follow(folder)
+    report = vault.admin.transcripts.sync()
     assert (report.added, report.known) == (1, 3)
 
 
 def test_sessions_are_kept_under_the_given_agent_and_channel(vault: Vault, tmp_path: Path) -> None:
     path = append(tmp_path / "log.txt", lines(range(2)))
-    vault.transcripts.follow(path, agent="coder", channel="terminal")
-    vault.transcripts.sync()
+    vault.admin.transcripts.follow(path, agent="coder", channel="terminal")
+    vault.admin.transcripts.sync()
     (session,) = vault.sessions.page()
     assert (session.key.agent, session.key.channel) == ("coder", "terminal")
 

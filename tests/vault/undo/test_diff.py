@@ -25,11 +25,11 @@ def test_a_diff_tells_each_fate_once(vault: Vault, clock: Turning) -> None:
     new = vault.memories.supersede(old, "in Rome").id
     vault.memories.move(archived, State.ARCHIVED)
     vault.memories.forget(deleted)
-    vault.purge.run(vault.purge.preview(PurgeRequest.memories(purged)).token)
-    vault.memories.restore(back)
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(purged)).token)
+    vault.memories.move(back, "active")
     learned = save("fresh").id
     vault.memories.forget(save("in between").id)
-    found = vault.undo.diff(since)
+    found = vault.privacy.undo.diff(since)
     assert [one.id for one in found.learned] == [learned]
     assert {(one.before.content, one.after.content) for one in found.changed} == {
         ("tea", "coffee"),
@@ -52,13 +52,13 @@ def test_nothing_differs_from_now_and_undoing_empties_the_diff(vault: Vault, clo
     clock.turn(HOUR)
     assert not any(_lists(vault, clock))
     vault.memories.edit(memory.id, "coffee")
-    assert len(vault.undo.diff(since).changed) == 1
-    vault.undo.last()
-    assert not vault.undo.diff(since).changed
+    assert len(vault.privacy.undo.diff(since).changed) == 1
+    vault.privacy.undo.last()
+    assert not vault.privacy.undo.diff(since).changed
     with pytest.raises(InvalidInput, match="time zone"):
-        vault.undo.diff(since.replace(tzinfo=None))
+        vault.privacy.undo.diff(since.replace(tzinfo=None))
 
 
 def _lists(vault: Vault, clock: Turning) -> list[object]:
-    found = vault.undo.diff(clock.now)
+    found = vault.privacy.undo.diff(clock.now)
     return [found.learned, found.changed, found.restored, found.forgotten]

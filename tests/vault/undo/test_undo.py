@@ -31,17 +31,17 @@ def _seen(one: Memory) -> tuple[object, ...]:
 
 
 def last_event(vault: Vault, type: EventType) -> int:
-    return vault.events.page(type=type)[0].number
+    return vault.admin.events.page(type=type)[0].number
 
 
 def test_what_was_saved_goes_to_the_trash_and_comes_back(vault: Vault) -> None:
     memory = vault.memories.save("the kettle is blue").memory
-    done = vault.undo.last()
+    done = vault.privacy.undo.last()
     assert [step.type for step in done.steps] == [EventType.CREATED]
     assert shown(vault) == set()
-    assert [one.id for one in vault.trash.find()] == [memory.id]
+    assert [one.id for one in vault.privacy.trash.find()] == [memory.id]
     assert not list(vault.recall("kettle"))
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert vault.memories.get(memory.id).content == "the kettle is blue"
     assert list(vault.recall("kettle"))
 
@@ -50,7 +50,7 @@ def test_an_edit_is_undone_and_stays_in_the_history(vault: Vault) -> None:
     memory = vault.memories.save("red", key="colour", importance=0.2).memory
     before = shown(vault)
     vault.memories.edit(memory.id, "green", importance=0.9)
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert shown(vault) == before
     assert [one.content for one in vault.memories.history(memory.id).versions] == ["red", "green", "red"]
 
@@ -62,12 +62,12 @@ def test_superseding_is_undone_as_one_by_either_of_its_events(vault: Vault, cloc
         clock.turn(DAY)
         vault.memories.supersede(old.id, "I live in Rome")
         after = shown(vault)
-        back = vault.undo.event(last_event(vault, type))
+        back = vault.privacy.undo.event(last_event(vault, type))
         assert shown(vault) == before
         assert back.event is not None
-        vault.undo.event(back.event)
+        vault.privacy.undo.event(back.event)
         assert shown(vault) == after
-        vault.undo.last()
+        vault.privacy.undo.last()
         assert shown(vault) == before
 
 
@@ -76,7 +76,7 @@ def test_what_was_archived_and_then_forgotten_goes_back_to_the_archive(vault: Va
     vault.memories.move(memory.id, State.ARCHIVED)
     before = shown(vault)
     vault.memories.forget(memory.id)
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert shown(vault) == before
 
 
@@ -87,9 +87,9 @@ def test_several_steps_of_one_memory_are_undone_and_redone_together(vault: Vault
     vault.memories.edit(memory.id, "three")
     vault.memories.forget(memory.id)
     after = shown(vault)
-    assert len(vault.undo.last(3).steps) == 3
+    assert len(vault.privacy.undo.last(3).steps) == 3
     assert shown(vault) == before
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert shown(vault) == after
 
 
@@ -98,10 +98,10 @@ def test_a_change_under_a_later_one_is_refused_whole(vault: Vault) -> None:
     vault.memories.edit(memory.id, "two")
     first = last_event(vault, EventType.EDITED)
     vault.memories.edit(memory.id, "three")
-    before, events = shown(vault), len(vault.events.page(limit=100))
+    before, events = shown(vault), len(vault.admin.events.page(limit=100))
     with pytest.raises(Conflict, match="was changed after event"):
-        vault.undo.event(first)
-    assert (shown(vault), len(vault.events.page(limit=100))) == (before, events)
+        vault.privacy.undo.event(first)
+    assert (shown(vault), len(vault.admin.events.page(limit=100))) == (before, events)
 
 
 def test_a_key_that_another_memory_holds_now_is_not_taken_from_it(vault: Vault) -> None:
@@ -110,7 +110,7 @@ def test_a_key_that_another_memory_holds_now_is_not_taken_from_it(vault: Vault) 
     forgotten = last_event(vault, EventType.DELETED)
     vault.memories.save("blue", key="colour")
     with pytest.raises(Conflict, match="is held by memory"):
-        vault.undo.event(forgotten)
+        vault.privacy.undo.event(forgotten)
 
 
 def test_what_is_destroyed_stays_destroyed(vault: Vault, clock: Turning) -> None:
@@ -118,18 +118,18 @@ def test_what_is_destroyed_stays_destroyed(vault: Vault, clock: Turning) -> None
     kept = vault.memories.save("kept").memory
     vault.memories.edit(gone.id, "purged at once, edited")
     edited = last_event(vault, EventType.EDITED)
-    vault.purge.run(vault.purge.preview(PurgeRequest.memories(gone.id)).token)
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(gone.id)).token)
     with pytest.raises(StepRefused, match="destroyed for good"):
-        vault.undo.event(edited)
-    done = vault.undo.last(4)
+        vault.privacy.undo.event(edited)
+    done = vault.privacy.undo.last(4)
     assert [step.subjects for step in done.steps] == [(kept.id,)]
     assert all("destroyed for good" in one.why for one in done.refused)
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert {one[0] for one in shown(vault)} == {kept.id}
     vault.memories.forget(kept.id)
     clock.turn(8 * DAY)
     with pytest.raises(StepRefused, match="past its grace window"):
-        vault.undo.last()
+        vault.privacy.undo.last()
 
 
 def test_the_journal_holds_no_words_and_goes_with_its_memory(vault: Vault) -> None:
@@ -142,19 +142,19 @@ def test_the_journal_holds_no_words_and_goes_with_its_memory(vault: Vault) -> No
 
     assert memory.id in rows()
     assert "xylophone" not in rows()
-    vault.purge.run(vault.purge.preview(PurgeRequest.memories(memory.id)).token)
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory.id)).token)
     assert rows() == "[]"
 
 
 def test_deadlines_that_passed_are_set_anew(vault: Vault, clock: Turning) -> None:
     memory = vault.memories.save("ages").memory
     clock.turn(40 * DAY)
-    vault.totals()
+    vault.admin.totals()
     vault.memories.move(memory.id, State.ARCHIVED)
     clock.turn(40 * DAY)
-    vault.totals()
+    vault.admin.totals()
     clock.turn(15 * DAY)
-    vault.undo.last()
+    vault.privacy.undo.last()
     assert vault.memories.get(memory.id).state is State.ACTIVE
     kept = vault.memories.get(memory.id).archive_at
     assert kept is not None
@@ -166,29 +166,29 @@ def test_a_time_to_live_that_is_over_is_not_undone_into(vault: Vault, clock: Tur
     vault.memories.save("long", key="k")
     clock.turn(2 * DAY)
     with pytest.raises(StepRefused, match="time to live"):
-        vault.undo.last()
+        vault.privacy.undo.last()
 
 
 def test_what_time_did_is_no_step_and_conversations_are_told_of(vault: Vault, clock: Turning) -> None:
     with pytest.raises(NotFound, match="nothing was done"):
-        vault.undo.last()
+        vault.privacy.undo.last()
     memory = vault.memories.save("fades", ttl=DAY).memory
     clock.turn(2 * DAY)
-    vault.lifecycle.run()
-    assert [step.type for step in vault.undo.steps()] == [EventType.CREATED]
+    vault.admin.lifecycle.run()
+    assert [step.type for step in vault.privacy.undo.steps()] == [EventType.CREATED]
     with pytest.raises(Conflict):
-        vault.undo.last()
-    vault.undo.event(last_event(vault, EventType.DELETED))
+        vault.privacy.undo.last()
+    vault.privacy.undo.event(last_event(vault, EventType.DELETED))
     assert vault.memories.get(memory.id).expires_at is None
     chat = vault.sessions.open(channel="signal")
     chat.add("user", "hello")
     vault.sessions.delete(chat.id)
     with pytest.raises(StepRefused, match="session"):
-        vault.undo.event(last_event(vault, EventType.DELETED))
+        vault.privacy.undo.event(last_event(vault, EventType.DELETED))
     with pytest.raises(NotFound, match="no event"):
-        vault.undo.event(10**6)
+        vault.privacy.undo.event(10**6)
     with pytest.raises(InvalidInput):
-        vault.undo.last(0)
+        vault.privacy.undo.last(0)
 
 
 def test_a_consolidation_run_is_one_step_and_holds_again_when_that_is_undone(place: Path, clock: Turning) -> None:
@@ -200,20 +200,20 @@ def test_a_consolidation_run_is_one_step_and_holds_again_when_that_is_undone(pla
         clock.turn(DAY)
         chat = vault.sessions.open(channel="telegram")
         chat.add("user", f"{tea}. {cat}.")
-        vault.consolidation.run(chat.id)
+        vault.admin.consolidation.run(chat.id)
         after = shown(vault)
-        (run,) = vault.consolidation.runs()
+        (run,) = vault.admin.consolidation.runs()
         assert len(after) == 3
         clock.turn(DAY)
-        assert [step.run_ids for step in vault.undo.last().steps] == [(run.id,)]
+        assert [step.run_ids for step in vault.privacy.undo.last().steps] == [(run.id,)]
         assert shown(vault) == before
-        assert vault.consolidation.runs()[0].reverted_at
+        assert vault.admin.consolidation.runs()[0].reverted_at
         with pytest.raises(StepRefused, match="taken back already"):
-            vault.undo.run(run.id)
-        vault.undo.last()
+            vault.privacy.undo.run(run.id)
+        vault.privacy.undo.last()
         assert shown(vault) == after
-        assert vault.consolidation.runs()[0].reverted_at is None
-        vault.undo.run(run.id)
+        assert vault.admin.consolidation.runs()[0].reverted_at is None
+        vault.privacy.undo.run(run.id)
         assert shown(vault) == before
 
 
@@ -225,7 +225,7 @@ def test_changes_from_before_undo_was_kept_are_refused_in_words(vault: Vault) ->
     runtime.write(lambda tx, _: tx.run("DELETE FROM undo_rows", {}))
     before = shown(vault)
     with pytest.raises(StepRefused, match="was not kept"):
-        vault.undo.last()
+        vault.privacy.undo.last()
     with pytest.raises(Conflict, match="was changed after"):
-        vault.undo.event(created)
+        vault.privacy.undo.event(created)
     assert shown(vault) == before

@@ -19,7 +19,7 @@ KEYS = (None, "drink", "home")
 
 
 def _purge(vault: Vault, memory_id: str) -> None:
-    vault.purge.run(vault.purge.preview(PurgeRequest.memories(memory_id)).token)
+    vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory_id)).token)
 
 
 #: What may be done with a memory, by a text, a key and the id of one that was made before.
@@ -30,9 +30,9 @@ DEEDS: dict[str, Callable[[Vault, str, str | None, str], object]] = {
     "supersede": lambda v, text, _, one: v.memories.supersede(one, text),
     "archive": lambda v, _, __, one: v.memories.move(one, State.ARCHIVED),
     "forget": lambda v, _, __, one: v.memories.forget(one),
-    "restore": lambda v, _, __, one: v.memories.restore(one),
+    "restore": lambda v, _, __, one: v.memories.move(one, "active"),
     "purge": lambda v, _, __, one: _purge(v, one),
-    "undo": lambda v, _, __, ___: v.undo.last(),
+    "undo": lambda v, _, __, ___: v.privacy.undo.last(),
 }
 DEED = st.tuples(
     st.sampled_from(["save", "save", "save", *DEEDS]),
@@ -67,7 +67,7 @@ class World:
 
     def newest(self) -> int:
         """The number of the newest event."""
-        return next((event.number for event in self.vault.events.page(limit=1)), 0)
+        return next((event.number for event in self.vault.admin.events.page(limit=1)), 0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -85,11 +85,11 @@ def test_undoing_one_step_is_where_it_was_and_undoing_that_is_where_it_is(
             if not done or deed[0] == "purge" or world.newest() == newest:
                 return
             now = shown(world.vault)
-            world.vault.undo.last()
+            world.vault.privacy.undo.last()
             assert shown(world.vault) == was
-            world.vault.undo.last()
+            world.vault.privacy.undo.last()
             assert shown(world.vault) == now
-            assert world.vault.index.verify().sound
+            assert world.vault.admin.index.verify().sound
 
 
 @settings(max_examples=40, deadline=None)
@@ -104,9 +104,9 @@ def test_nothing_purged_comes_back_however_far_one_goes(
                 world.do(*one)
             for _ in range(2):
                 try:
-                    world.vault.undo.last(back)
+                    world.vault.privacy.undo.last(back)
                 except RecollectumError:
                     continue
-                every = {one[0] for one in shown(world.vault)} | {one.id for one in world.vault.trash.find()}
+                every = {one[0] for one in shown(world.vault)} | {one.id for one in world.vault.privacy.trash.find()}
                 assert not every & world.purged
-                assert world.vault.index.verify().sound
+                assert world.vault.admin.index.verify().sound

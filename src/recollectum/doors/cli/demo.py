@@ -142,7 +142,7 @@ def _forget(story: Story, vault: Vault) -> None:
     story.claim("recall finds it", true=_is_told(vault, FORGOTTEN))
     vault.memories.forget(memory.id)
     story.claim("once forgotten, recall does not find it", true=not _is_told(vault, FORGOTTEN))
-    report = vault.lifecycle.run()
+    report = vault.admin.lifecycle.run()
     story.claim("the life cycle destroys it and erases what was left of it", true=report.purged == 1 and report.erased)
 
 

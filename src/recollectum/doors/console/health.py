@@ -34,10 +34,10 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
         "heading": HEADINGS[worst(found)] if looked else "Not looked at yet",
         "severity": worst(found).value if looked else "note",
         "findings": found,
-        "index": visit.vault.index.status(),
-        "check": visit.vault.index.verify(),
-        "reading": visit.vault.clock(),
-        "jobs": visit.vault.consolidation.jobs(limit=10),
+        "index": visit.vault.admin.index.status(),
+        "check": visit.vault.admin.index.verify(),
+        "reading": visit.vault.admin.clock(),
+        "jobs": visit.vault.admin.consolidation.jobs(limit=10),
         "rounds": rounds(visit),
     }
     return visit.page("health.html", values)
@@ -46,7 +46,9 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
 def findings(visit: Visit) -> list[HealthFinding]:
     """What the doctor says of this person's vault; of the home only what is nobody else's, unless one lives alone."""
     operator, owner = visit.operator, visit.vault.owner
-    found = examine(operator.admin, lambda one: operator.vault(one, create=False).clock(), owners=[owner], fix=False)
+    found = examine(
+        operator.admin, lambda one: operator.vault(one, create=False).admin.clock(), owners=[owner], fix=False
+    )
     if len(operator.people.all()) <= 1:
         return found
     return [one for one in found if one.topic in _SHARED_TOPICS or str(owner) in one.topic]

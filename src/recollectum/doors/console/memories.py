@@ -38,7 +38,7 @@ class MemoryOrigin:
 def origins_of(vault: Vault, memory: Memory) -> list[MemoryOrigin]:
     """The words behind a memory; none when it was written down by hand, or they are gone."""
     found: list[MemoryOrigin] = []
-    for place in vault.citations(memory.id)[:_MOST]:
+    for place in vault.memories.citations(memory.id)[:_MOST]:
         message = _message(vault, place)
         if message is None or not message.text:
             # What an agent saved by a tool has a message without words behind it.
@@ -99,7 +99,7 @@ def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", befor
     found = vault.memories.page(state=state, kind=kind or None, before=before or None, limit=_PAGE + 1)
     shown = found[:_PAGE]
     more = urlencode({"state": state, "kind": kind, "before": shown[-1].id}) if len(found) > _PAGE else ""
-    counts = vault.totals().memories
+    counts = vault.admin.totals().memories
     values = {
         "tabs": [(one.value, name, counts.get(one, 0)) for one, name in TABS],
         "state": state,
@@ -130,7 +130,7 @@ def one(visit: CurrentVisit, memory_id: str) -> Response:
         "memory": memory,
         "kinds": [one.value for one in Kind],
         "versions": _version_views(history.versions) if history else [],
-        "events": list(reversed(history.events if history else vault.events.of(memory_id))),
+        "events": list(reversed(history.events if history else vault.admin.events.of(memory_id))),
         "origins": origins_of(vault, memory) if live else [],
     }
     return visit.page("memory.html", values)
@@ -166,7 +166,7 @@ def forget(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
 @router.post(PLACE + "/{memory_id}/restore")
 def restore(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
     """Bring a memory back."""
-    visit.vault.memories.restore(memory_id)
+    visit.vault.memories.move(memory_id, "active")
     return visit.go(f"{PLACE}/{memory_id}", "Restored.")
 
 
@@ -175,7 +175,7 @@ def find(vault: "Vault", memory_id: str) -> Memory:
     try:
         return vault.memories.get(memory_id)
     except NotFound:
-        for found in vault.trash.find():
+        for found in vault.privacy.trash.find():
             if found.id == memory_id:
                 return found
         raise

@@ -73,7 +73,7 @@ class Visit:
         """A whole page of the console."""
         if self.signed.notice:
             self.desk.leave_notice(self.cookie, "")
-        waiting = len(self.vault.review.page(limit=_MOST_WAITING))
+        waiting = len(self.vault.admin.review.page(limit=_MOST_WAITING))
         frame = {
             "person": self.signed.person.name,
             "owner": str(self.vault.owner),

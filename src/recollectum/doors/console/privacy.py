@@ -34,11 +34,11 @@ _STATES = (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED)
 
 def export_lines(vault: Vault) -> Iterator[bytes]:
     """A head, then every memory with its versions, every conversation with its messages, and the audit trail."""
-    yield _line("vault", {"owner": vault.owner, "at": vault.clock().now, "form": 1})
+    yield _line("vault", {"owner": vault.owner, "at": vault.admin.clock().now, "form": 1})
     yield from _memories(vault)
     yield from _sessions(vault)
     before: int | None = None
-    while page := vault.events.page(before=before, limit=_PAGE):
+    while page := vault.admin.events.page(before=before, limit=_PAGE):
         yield from (_line("event", one) for one in page)
         before = page[-1].number
 
@@ -90,19 +90,19 @@ def privacy(visit: CurrentVisit) -> Response:
     """The facts, and what one can do about them."""
     holder = visit.operator.encryption().holder()
     file = visit.recollectum.vault_path(visit.vault.owner)
-    settings, folders = visit.operator.settings, visit.vault.notes.folders()
+    settings, folders = visit.operator.settings, visit.vault.admin.notes.folders()
     values = {
-        "totals": visit.vault.totals(),
+        "totals": visit.vault.admin.totals(),
         "folders": folders,
         "notes": sum(one.notes for one in folders),
-        "places": visit.vault.transcripts.followed(),
+        "places": visit.vault.admin.transcripts.followed(),
         "file": str(file) if file else None,
         "bytes": _size(file) if file else 0,
         "encrypted": holder.kind is not HolderKind.OFF,
         "holder": holder,
         "elsewhere": outgoing_data(settings),
         "lifecycle": settings.lifecycle,
-        "receipts": list(reversed(visit.vault.purge.receipts())),
+        "receipts": list(reversed(visit.vault.privacy.purge.receipts())),
         "what": {kind.value: words for kind, words in WHAT.items()},
     }
     return visit.page("privacy.html", values)
@@ -127,7 +127,7 @@ def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
     request = _request(sent)
     if not hmac.compare_digest(sent.text("typed").strip().encode(), _word(visit, request.kind).encode()):
         return _shown(visit, request, "Nothing was erased: the word was not typed as it stands there.")
-    receipt = visit.vault.purge.run(sent.text("token"))
+    receipt = visit.vault.privacy.purge.run(sent.text("token"))
     if receipt.kind is not PurgeKind.USER:
         return visit.go(f"{PLACE}/receipts/{receipt.id}", "Erased, and every file was searched for what was left.")
     # The person is gone, and with them every session; this page is the last one.
@@ -138,7 +138,7 @@ def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
 @router.get(PLACE + "/receipts/{receipt_id}")
 def receipt(visit: CurrentVisit, receipt_id: str, form: str = "") -> Response:
     """The receipt of one purge, to read or to keep."""
-    found = next((one for one in visit.vault.purge.receipts() if one.id == receipt_id), None)
+    found = next((one for one in visit.vault.privacy.purge.receipts() if one.id == receipt_id), None)
     if found is None:
         raise NotFound(f"there is no receipt {receipt_id!r} of this vault")
     if form == "json":
@@ -166,7 +166,7 @@ def _address(url: str) -> str:
 
 
 def _shown(visit: Visit, request: PurgeRequest, trouble: str = "") -> Response:
-    seen = visit.vault.purge.preview(request)
+    seen = visit.vault.privacy.purge.preview(request)
     what = WHAT[request.kind]
     if request.days:
         what = f"Everything that was last touched more than {plural(request.days, 'day')} ago."

@@ -38,7 +38,7 @@ class ProposalView:
 @router.get(PLACE)
 def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = "") -> Response:
     """The newest proposals of one decision."""
-    found = visit.vault.review.page(decision=decision, before=before or None, limit=_PAGE + 1)
+    found = visit.vault.admin.review.page(decision=decision, before=before or None, limit=_PAGE + 1)
     values = {
         "tabs": [(one.value, name) for one, name in TABS],
         "decision": decision,
@@ -51,7 +51,7 @@ def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = 
 @router.post(PLACE + "/grow")
 def grow(visit: CurrentVisit, _: CheckedForm) -> Response:
     """Look at all memories for what says the same, and what cannot both hold."""
-    laid = visit.vault.review.grow()
+    laid = visit.vault.admin.review.grow()
     told = f"{len(laid)} new to decide about." if laid else "Nothing new: no two memories seem to say the same."
     return visit.go(PLACE, told)
 
@@ -60,16 +60,16 @@ def grow(visit: CurrentVisit, _: CheckedForm) -> Response:
 def approve(visit: CurrentVisit, proposal_id: str, sent: CheckedForm) -> Response:
     """Say yes, as it stands or in other words."""
     words = sent.text("content").strip()
-    proposed = visit.vault.review.get(proposal_id).finding
+    proposed = visit.vault.admin.review.get(proposal_id).finding
     edited = words if words and words != proposed.content and proposed.act is not Act.FORGET else None
-    visit.vault.review.approve(proposal_id, edited)
+    visit.vault.admin.review.approve(proposal_id, edited)
     return visit.go(PLACE, "Approved, in your words." if edited else "Approved.")
 
 
 @router.post(PLACE + "/{proposal_id}/reject")
 def reject(visit: CurrentVisit, proposal_id: str, _: CheckedForm) -> Response:
     """Say no for good."""
-    visit.vault.review.reject(proposal_id)
+    visit.vault.admin.review.reject(proposal_id)
     return visit.go(PLACE, "Rejected. The same is never proposed again.")
 
 

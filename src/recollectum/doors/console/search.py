@@ -123,10 +123,10 @@ def place_of(hit: Hit) -> str | None:
 def _glance(visit: Visit) -> dict[str, object]:
     # A first page must not wait for a model, nor spend money.
     asks_nobody = visit.operator.settings.language_model.provider == "none"
-    profile = visit.vault.profile.get() if asks_nobody else None
+    profile = visit.vault.admin.profile.get() if asks_nobody else None
     bullets: tuple[Bullet, ...] = profile.bullets[:_RECENT] if profile else ()
     return {
-        "totals": visit.vault.totals(),
+        "totals": visit.vault.admin.totals(),
         "bullets": bullets,
         "recent": visit.vault.memories.page(limit=_RECENT),
     }

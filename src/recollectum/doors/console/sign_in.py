@@ -88,7 +88,7 @@ def choose_vault(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Look at another vault that this person may see."""
     owner = Owner.parse(sent.text("owner"))
     # Opened once, so that the gate refuses here and not on every page after this.
-    visit.recollectum.vault(owner, create=False).totals()
+    visit.recollectum.vault(owner, create=False).admin.totals()
     visit.desk.choose(visit.cookie, owner)
     return visit.go("/", f"You look at {owner} now.")
 

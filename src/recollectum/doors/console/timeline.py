@@ -60,7 +60,7 @@ class DoneStep:
 def timeline(visit: CurrentVisit, by: str = TimeStep.DAY) -> Response:
     """The plot, the same as a table, and what was done last."""
     step = TimeStep(by) if by in set(TimeStep) else TimeStep.DAY
-    now = visit.vault.clock().now
+    now = visit.vault.admin.clock().now
     begins = datetime.combine(step_starts(now, step)[0], datetime.min.time(), UTC)
     rows = count(_since(visit.vault, begins), now, step)
     values = {
@@ -80,7 +80,7 @@ def timeline(visit: CurrentVisit, by: str = TimeStep.DAY) -> Response:
 @router.post(PLACE + "/undo")
 def undo(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Take one step back; that is a step as well, and can be taken back in turn."""
-    undone = visit.vault.undo.event(sent.number("event"))
+    undone = visit.vault.privacy.undo.event(sent.number("event"))
     left = f" {undone.refused[0].why}." if undone.refused else ""
     return visit.go(PLACE, f"Undone.{left}")
 
@@ -88,7 +88,7 @@ def undo(visit: CurrentVisit, sent: CheckedForm) -> Response:
 def _since(vault: "Vault", begins: datetime) -> Iterator[Event]:
     before: int | None = None
     for _ in range(_MOST // _PAGE):
-        page = vault.events.page(before=before, limit=_PAGE)
+        page = vault.admin.events.page(before=before, limit=_PAGE)
         for event in page:
             if event.at < begins:
                 return
@@ -99,7 +99,7 @@ def _since(vault: "Vault", begins: datetime) -> Iterator[Event]:
 
 
 def _done_steps(visit: Visit) -> Iterator[DoneStep]:
-    for step in visit.vault.undo.steps(_STEPS):
+    for step in visit.vault.privacy.undo.steps(_STEPS):
         subject = step.subjects[0] if step.subjects else ""
         memory_id = subject if is_id(subject, "mem") else None
         yield DoneStep(

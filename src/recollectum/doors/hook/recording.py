@@ -51,7 +51,7 @@ def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float],
     """
     if event.transcript is not None:
         if _is_followed(vault, event.transcript):
-            vault.transcripts.sync()
+            vault.admin.transcripts.sync()
             return None
         for _ in range(_TRIES):
             said = _new_messages(vault, event)
@@ -71,7 +71,7 @@ def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float],
 
 def _is_followed(vault: Vault, path: Path) -> bool:
     real = path.resolve()
-    return any(real.is_relative_to(one.path) for one in vault.transcripts.followed())
+    return any(real.is_relative_to(one.path) for one in vault.admin.transcripts.followed())
 
 
 def _recorded_conversation(vault: Vault, event: HookEvent) -> RecordedConversation:

@@ -199,7 +199,7 @@ class HookResponder:
         vault = self._vault_of(asked.user)
         session_id = record(vault, event, prompt, time.sleep)
         if event.moment is Moment.ENDED and session_id is not None and self._reads_ended and not self._ending:
-            vault.consolidation.run(session_id)
+            vault.admin.consolidation.run(session_id)
 
 
 #: A model of vectors would take longer to load than anybody waits.

@@ -144,7 +144,7 @@ def _resource_text(guest: McpClient, uri: str) -> tuple[str, str]:
 
 
 def _memory_text(guest: McpClient, memory_id: str) -> str:
-    sources = [citation_json(one) for one in guest.vault.citations(memory_id)]
+    sources = [citation_json(one) for one in guest.vault.memories.citations(memory_id)]
     return json.dumps({**memory_json(guest.vault.memories.get(memory_id)), "sources": sources}, ensure_ascii=False)
 
 

@@ -125,7 +125,7 @@ TOOLS: Mapping[str, ToolFunction] = {
 
 def read_profile(guest: McpClient) -> str:
     """Who the person is, as a fenced text."""
-    profile = guest.vault.profile.get()
+    profile = guest.vault.admin.profile.get()
     if profile is None:
         return "Nothing is known about the person yet."
     texts = [text for bullet in profile.bullets for text in _bullet_texts(guest, bullet.memory_ids)]

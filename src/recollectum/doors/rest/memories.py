@@ -146,7 +146,7 @@ def memory_history(request: Request, memory_id: IdPath, owner: OwnerQuery = None
 @router.get("/memory/{memory_id}/sources", responses=describe_responses(MemorySources))
 def memory_sources(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """The places in conversations that a memory came from; none for what was written down by hand."""
-    return json_response({"sources": visitor_of(request).vault(owner).citations(memory_id)})
+    return json_response({"sources": visitor_of(request).vault(owner).memories.citations(memory_id)})
 
 
 def _moved(request: Request, memory_id: str, to: State, owner: str | None, key: str | None) -> Response:

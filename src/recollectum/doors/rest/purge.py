@@ -24,7 +24,7 @@ def purge_user(
     confirm: Annotated[str | None, Query(min_length=1, max_length=4000)] = None,
 ) -> Response:
     """Erase everything of the key's own person: first a preview with a token, then, with the token, for good."""
-    purge = visitor_of(request).vault().purge
+    purge = visitor_of(request).vault().privacy.purge
     token = body.confirm if body else confirm
     if token is None:
         made = purge.preview(PurgeRequest.user())
@@ -39,7 +39,7 @@ def purge_user(
 @router.get("/receipts", responses=describe_responses(ReceiptList))
 def list_receipts(request: Request) -> Response:
     """The receipts of what was erased from the key's own vault, oldest first."""
-    return json_response({"receipts": visitor_of(request).vault().purge.receipts()})
+    return json_response({"receipts": visitor_of(request).vault().privacy.purge.receipts()})
 
 
 @router.get("/receipts/{receipt_id}", responses=describe_responses(PurgeDone))
@@ -58,7 +58,7 @@ def verify_receipt(request: Request, receipt_id: IdPath) -> Response:
 
 
 def _own(request: Request, receipt_id: str) -> Receipt:
-    for receipt in visitor_of(request).vault().purge.receipts():
+    for receipt in visitor_of(request).vault().privacy.purge.receipts():
         if receipt.id == receipt_id:
             return receipt
     raise NotFound(f"there is no receipt {receipt_id!r} of this caller's")

@@ -65,4 +65,4 @@ def profile(
     request: Request, agent: Annotated[str | None, InQuery(**AGENT)] = None, owner: OwnerQuery = None
 ) -> Response:
     """Who the person is, in at most twenty points, each with the memories that say it."""
-    return json_response({"profile": visitor_of(request).vault(owner).profile.get(agent=agent)})
+    return json_response({"profile": visitor_of(request).vault(owner).admin.profile.get(agent=agent)})

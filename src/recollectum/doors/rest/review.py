@@ -32,7 +32,7 @@ def list_proposals(
 ) -> Response:
     """The newest proposals."""
     before = decode_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).review.page(decision=decision, before=before, limit=limit)
+    found = visitor_of(request).vault(owner).admin.review.page(decision=decision, before=before, limit=limit)
     following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
     return json_response({"proposals": found, "next": following})
 
@@ -40,7 +40,7 @@ def list_proposals(
 @router.get("/review/{proposal_id}", responses=describe_responses(ProposalDiff))
 def get_proposal(request: Request, proposal_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One proposal, the words it came from, and what it would change."""
-    review = visitor_of(request).vault(owner).review
+    review = visitor_of(request).vault(owner).admin.review
     return json_response({"proposal": review.get(proposal_id), "diff": review.diff(proposal_id)})
 
 
@@ -54,7 +54,7 @@ def approve_proposal(
 ) -> Response:
     """Do what is proposed, as it stands or in other words."""
     visitor = visitor_of(request)
-    review = visitor.vault(owner).review
+    review = visitor.vault(owner).admin.review
     words = body.content if body else None
 
     def work() -> StoredResult:
@@ -74,7 +74,7 @@ def reject_proposal(
 ) -> Response:
     """Say no for good: the same is never proposed again."""
     visitor = visitor_of(request)
-    review = visitor.vault(owner).review
+    review = visitor.vault(owner).admin.review
 
     def work() -> StoredResult:
         return {"id": review.reject(proposal_id).id}

@@ -31,10 +31,10 @@ class SweepResult:
 
 def sweep(vault: Vault) -> SweepResult:
     """Consolidate what has fallen silent; run again, or after a crash, it does nothing twice."""
-    idle = vault.consolidation.note_idle()
-    outcomes = vault.consolidation.work()
+    idle = vault.admin.consolidation.note_idle()
+    outcomes = vault.admin.consolidation.work()
     return SweepResult(
-        owner=str(vault.owner), idle=idle, outcomes=tuple(outcomes), ended=vault.consolidation.end_idle()
+        owner=str(vault.owner), idle=idle, outcomes=tuple(outcomes), ended=vault.admin.consolidation.end_idle()
     )
 
 
@@ -72,7 +72,7 @@ Work: TypeAlias = Callable[[Vault, RoundContext], RoundResult]
 def consolidate(vault: Vault, look: RoundContext) -> RoundResult:
     """Read the conversations that fell silent; as long as there are unread words, look again at every interval."""
     swept = sweep(vault)
-    waiting = len(vault.consolidation.unread(everything=True))
+    waiting = len(vault.admin.consolidation.unread(everything=True))
     read = sum(one.run is not None for one in swept.outcomes)
     return RoundResult(
         counts={"read": read, "ended": swept.ended, "waiting": waiting},
@@ -87,8 +87,8 @@ def summarise(vault: Vault, look: RoundContext) -> RoundResult:
     for session in vault.sessions.page(limit=_SESSIONS):
         if not _goes_on(session, look.since):
             continue
-        before = vault.summaries.find(session.id)
-        after = vault.summaries.update(session.id)
+        before = vault.sessions.summaries.find(session.id)
+        after = vault.sessions.summaries.update(session.id)
         made += after is not None and (before is None or after.up_to > before.up_to)
     return RoundResult(counts={"summaries": made})
 
@@ -102,21 +102,21 @@ def _goes_on(session: Session, since: datetime | None) -> bool:
 
 def index(vault: Vault, look: RoundContext) -> RoundResult:  # noqa: ARG001 - every round has this shape
     """Give vectors to what has none, and build what a change of the model asks for."""
-    return RoundResult(counts={"embedded": vault.index.catch_up()})
+    return RoundResult(counts={"embedded": vault.admin.index.catch_up()})
 
 
 def retain(vault: Vault, look: RoundContext) -> RoundResult:
     """Take the steps that time has made due; a vault with none until tomorrow is not looked at before."""
     counts: dict[str, int] = {}
-    if vault.lifecycle.preview():
-        swept = vault.trash.sweep()
+    if vault.admin.lifecycle.preview():
+        swept = vault.privacy.trash.sweep()
         counts = {"archived": swept.archived, "deleted": swept.deleted, "destroyed": swept.purged}
         if swept.state is SweepState.NEEDS_CONFIRMATION:
             counts["needs_confirmation"] = swept.waiting
         if not swept.erased:
             return RoundResult(counts=counts, next_at=look.now + look.every, latest=_DAY)
     # What waits for a person's yes is due all the time, and must not be swept all the time.
-    moves = vault.lifecycle.preview(look.now + _DAY)
+    moves = vault.admin.lifecycle.preview(look.now + _DAY)
     coming = [move.at for move in moves if move.at > look.now]
-    held = look.now + look.every if vault.clock().held else None
+    held = look.now + look.every if vault.admin.clock().held else None
     return RoundResult(counts=counts, next_at=min(coming, default=held), latest=_DAY)

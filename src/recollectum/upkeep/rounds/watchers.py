@@ -73,7 +73,7 @@ class NoteWatcher:
 
     def refresh(self) -> int:
         """Look up the folders."""
-        self._folders = tuple(one.path for one in self._vault.notes.folders())
+        self._folders = tuple(one.path for one in self._vault.admin.notes.folders())
         return len(self._folders)
 
     def step(self) -> Mapping[str, int] | None:
@@ -81,7 +81,7 @@ class NoteWatcher:
         if not self._folders or not self._rest.is_due(self._look if self._rules.watch == "on" else None):
             return None
         try:
-            report = self._vault.notes.sync()
+            report = self._vault.admin.notes.sync()
         except BaseException:
             self._rest.again()
             raise
@@ -127,11 +127,13 @@ class TranscriptWatcher:
     def __init__(self, vault: Vault, settings: Settings, now: Callable[[], float] = time.monotonic) -> None:
         self._vault = vault
         self._places: tuple[str, ...] = ()
-        self._watch = TranscriptWatch(self._paths, lambda _: self._vault.transcripts.sync(), settings.transcripts, now)
+        self._watch = TranscriptWatch(
+            self._paths, lambda _: self._vault.admin.transcripts.sync(), settings.transcripts, now
+        )
 
     def refresh(self) -> int:
         """Look up the places."""
-        self._places = tuple(one.path for one in self._vault.transcripts.followed())
+        self._places = tuple(one.path for one in self._vault.admin.transcripts.followed())
         return len(self._places)
 
     def step(self) -> Mapping[str, int] | None:

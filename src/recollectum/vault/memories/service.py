@@ -1,13 +1,14 @@
-"""Saves, finds, edits, supersedes, moves, restores and forgets memories."""
+"""Saves, finds, edits, supersedes, moves and forgets memories."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
-from recollectum.domain.memory import Memory, SaveOutcome, SaveResult, State
+from recollectum.domain.memory import Citation, Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.message import ToolUse
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action, ActionChoice
@@ -29,11 +30,15 @@ from recollectum.vault.intake.draft import (
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
-from recollectum.vault.memories.history import History
+from recollectum.vault.memories.history import History, citations_of
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import Service
 from recollectum.vault.tool_use import record_tool_use, tool_use_message
+
+if TYPE_CHECKING:
+    from recollectum.vault.contacts.service import Contacts
 
 #: Moving a memory into the trash is deleting it, whatever the method is called.
 _MOVE = ActionChoice(
@@ -43,6 +48,10 @@ _MOVE = ActionChoice(
 
 class Memories:
     """The memories of one vault."""
+
+    contacts: Service["Contacts"] = Service(
+        "contacts.service.Contacts", "Whom the memories tell of, and how they are reached."
+    )
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
@@ -205,7 +214,7 @@ class Memories:
 
     @operation(_MOVE, Scope.USER, reads=True)
     def move(self, memory_id: str, state: str) -> Memory:
-        """Take one allowed step: archive, delete, or bring back."""
+        """Take one allowed step: archive, delete, or bring back from the archive or the trash (`active`)."""
         to = _parse_target_state(state)
 
         def change(tx: Tx, reading: ClockReading) -> Memory:
@@ -217,16 +226,6 @@ class Memories:
             return changes.move(self._change(tx, reading), memory, to, self._runtime.retention)
 
         return self._runtime.write(change, frees=to is State.SOFT_DELETED)
-
-    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
-    def restore(self, memory_id: str) -> Memory:
-        """Bring a memory back from the archive, or from the trash while its grace window lasts."""
-
-        def change(tx: Tx, reading: ClockReading) -> Memory:
-            memory = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
-            return memory if memory.state is State.ACTIVE else self._bring_back(tx, memory, reading)
-
-        return self._runtime.write(change)
 
     @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
     def forget(self, memory_id: str) -> Memory:
@@ -242,6 +241,11 @@ class Memories:
             return History.of(memory, versions.of(tx, memory_id), events.of(tx, memory_id))
 
         return self._runtime.read(load)
+
+    @operation(Action.MEMORY_READ, Scope.USER)
+    def citations(self, memory_id: str) -> list[Citation]:
+        """The places in conversations that a memory came from, in the order in which they were said."""
+        return self._runtime.read(lambda tx, reading: citations_of(tx, get_live_memory(tx, memory_id, reading)))
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def as_of(self, when: datetime) -> list[Memory]:

@@ -29,7 +29,7 @@ class Chat:
 
     def __init__(self, runtime: VaultRuntime, session: Session) -> None:
         self._runtime = runtime.for_session(session.id)
-        self.id = session.id
+        self.id: str = session.id
         self.key: SessionKey = session.key
 
     @property

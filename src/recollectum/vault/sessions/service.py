@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
@@ -31,7 +32,12 @@ from recollectum.vault.messages import (
 )
 from recollectum.vault.refresh import refresh_at_session_start
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import Service
 from recollectum.vault.sessions.chat import Chat
+
+if TYPE_CHECKING:
+    from recollectum.vault.sessions.checkpoints import Checkpoints
+    from recollectum.vault.sessions.summaries import Summaries
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,13 @@ class AdoptResult:
 
 class Sessions:
     """The conversations of one vault."""
+
+    checkpoints: Service["Checkpoints"] = Service(
+        "sessions.checkpoints.Checkpoints", "Places in conversations to go back to."
+    )
+    summaries: Service["Summaries"] = Service(
+        "sessions.summaries.Summaries", "Summaries of what a window no longer shows."
+    )
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime

@@ -22,9 +22,9 @@ def test_fifty_turns_that_repeat_the_context_add_nothing() -> None:
             pasted = agent.context("peanuts", agent.chat().id).text
             answered = agent.turn(f"You told me this:\n\n{pasted}")
             assert "- I am allergic to peanuts" in answered.reply
-            assert vault.consolidation.reset(answered.session_id).trouble is None
+            assert vault.admin.consolidation.reset(answered.session_id).trouble is None
         assert {one.content for one in vault.memories.page()} == before
-        assert vault.review.page() == []
+        assert vault.admin.review.page() == []
 
 
 def test_the_tool_does_not_keep_what_the_model_was_shown() -> None:
@@ -36,7 +36,7 @@ def test_the_tool_does_not_keep_what_the_model_was_shown() -> None:
 
     with own_vault() as vault:
         vault.memories.save("Grace lives in Lyon")
-        vault.global_notes.save("The boiler is serviced every October.")
+        vault.admin.global_notes.save("The boiler is serviced every October.")
         answered = agent_with(vault, ScriptedModel(answer)).turn("hello")
         assert [one.content for one in vault.memories.page()] == ["Grace lives in Lyon"]
     assert [call.result for call in answered.tool_calls] == [

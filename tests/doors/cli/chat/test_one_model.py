@@ -36,7 +36,7 @@ def test_chat_and_consolidation_share_one_model(tmp_path: Path, monkeypatch: pyt
     with place.closes:
         chat = place.vault.sessions.open(channel="main")
         chat.add("user", "I live in Oslo.")
-        assert place.vault.consolidation.run(chat.id).trouble is None
+        assert place.vault.admin.consolidation.run(chat.id).trouble is None
         assert [place.model] == made
         assert len(made[0].prompts) == 1
         assert not made[0].closed

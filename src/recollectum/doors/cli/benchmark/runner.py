@@ -168,8 +168,8 @@ def _run_space(
     for before, queries in groupby(ordered, key=lambda one: one.before_session):
         feeder.feed(unit for unit in waiting if unit.session_number < before)
         waiting = [unit for unit in waiting if unit.session_number >= before]
-        if vault.index.status().without_meaning is None:
-            vault.index.update(lambda count: tell("embedded", count))
+        if vault.admin.index.status().without_meaning is None:
+            vault.admin.index.update(lambda count: tell("embedded", count))
         for query in queries:
             clock.now = query.asked_at or max(clock.now, feeder.latest)
             yield _ask(vault, feeder, query)

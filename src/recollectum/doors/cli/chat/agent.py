@@ -291,7 +291,7 @@ class ChatAgent:
         """Fold in what is due; a summary can be made later, and costs no reply."""
         try:
             with self._interrupts.allowed():
-                self.vault.summaries.update(session_id, model=self._model)
+                self.vault.sessions.summaries.update(session_id, model=self._model)
         except ModelError as error:
             self._told(f"the conversation was not summarised: {error}")
         except KeyboardInterrupt:

@@ -115,7 +115,7 @@ def reset_session(talk: Conversation, rest: str) -> Iterable[str]:
     del rest
     session_id = talk.agent.chat().id
     talk.upkeep.timer.stop(session_id)
-    outcome = talk.vault.consolidation.reset(session_id)
+    outcome = talk.vault.admin.consolidation.reset(session_id)
     talk.agent.last = None
     if outcome.trouble:
         return [one_line(f"a new conversation begins; the old one will be read later: {outcome.trouble}")]
@@ -136,7 +136,7 @@ def purge_session(talk: Conversation, rest: str) -> Iterable[str]:
     # Only now: most chats purge nothing, and it takes a while to load.
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415
 
-    seen = talk.vault.purge.preview(PurgeRequest.sessions(session.id))
+    seen = talk.vault.privacy.purge.preview(PurgeRequest.sessions(session.id))
     what = f"{plural(session.message_count, 'message')} since {moment(session.created_at)}"
     print(f"This conversation ({session.id}) has {what}.", flush=True)
     for line in _preview_lines(seen):
@@ -144,7 +144,7 @@ def purge_session(talk: Conversation, rest: str) -> Iterable[str]:
     if not ask_yes_no(talk.ask, "Erase it?") or not ask_yes_no(talk.ask, "Nothing brings it back. Really erase it?"):
         return ["nothing was purged"]
     talk.upkeep.timer.stop(session.id)
-    receipt = talk.vault.purge.run(seen.token)
+    receipt = talk.vault.privacy.purge.run(seen.token)
     talk.agent.last = None
     return [one_line(f"purged ({receipt.id}, {receipt.state}){f': {receipt.reason}' if receipt.reason else ''}")]
 
@@ -153,7 +153,7 @@ def save_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
     """Name this place in the conversation."""
     if not name:
         raise InvalidInput("the checkpoint has no name; write /checkpoint NAME")
-    made = talk.vault.checkpoints.save(talk.agent.chat().id, name)
+    made = talk.vault.sessions.checkpoints.save(talk.agent.chat().id, name)
     return [one_line(f"{made.name} is at message {made.position}; go on from it with /resume {made.name}")]
 
 
@@ -161,7 +161,7 @@ def resume_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
     """Go on from a checkpoint, in a copy that ends there; also when it was made in another place."""
     if not name:
         raise InvalidInput("no checkpoint is named; write /resume NAME")
-    chat = talk.vault.checkpoints.resume(name)
+    chat = talk.vault.sessions.checkpoints.resume(name)
     talk.agent.key, talk.agent.last = chat.key, None
     return [f"going on from {one_line(name)}, at message {chat.info().message_count}"]
 

@@ -64,7 +64,7 @@ class ChatUpkeep:
         """Read what has fallen silent, one conversation at a time, until there is none left or the chat ends."""
         if not self._on:
             return
-        reading = self._vault.consolidation
+        reading = self._vault.admin.consolidation
         try:
             reading.note_idle()
             for _ in range(most):
@@ -81,7 +81,7 @@ class ChatUpkeep:
         """Fold what a window no longer shows into the summary of each conversation that has grown."""
         try:
             while self._said_in and not self._over.is_set():
-                self._vault.summaries.update(self._said_in.pop())
+                self._vault.sessions.summaries.update(self._said_in.pop())
         except RecollectumError as error:
             self._trouble = str(error)
 

@@ -140,7 +140,7 @@ def test_supersede_and_as_of() -> None:
     with Recollectum(clock=lambda: long_ago, settings={"lifecycle.active_days": 0}) as r:
         old = r.vault("user:ada").memories.save("Ada lives in Porto").memory
     with Recollectum(settings={"lifecycle.active_days": 0}) as r:
-        r.vault("user:ada").lifecycle.accept_clock()
+        r.vault("user:ada").admin.lifecycle.accept_clock()
     new = ok("memories", "supersede", old.id, "Ada lives in Lisbon").word
     assert "Lisbon" in ok("recall", "Ada lives").out
     assert "Porto" not in ok("recall", "Ada lives").out

@@ -28,7 +28,7 @@ def diff(
     """Show what was learned (+), changed (- and +), restored (+) and forgotten (-) since a time."""
     when = parse_time(since)
     with open_user_vault(run) as vault:
-        found = vault.undo.diff(when)
+        found = vault.privacy.undo.diff(when)
     answer(run, {"diff": found}, map(one_line, _lines(found)))
     counts = (
         (len(found.learned), "learned"),

@@ -37,8 +37,8 @@ def preview(
     """Show what would move, to which state, when, and why. Nothing is changed."""
     until = parse_time(at) if at is not None else None
     with open_user_vault(run) as vault:
-        moves = vault.lifecycle.preview(until)
-        reading = vault.clock()
+        moves = vault.admin.lifecycle.preview(until)
+        reading = vault.admin.clock()
     rows = [(move.memory_id, move.at, move.before, move.after, _REASONS[move.because]) for move in moves]
     answer_rows(run, {"moves": moves, "clock": _clock(reading)}, ("memory", "when", "from", "to", "because"), rows)
     if reading.held:
@@ -57,14 +57,14 @@ def run_lifecycle(
     """Take every step that is due; before anything is destroyed you are asked."""
     with open_user_vault(run) as vault:
         if accept_clock:
-            before = vault.lifecycle.accept_clock()
+            before = vault.admin.lifecycle.accept_clock()
             note(f"the clock is believed now; until now it was {moment(before)}")
         if not _agreed(vault, yes=yes):
             note("nothing was moved")
             raise typer.Exit(FAILED)
         # As the hourly sweep does it, so that this one has a report too.
-        done = vault.trash.sweep(agreed=True)
-        reading = vault.clock()
+        done = vault.privacy.trash.sweep(agreed=True)
+        reading = vault.admin.clock()
     held = reading.policy_now if reading.held else None
     counts = {name: getattr(done, name) for name in ("archived", "deleted", "marked", "purged", "erased")}
     report = {"at": done.at, **counts, "held_since": held, "number": done.number}
@@ -87,8 +87,8 @@ def explain_held_clock(reading: "ClockReading") -> str:
 
 def _agreed(vault: "Vault", *, yes: bool) -> bool:
     """Whether to go on, which is asked only when something would be destroyed."""
-    lost = Counter(move.after for move in vault.lifecycle.preview())[State.PURGED]
-    if not lost or vault.clock().held:
+    lost = Counter(move.after for move in vault.admin.lifecycle.preview())[State.PURGED]
+    if not lost or vault.admin.clock().held:
         return True
     return confirm(f"{plural(lost, 'memory')} would be destroyed for good", yes=yes)
 

@@ -112,7 +112,7 @@ def finish(run: Run) -> None:
     """Go on with purges that had to wait for another reader; the same happens when a vault is opened."""
     with open_home(run) as recollectum:
         made = recollectum.receipts.finish() if recollectum.caller.operator else []
-        made += recollectum.vault(check_user(recollectum, run)).purge.finish()
+        made += recollectum.vault(check_user(recollectum, run)).privacy.purge.finish()
     answer(run, {"receipts": made}, [one_line(f"{one.id}: {one.state.value}") for one in made])
     if not made:
         note("no purge waits")
@@ -125,7 +125,7 @@ def _in_vault(run: Run, request: "PurgeRequest", what: str, yes: bool, dry_run: 
 
 
 def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes: bool, dry_run: bool) -> None:
-    seen = vault.purge.preview(request)
+    seen = vault.privacy.purge.preview(request)
     if dry_run:
         answer(run, {"preview": seen}, _preview(seen))
         return
@@ -134,7 +134,7 @@ def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes:
     if not confirm(f"{what}, and nothing brings it back", yes=yes):
         note("nothing was erased")
         raise typer.Exit(FAILED)
-    made = vault.purge.run(seen.token)
+    made = vault.privacy.purge.run(seen.token)
     answer(run, {"receipt": made}, shown(made))
     _leave([made])
 

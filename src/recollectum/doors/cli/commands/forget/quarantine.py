@@ -30,7 +30,7 @@ def put(
 ) -> None:
     """Take everything of a source out of recall and contexts, also what it writes later; nothing is deleted."""
     with open_user_vault(run) as vault:
-        found = vault.quarantine.preview(source)
+        found = vault.privacy.quarantine.preview(source)
         messages, memories = len(found.messages), len(found.memories)
         told = f"{plural(messages, 'message')} and {plural(memories, 'memory')}"
         if dry_run:
@@ -39,7 +39,7 @@ def put(
         if not confirm(f"{told} would be set aside", yes=yes):
             note("nothing was set aside")
             raise typer.Exit(FAILED)
-        done = vault.quarantine.put(source)
+        done = vault.privacy.quarantine.put(source)
     answer(run, {"quarantine": done}, [f"{done.id}: {told} set aside"])
     note(f"to let it back: recollectum quarantine release {done.id}")
     note(f"to destroy it: recollectum purge source quarantine:{done.id}")
@@ -49,7 +49,7 @@ def put(
 def list_quarantines(run: Run) -> None:
     """List the quarantines, the newest first, also those that are over."""
     with open_user_vault(run) as vault:
-        found = vault.quarantine.all()
+        found = vault.privacy.quarantine.all()
     rows = [(one.id, one.source, one.at, one.by, one.messages, one.memories, one.released_at) for one in found]
     names = ("id", "source", "at", "by", "messages", "memories", "released")
     answer_rows(run, {"quarantines": found}, names, rows)
@@ -63,7 +63,7 @@ def release(
 ) -> None:
     """Let back what a quarantine set aside."""
     with open_user_vault(run) as vault:
-        done = vault.quarantine.release(quarantine_id)
+        done = vault.privacy.quarantine.release(quarantine_id)
     told = f"{plural(done.messages, 'message')} and {plural(done.memories, 'memory')} are back"
     document = {"quarantine": done.quarantine, "messages": done.messages, "memories": done.memories, "left": done.left}
     answer(run, document, [told])

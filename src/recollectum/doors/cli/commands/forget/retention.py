@@ -28,12 +28,12 @@ def run_retention(
 ) -> None:
     """Sweep once; before anything is destroyed in this vault for the first time you are asked, later you are not."""
     with open_user_vault(run) as vault:
-        swept = vault.trash.sweep(agreed=yes)
+        swept = vault.privacy.trash.sweep(agreed=yes)
         if swept.state.value == _WAITS:
             if not confirm(_asked(swept), yes=yes):
                 note("nothing was moved")
                 raise typer.Exit(FAILED)
-            swept = vault.trash.sweep(agreed=True)
+            swept = vault.privacy.trash.sweep(agreed=True)
     answer(run, {"sweep": swept}, _told(swept))
     if swept.state.value == "held":
         note("the clock is in doubt, and nothing was moved; see: recollectum lifecycle preview")
@@ -49,7 +49,7 @@ def reports(
 ) -> None:
     """List what the last sweeps did, in counts; newest first."""
     with open_user_vault(run) as vault:
-        found = vault.trash.reports(before=before, limit=limit)
+        found = vault.privacy.trash.reports(before=before, limit=limit)
     rows = [
         (one.number, one.at, one.state, one.archived, one.deleted, one.marked, one.purged, one.waiting) for one in found
     ]

@@ -30,7 +30,7 @@ def list_trash(
     """List what is in the trash, and when each is destroyed."""
     begin, end = _times(deleted_on, since, until)
     with open_user_vault(run) as vault:
-        found = vault.trash.find(since=begin, until=end, session_id=session)
+        found = vault.privacy.trash.find(since=begin, until=end, session_id=session)
     _answer(run, found)
     if not found:
         note("the trash holds nothing of that kind")
@@ -52,7 +52,7 @@ def restore(
     if begin is end is session is None:
         raise Misuse("say what to restore: --deleted-on, --since, --until or --session; one alone: memories restore")
     with open_user_vault(run) as vault:
-        found = vault.trash.find(since=begin, until=end, session_id=session)
+        found = vault.privacy.trash.find(since=begin, until=end, session_id=session)
         if dry_run:
             _answer(run, found)
             return
@@ -61,7 +61,7 @@ def restore(
         if found and not confirm(f"{plural(len(found), 'memory')} would be active again", yes=yes):
             note("nothing was restored")
             raise typer.Exit(FAILED)
-        done = vault.trash.restore(since=begin, until=end, session_id=session)
+        done = vault.privacy.trash.restore(since=begin, until=end, session_id=session)
     document = {"memories": done.memories, "left": done.left}
     answer(run, document, [f"{one.id} is active again" for one in done.memories])
     for one in done.left:

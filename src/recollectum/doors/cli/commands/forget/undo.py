@@ -45,7 +45,7 @@ def undo(
         raise Misuse("name an event or give --last, not both")
     with open_user_vault(run) as vault:
         if dry_run:
-            steps = vault.undo.steps(10 if last is None else last)
+            steps = vault.privacy.undo.steps(10 if last is None else last)
             answer(run, {"steps": [_plain(step) for step in steps]}, map(_told, steps))
             return
         done = _undo(vault, event, 1 if last is None else last)
@@ -62,12 +62,12 @@ def _undo_import(run: Run, import_id: str, *, dry_run: bool, alone: bool) -> Non
         raise Misuse("give --import, or an event or --last, not both")
     with open_user_vault(run) as vault:
         if dry_run:
-            found = vault.quarantine.preview(f"import:{import_id}")
+            found = vault.privacy.quarantine.preview(f"import:{import_id}")
             counts = {"messages": len(found.messages), "memories": len(found.memories)}
             told = f"{plural(counts['messages'], 'message')} and {plural(counts['memories'], 'memory')} would go"
             answer(run, {"import": import_id, **counts}, [told])
             return
-        done = vault.undo.brought(import_id)
+        done = vault.privacy.undo.brought(import_id)
     told = f"{plural(done.messages, 'message')} set aside, {plural(done.memories, 'memory')} in the trash"
     answer(run, {"quarantine": done}, [told])
     note(f"to bring it back: recollectum quarantine release {done.id}")
@@ -75,13 +75,13 @@ def _undo_import(run: Run, import_id: str, *, dry_run: bool, alone: bool) -> Non
 
 def _undo(vault: "Vault", event: str | None, last: int) -> "Undone":
     if event is None:
-        return vault.undo.last(last)
+        return vault.privacy.undo.last(last)
     if event.startswith(_RUN):
-        return vault.undo.run(event)
+        return vault.privacy.undo.run(event)
     # More digits do not fit a row.
     if not (event.isascii() and event.isdecimal() and len(event) < 19):
         raise Misuse(f"{event!r} is no event; give a number of `recollectum events`, or the id of a consolidation run")
-    return vault.undo.event(int(event))
+    return vault.privacy.undo.event(int(event))
 
 
 def _plain(step: "UndoStep") -> dict[str, object]:

@@ -47,7 +47,7 @@ def estimate_cost(recollectum: "Recollectum", vault: "Vault", chosen: Callable[[
     if settings.provider == "none":
         return None
     sessions = chosen()
-    estimate = vault.consolidation.estimate(sessions)
+    estimate = vault.admin.consolidation.estimate(sessions)
     if estimate is None:
         return None
     return CostEstimate(conversations=len(sessions), estimate=estimate, doubt=_doubt(recollectum, estimate))
@@ -142,10 +142,10 @@ def consolidate(
 
 def _work(run: Run, vault: "Vault", session_id: str | None, *, everything: bool) -> None:
     if session_id is not None:
-        outcomes = [vault.consolidation.run(session_id)]
+        outcomes = [vault.admin.consolidation.run(session_id)]
     elif everything:
-        vault.consolidation.note_idle(everything=True)
-        outcomes = vault.consolidation.work()
+        vault.admin.consolidation.note_idle(everything=True)
+        outcomes = vault.admin.consolidation.work()
     else:
         from recollectum.upkeep.rounds.tasks import sweep  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
 
@@ -169,11 +169,13 @@ def _told(outcome: "ConsolidationOutcome") -> str:
 def _chosen(vault: "Vault", session_id: str | None, *, everything: bool) -> list[str]:
     if session_id is not None:
         return [session_id]
-    return vault.consolidation.unread(everything=everything)
+    return vault.admin.consolidation.unread(everything=everything)
 
 
 def _preview(run: Run, vault: "Vault", chosen: list[str]) -> None:
-    found = [(session_id, finding) for session_id in chosen for finding in vault.consolidation.preview(session_id)]
+    found = [
+        (session_id, finding) for session_id in chosen for finding in vault.admin.consolidation.preview(session_id)
+    ]
     document = {"findings": [{"session_id": session_id, "finding": finding} for session_id, finding in found]}
     rows = [_row(session_id, finding) for session_id, finding in found]
     answer_rows(run, document, ("session", "act", "fate", "kind", "by", "content"), rows)
@@ -187,6 +189,6 @@ def _row(session_id: str, finding: "Finding") -> tuple[object, ...]:
 
 
 def _revert(run: Run, vault: "Vault", run_id: str) -> None:
-    done = vault.consolidation.revert(run_id)
+    done = vault.admin.consolidation.revert(run_id)
     line = f"{plural(done.undone, 'change')} undone, {done.kept} kept, {plural(done.withdrawn, 'proposal')} withdrawn"
     answer(run, {"reverted": done}, [line])

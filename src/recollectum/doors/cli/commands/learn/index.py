@@ -21,7 +21,7 @@ app = new_group("See, make up to date, make anew, put back and check what recall
 def status(run: Run) -> None:
     """Say which model the vectors are from, how many there are, and how far they are behind."""
     with open_user_vault(run) as vault:
-        found = vault.index.status()
+        found = vault.admin.index.status()
     answer(run, {"index": found}, listing(_told(found)))
 
 
@@ -30,7 +30,7 @@ def update(run: Run) -> None:
     """Embed everything that has no vector yet; stopped anywhere, it goes on from there the next time."""
     with open_user_vault(run) as vault:
         embedded = _embed(vault)
-        found = vault.index.status()
+        found = vault.admin.index.status()
     answer(run, {"embedded": embedded, "index": found}, [f"{plural(embedded, 'piece')} embedded"])
 
 
@@ -38,10 +38,10 @@ def update(run: Run) -> None:
 def rebuild(run: Run) -> None:
     """Drop the index and make it again from what is remembered and said; vectors that are known are used again."""
     with open_user_vault(run) as vault:
-        pieces = vault.rebuild_index()
-        without = vault.index.status().without_meaning
+        pieces = vault.admin.index.rebuild()
+        without = vault.admin.index.status().without_meaning
         embedded = _embed(vault) if without is None else 0
-        found = vault.index.status()
+        found = vault.admin.index.status()
     document = {"pieces": pieces, "embedded": embedded, "index": found}
     answer(run, document, [f"{plural(pieces, 'piece')} made, {embedded} embedded"])
     if without is not None:
@@ -52,7 +52,7 @@ def rebuild(run: Run) -> None:
 def rollback(run: Run) -> None:
     """Answer from the vectors of the model before this one again."""
     with open_user_vault(run) as vault:
-        found = vault.index.rollback()
+        found = vault.admin.index.rollback()
     answer(run, {"index": found}, listing(_told(found)))
 
 
@@ -60,7 +60,7 @@ def rollback(run: Run) -> None:
 def verify(run: Run) -> None:
     """Compare the index with the rows it was made from, and these with their seals; exit code 1 when they differ."""
     with open_user_vault(run) as vault:
-        health = vault.index.verify()
+        health = vault.admin.index.verify()
     found = {"sound": health.sound, "missing": health.missing, "stray": health.stray, "changed": health.changed}
     answer(run, found, [health.words])
     if health.missing or health.stray:
@@ -78,10 +78,10 @@ def format_model(identity: str) -> str:
 
 
 def _embed(vault: "Vault") -> int:
-    found = vault.index.status()
+    found = vault.admin.index.status()
     behind = max((one.behind for one in found.generations if one.state != "previous"), default=found.pieces)
     with step_progress("embedding", behind or None) as advance:
-        return vault.index.update(advance)
+        return vault.admin.index.update(advance)
 
 
 def _told(found: "IndexStatus") -> list[tuple[str, object]]:

@@ -25,9 +25,9 @@ _MOST_REASONS = 20
 def add(run: Run, folder: Folder) -> None:
     """Follow a folder from now on, and read what is in it."""
     with open_user_vault(run) as vault:
-        path = vault.notes.add(folder).path
+        path = vault.admin.notes.add(folder).path
         report = _synced(vault)
-        followed = next((one for one in vault.notes.folders() if one.path == path), None)
+        followed = next((one for one in vault.admin.notes.folders() if one.path == path), None)
     answer(run, {"folder": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
     _explain(report)
 
@@ -36,7 +36,7 @@ def add(run: Run, folder: Folder) -> None:
 def list_folders(run: Run) -> None:
     """List the folders that are followed."""
     with open_user_vault(run) as vault:
-        found = vault.notes.folders()
+        found = vault.admin.notes.folders()
     rows = [(one.path, one.notes, one.added_at) for one in found]
     answer_rows(run, {"folders": found}, ("folder", "notes", "since"), rows)
     if not found:
@@ -56,13 +56,13 @@ def sync(run: Run) -> None:
 def remove(run: Run, folder: Folder) -> None:
     """Follow a folder no more and take its notes out of the vault; the files stay as they are."""
     with open_user_vault(run) as vault:
-        removed = vault.notes.remove(folder)
+        removed = vault.admin.notes.remove(folder)
     answer(run, {"removed": removed}, [f"{plural(removed, 'note')} taken out of the vault"])
 
 
 def _synced(vault: "Vault") -> "SyncReport":
     with step_progress("reading notes", None) as advance:
-        return vault.notes.sync(advance)
+        return vault.admin.notes.sync(advance)
 
 
 def _told(report: "SyncReport") -> list[str]:
@@ -92,7 +92,7 @@ global_app = new_group("Show or edit MEMORY.md, which is part of every context."
 def show(run: Run) -> None:
     """Show what the file says."""
     with open_user_vault(run) as vault:
-        found = vault.global_notes.read()
+        found = vault.admin.global_notes.read()
     answer(run, {"notes": found}, [visible(found.text)] if found.text else [])
     if not found.text:
         note("there are no global notes; write some with: recollectum notes global edit")
@@ -102,7 +102,7 @@ def show(run: Run) -> None:
 def path(run: Run) -> None:
     """Show where the file is; any editor may write it."""
     with open_user_vault(run) as vault:
-        found = vault.global_notes.read()
+        found = vault.admin.global_notes.read()
     answer(run, {"path": found.path}, [one_line(str(found.path))])
 
 
@@ -115,9 +115,9 @@ def edit(
     if text is None and not is_interactive():
         raise Misuse("there is nothing to write; give a text, or - to read it from stdin")
     with open_user_vault(run) as vault:
-        before = vault.global_notes.read()
+        before = vault.admin.global_notes.read()
         after = edit_text(before.text, run.environ) if text is None else read_text_or_stdin(text)
         after += "\n" if after and not after.endswith("\n") else ""
         # Somebody else may have changed it while the editor was open.
-        saved = vault.global_notes.save(after, hash=before.hash)
+        saved = vault.admin.global_notes.save(after, hash=before.hash)
     answer(run, {"notes": saved}, [one_line(f"{saved.path} is written")])

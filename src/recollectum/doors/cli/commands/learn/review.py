@@ -26,7 +26,7 @@ def list_proposals(
 ) -> None:
     """List the newest proposals."""
     with open_user_vault(run) as vault:
-        found = vault.review.page(decision=decision, before=before, limit=limit)
+        found = vault.admin.review.page(decision=decision, before=before, limit=limit)
     rows = [(one.id, one.finding.act, one.finding.kind, one.finding.trust, one.finding.content) for one in found]
     answer_rows(run, {"proposals": found}, ("id", "act", "kind", "trust", "content"), rows)
     if not found:
@@ -37,7 +37,7 @@ def list_proposals(
 def show(run: Run, proposal_id: ProposalId) -> None:
     """Show one proposal, the words it came from, and what it would change."""
     with open_user_vault(run) as vault:
-        proposal, diff = vault.review.get(proposal_id), vault.review.diff(proposal_id)
+        proposal, diff = vault.admin.review.get(proposal_id), vault.admin.review.diff(proposal_id)
     lines = [*listing(_details(proposal)), "", *(visible(line) for line in diff)]
     answer(run, {"proposal": proposal, "diff": diff}, lines)
 
@@ -51,7 +51,7 @@ def approve(
 ) -> None:
     """Do what is proposed, as it stands or in other words."""
     with open_user_vault(run) as vault:
-        proposal = vault.review.approve(proposal_id, edit)
+        proposal = vault.admin.review.approve(proposal_id, edit)
     answer(run, {"proposal": proposal}, [proposal.memory_id or proposal.id])
 
 
@@ -59,7 +59,7 @@ def approve(
 def reject(run: Run, proposal_id: ProposalId) -> None:
     """Say no for good: the same is never proposed again."""
     with open_user_vault(run) as vault:
-        proposal = vault.review.reject(proposal_id)
+        proposal = vault.admin.review.reject(proposal_id)
     answer(run, {"proposal": proposal}, [f"{proposal.id} {proposal.decision}"])
 
 
@@ -93,8 +93,8 @@ def grow(
 ) -> None:
     """Propose to merge memories that say the same, and to replace those that cannot both hold. You decide."""
     with open_user_vault(run) as vault:
-        laid = [] if dry_run else vault.review.grow()
-        found = vault.review.analyse() if dry_run else [one.finding for one in laid]
+        laid = [] if dry_run else vault.admin.review.grow()
+        found = vault.admin.review.analyse() if dry_run else [one.finding for one in laid]
     ids = [one.id for one in laid] or [None] * len(found)
     rows = [(name, one.act, one.reason, one.content) for name, one in zip(ids, found, strict=True)]
     document = {"findings": found} if dry_run else {"proposals": laid}

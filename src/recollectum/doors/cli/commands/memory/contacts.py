@@ -20,7 +20,7 @@ def resolve(
 ) -> None:
     """Find the one person some words mean; exit code 1 with a question when it is not clear who or where."""
     with open_user_vault(run) as vault:
-        found = vault.contacts.resolve(text)
+        found = vault.memories.contacts.resolve(text)
     rows = _reached(found.contact) if found.contact else []
     answer_rows(run, {"resolved": found}, ("address", "kind", "label", "who", "memory"), rows)
     if found.contact is None:
@@ -32,7 +32,7 @@ def resolve(
 def list_contacts(run: Run) -> None:
     """List everybody whom memories tell of, by name."""
     with open_user_vault(run) as vault:
-        found = vault.contacts.all()
+        found = vault.memories.contacts.all()
     rows = [
         (
             one.name,

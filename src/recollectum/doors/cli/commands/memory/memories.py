@@ -45,7 +45,7 @@ def list_memories(
 def show(run: Run, memory_id: MemoryId) -> None:
     """Show one memory with everything known about it, and the places in conversations that it came from."""
     with open_user_vault(run) as vault:
-        memory, sources = vault.memories.get(memory_id), vault.citations(memory_id)
+        memory, sources = vault.memories.get(memory_id), vault.memories.citations(memory_id)
     told = [*listing([*_details(memory), *(("from", _place(one)) for one in sources)]), "", visible(memory.content)]
     answer(run, {"memory": memory, "sources": sources}, told)
 
@@ -92,7 +92,7 @@ def forget(run: Run, memory_id: MemoryId) -> None:
 def restore(run: Run, memory_id: MemoryId) -> None:
     """Bring a memory back from the archive, or from the trash while its grace window lasts."""
     with open_user_vault(run) as vault:
-        memory = vault.memories.restore(memory_id)
+        memory = vault.memories.move(memory_id, "active")
     answer(run, {"memory": memory}, [f"{memory.id} is active again"])
 
 

@@ -62,7 +62,7 @@ def _examined(run: Run, *, fix: bool) -> "list[HealthFinding]":
             owners = [user_of(recollectum, run)] if run.user else None
             return found + examine(
                 recollectum.admin,
-                lambda owner: recollectum.vault(owner, create=False).clock(),
+                lambda owner: recollectum.vault(owner, create=False).admin.clock(),
                 owners=owners,
                 fix=fix,
             )

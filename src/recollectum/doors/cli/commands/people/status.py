@@ -67,7 +67,7 @@ def status(
     with open_home(run) as recollectum:
         owner = user_of(recollectum, run)
         vault = _existing(recollectum, owner)
-        reading = vault.clock() if vault else None
+        reading = vault.admin.clock() if vault else None
         inside = _vault_status(recollectum, vault, reading, check=check) if vault and reading else None
         holder = recollectum.encryption().holder() if recollectum.caller.operator else None
         project = _project_status(recollectum)
@@ -106,7 +106,7 @@ def _existing(recollectum: "Recollectum", owner: "Owner") -> "Vault | None":
 
 
 def _vault_status(recollectum: "Recollectum", vault: "Vault", reading: "ClockReading", *, check: bool) -> VaultStatus:
-    file, totals = recollectum.vault_path(vault.owner), vault.totals()
+    file, totals = recollectum.vault_path(vault.owner), vault.admin.totals()
     return VaultStatus(
         file=file,
         bytes=_size(file) if file else 0,
@@ -115,7 +115,7 @@ def _vault_status(recollectum: "Recollectum", vault: "Vault", reading: "ClockRea
         messages=totals.messages,
         clock_held=reading.held,
         clock_believed=reading.policy_now,
-        check=vault.index.verify() if check else None,
+        check=vault.admin.index.verify() if check else None,
     )
 
 

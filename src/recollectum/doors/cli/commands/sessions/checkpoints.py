@@ -19,7 +19,7 @@ SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's
 def save(run: Run, session: SessionId, name: Name) -> None:
     """Name the place where a session stands now; a name that is taken moves here."""
     with open_user_vault(run) as vault:
-        made = vault.checkpoints.save(session, name)
+        made = vault.sessions.checkpoints.save(session, name)
     answer(run, {"checkpoint": made}, [one_line(f"{made.name}: message {made.position} of {made.session_id}")])
 
 
@@ -29,7 +29,7 @@ def list_checkpoints(
 ) -> None:
     """List the checkpoints, the newest first."""
     with open_user_vault(run) as vault:
-        found = vault.checkpoints.all(session)
+        found = vault.sessions.checkpoints.all(session)
     rows = [(one.name, one.session_id, one.position, one.saved_at) for one in found]
     answer_rows(run, {"checkpoints": found}, ("name", "session", "message", "saved"), rows)
     if not found:
@@ -40,7 +40,7 @@ def list_checkpoints(
 def resume(run: Run, name: Name) -> None:
     """Go on from a checkpoint in a session of its own, and print its id; the original stays as it is."""
     with open_user_vault(run) as vault:
-        made = vault.checkpoints.resume(name).info()
+        made = vault.sessions.checkpoints.resume(name).info()
     answer(run, {"session": made}, [made.id])
 
 
@@ -52,7 +52,7 @@ def fork(
 ) -> None:
     """Go on from any message in a session of its own, and print its id; the original stays as it is."""
     with open_user_vault(run) as vault:
-        made = vault.checkpoints.fork(session, position).info()
+        made = vault.sessions.checkpoints.fork(session, position).info()
     answer(run, {"session": made}, [made.id])
 
 
@@ -60,5 +60,5 @@ def fork(
 def delete(run: Run, name: Name) -> None:
     """Forget a checkpoint; the conversation and its forks stay."""
     with open_user_vault(run) as vault:
-        vault.checkpoints.delete(name)
+        vault.sessions.checkpoints.delete(name)
     answer(run, {"deleted": name}, [one_line(f"{name} is forgotten")])

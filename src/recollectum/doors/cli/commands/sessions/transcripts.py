@@ -30,9 +30,9 @@ def follow(
 ) -> None:
     """Follow a transcript, or all in a folder, from now on, and read what is there."""
     with open_user_vault(run, create=True) as vault:
-        path = vault.transcripts.follow(place, agent=agent, channel=channel).path
+        path = vault.admin.transcripts.follow(place, agent=agent, channel=channel).path
         report = _synced(vault)
-        followed = next((one for one in vault.transcripts.followed() if one.path == path), None)
+        followed = next((one for one in vault.admin.transcripts.followed() if one.path == path), None)
     answer(run, {"followed": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
     _explain(report)
 
@@ -41,7 +41,7 @@ def follow(
 def list_followed(run: Run) -> None:
     """List what is followed."""
     with open_user_vault(run) as vault:
-        found = vault.transcripts.followed()
+        found = vault.admin.transcripts.followed()
     rows = [(one.path, one.files, one.agent, one.channel, one.added_at) for one in found]
     answer_rows(run, {"followed": found}, ("place", "files", "agent", "channel", "since"), rows)
     if not found:
@@ -61,13 +61,13 @@ def sync(run: Run) -> None:
 def unfollow(run: Run, place: Place) -> None:
     """Follow a place no more; the conversations stay in the vault, and the files as they are."""
     with open_user_vault(run) as vault:
-        files = vault.transcripts.unfollow(place)
+        files = vault.admin.transcripts.unfollow(place)
     answer(run, {"files": files}, [f"{plural(files, 'file')} followed no more"])
 
 
 def _synced(vault: "Vault") -> "TranscriptReport":
     with step_progress("reading transcripts", None) as advance:
-        return vault.transcripts.sync(advance)
+        return vault.admin.transcripts.sync(advance)
 
 
 def _told(report: "TranscriptReport") -> list[str]:

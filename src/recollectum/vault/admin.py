@@ -1,0 +1,100 @@
+"""Groups the services of a vault that programs seldom need: `admin` and `privacy`."""
+
+from typing import TYPE_CHECKING
+
+from recollectum.domain.access.caller import Scope
+from recollectum.policy.actions import Action
+from recollectum.policy.clock import ClockReading
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import memories, sessions
+from recollectum.vault.gate import Gate, operation
+from recollectum.vault.memories.history import Totals
+from recollectum.vault.purge.environment import PurgeEnvironment
+from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import Service
+
+if TYPE_CHECKING:
+    from recollectum.vault.consolidation.service import Consolidation
+    from recollectum.vault.context.profile import Profiles
+    from recollectum.vault.events import Events
+    from recollectum.vault.index import Index
+    from recollectum.vault.notes.global_notes import GlobalNotesFile
+    from recollectum.vault.notes.service import Notes
+    from recollectum.vault.purge.service import Purge
+    from recollectum.vault.retention.lifecycle import Lifecycle
+    from recollectum.vault.retention.quarantine import Quarantines
+    from recollectum.vault.retention.trash import Trash
+    from recollectum.vault.review.service import Review
+    from recollectum.vault.transcripts.service import Transcripts
+    from recollectum.vault.undo.service import Undo
+
+
+class VaultAdmin:
+    """What the person who runs a vault looks at and takes care of."""
+
+    consolidation: Service["Consolidation"] = Service(
+        "consolidation.service.Consolidation", "Turns conversations into memories."
+    )
+    events: Service["Events"] = Service("events.Events", "The audit events, in order.")
+    global_notes: Service["GlobalNotesFile"] = Service(
+        "notes.global_notes.GlobalNotesFile", "The file shown in every context."
+    )
+    index: Service["Index"] = Service("index.Index", "The index that recall searches.")
+    lifecycle: Service["Lifecycle"] = Service(
+        "retention.lifecycle.Lifecycle", "The steps of the life cycle that are due."
+    )
+    notes: Service["Notes"] = Service("notes.service.Notes", "Folders of the person's own files.")
+    profile: Service["Profiles"] = Service("context.profile.Profiles", "Who the person is, in a few points.")
+    review: Service["Review"] = Service("review.service.Review", "The proposals that a person decides about.")
+    transcripts: Service["Transcripts"] = Service(
+        "transcripts.service.Transcripts", "Files of other agents that are followed."
+    )
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @operation(Action.MEMORY_READ, Scope.USER)
+    def totals(self) -> Totals:
+        """How much the vault holds."""
+
+        def load(tx: Tx, _: ClockReading) -> Totals:
+            conversations, said = sessions.totals(tx)
+            return Totals(memories=memories.counts(tx), sessions=conversations, messages=said)
+
+        return self._runtime.read(load)
+
+    @operation(Action.MEMORY_READ, Scope.USER)
+    def clock(self) -> ClockReading:
+        """The time the vault goes by, and whether the clock on the wall is in doubt."""
+        return self._runtime.read(lambda _, reading: reading)
+
+
+class VaultPrivacy:
+    """What takes things back, sets them aside and erases them for good."""
+
+    quarantine: Service["Quarantines"] = Service(
+        "retention.quarantine.Quarantines", "What is set aside, by its source."
+    )
+    trash: Service["Trash"] = Service("retention.trash.Trash", "What was deleted and can still be restored.")
+    undo: Service["Undo"] = Service("undo.service.Undo", "Undoes changes, and shows what changed since a time.")
+
+    def __init__(self, runtime: VaultRuntime, environment: PurgeEnvironment | None) -> None:
+        self._runtime = runtime
+        self._environment = environment
+
+    @property
+    def gate(self) -> Gate:
+        """The gate every operation passes."""
+        return self._runtime.gate
+
+    @property
+    def purge(self) -> "Purge":
+        """Erases for good, with a receipt."""
+        from recollectum.vault.purge.service import Purge  # noqa: PLC0415 - few programs erase
+
+        return Purge(self._runtime, self._environment)

@@ -1,0 +1,42 @@
+"""Gives a class an attribute that is a service of its vault, imported when it is first asked for."""
+
+from importlib import import_module
+from typing import Generic, Protocol, Self, TypeVar, cast, overload
+
+from recollectum.vault.runtime import VaultRuntime
+
+S = TypeVar("S", covariant=True)
+_ROOM = "recollectum.vault."
+
+
+class WithRuntime(Protocol):
+    """Anything that knows the runtime of its vault."""
+
+    _runtime: VaultRuntime
+
+
+class Service(Generic[S]):
+    """A service that stands on nothing but the runtime, by the place of its class under `recollectum.vault`."""
+
+    def __init__(self, place: str, doc: str) -> None:
+        self.place = place
+        self.__doc__ = doc
+
+    def kind(self) -> type[S]:
+        """The class of the service."""
+        module, _, name = self.place.rpartition(".")
+        return cast("type[S]", getattr(import_module(_ROOM + module), name))
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: WithRuntime, owner: type) -> S: ...
+    def __get__(self, instance: WithRuntime | None, owner: type) -> Self | S:
+        """The service of one vault."""
+        if instance is None:
+            return self
+        return self.kind()(instance._runtime)  # pyright: ignore[reportCallIssue, reportPrivateUsage]
+
+    def __set__(self, instance: object, value: object) -> None:
+        """Refuse: a service is not replaced."""
+        raise AttributeError(f"{self.place.rpartition('.')[2]} of a vault cannot be replaced")

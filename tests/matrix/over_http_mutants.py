@@ -174,16 +174,16 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
     "receipts are those of the home": (
         Patch(
             "doors/rest/purge.py",
-            "    for receipt in visitor_of(request).vault().purge.receipts():\n",
+            "    for receipt in visitor_of(request).vault().privacy.purge.receipts():\n",
             "    for receipt in server_state_of(request).recollectum.receipts.all():\n",
         ),
     ),
     "a page is kept for everybody": (
         Patch(
             "doors/rest/events.py",
-            "    found = visitor_of(request).vault(owner).events.page(",
+            "    found = visitor_of(request).vault(owner).admin.events.page(",
             "    kept = list_events.__dict__.setdefault((owner, type_, before, limit), [])\n"
-            "    found = kept or visitor_of(request).vault(owner).events.page(",
+            "    found = kept or visitor_of(request).vault(owner).admin.events.page(",
         ),
         Patch(
             "doors/rest/events.py",

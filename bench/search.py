@@ -23,7 +23,7 @@ from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 from recollectum.domain.models.embedder import Purpose
 from recollectum.models.embedding.port import Embedder
-from recollectum.recall.search import POOL
+from recollectum.recall.pipeline import POOL
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Database

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from recollectum.policy.clock import ClockReading
-from recollectum.recall import search as searching
-from recollectum.recall.ranking import ArmResults, ParsedQuestion, Ranking, rank_candidates, text_arm_starved
+from recollectum.recall import pipeline
+from recollectum.recall.query import RecallQuery
+from recollectum.recall.ranking import CandidatePool, ParsedQuestion, Ranking, rank_candidates, text_arm_starved
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
 from tests.recall.homes import beside, opened, scripted
 
-SIZE = searching.POOL
+SIZE = pipeline.POOL
 _READING = ClockReading(now=START, policy_now=START)
 
 
@@ -26,16 +26,16 @@ def vault(request: pytest.FixtureRequest, place: Path, clock: Turning) -> Iterat
         yield found
 
 
-def _asked(tx: Tx, query: str) -> tuple[ParsedQuestion, ArmResults]:
+def _asked(tx: Tx, query: str, size: int = SIZE) -> tuple[ParsedQuestion, CandidatePool]:
     """A question and what the words of a vault without vectors say to it, from as many chunks as there are."""
-    question = searching._parse_question(tx, query, _READING, Filters())  # pyright: ignore[reportPrivateUsage]
+    question = pipeline.parse(tx, _READING, RecallQuery(text=query, limit=10))
     words = tx.text.matches([f'"{term.term}"' for term in question.terms])
-    return question, ArmResults(words.best(1_000), [], [], words, None)
+    return question, CandidatePool(words.best(1_000), [], [], words, None, size)
 
 
-def _ranked(tx: Tx, query: str, size: int) -> tuple[ArmResults, Ranking]:
-    question, arms = _asked(tx, query)
-    return arms, rank_candidates(tx, question, arms, size)
+def _ranked(tx: Tx, query: str, size: int) -> tuple[CandidatePool, Ranking]:
+    question, arms = _asked(tx, query, size)
+    return arms, rank_candidates(tx, question, arms)
 
 
 def _many(vault: Vault, count: int) -> None:
@@ -101,17 +101,17 @@ def test_of_what_is_not_served_some_is_left_out_before_it_is_known(place: Path, 
         _many(vault, 100)
     later = ClockReading(now=START + timedelta(days=2), policy_now=START + timedelta(days=2))
 
-    def look(tx: Tx) -> tuple[ArmResults, Ranking]:
-        question = searching._parse_question(tx, "sail", later, Filters())  # pyright: ignore[reportPrivateUsage]
+    def look(tx: Tx) -> tuple[CandidatePool, Ranking]:
+        question = pipeline.parse(tx, later, RecallQuery(text="sail", limit=10))
         arms = _asked(tx, "sail")[1]
-        return arms, rank_candidates(tx, question, arms, SIZE)
+        return arms, rank_candidates(tx, question, arms)
 
     with beside(place) as database:
         arms, found = database.read(look)
     # Everything is looked up then, and the matches are asked for once more.
     assert found.looked == set(arms.numbers)
     assert all(found.known[one.number].source == "sessions" for one in found.ranked)
-    assert text_arm_starved(arms, found, SIZE)
+    assert text_arm_starved(arms, found)
 
 
 def test_one_long_text_crowds_the_matches_and_others_are_found_all_the_same(vault: Vault) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,11 @@ from recollectum.domain.errors import ModelError, ModelMissing, ModelTimeout, Se
 from recollectum.domain.hit import RecallResult, SearchMode
 from recollectum.domain.models.language_model import ModelIdentity
 from recollectum.models.rerank.port import Reranker
-from recollectum.policy.clock import certain_reading
-from recollectum.recall.rerank import MODEL_SHARE, Rerankers, RerankScores, mix_scores, search_with_rerank
+from recollectum.recall.rerank import MODEL_SHARE, Rerankers, mix_scores
 from recollectum.recall.scoring import FusedScore
-from recollectum.recall.search import search
 from recollectum.settings.model import RerankSettings
-from recollectum.storage.tables.index.search_filters import Filters
-from tests.matrix.homes import START
-from tests.recall.homes import OWNER, beside, home
+from recollectum.vault.recall import RecallRequest, recall
+from tests.recall.homes import OWNER, home, opened
 
 OPENING = "recollectum.recall.rerank.open_reranker"
 
@@ -69,15 +67,12 @@ def rerankers(
 @contextmanager
 def asking(place: Path, limit: int = 10) -> Generator[Callable[[str, Rerankers | None, int], RecallResult]]:
     """How a vault answers a question by words, with its head judged."""
-    with beside(place) as database:
+    with opened(place, None) as vault:
 
         def ask(query: str, judges: Rerankers | None, head: int) -> RecallResult:
-            def answer(judged: RerankScores | None) -> RecallResult:
-                return database.read(
-                    lambda tx: search(tx, query, certain_reading(START), Filters(), limit, None, None, judged)
-                )
-
-            return search_with_rerank(answer, query, judges, head)
+            runtime = vault._runtime  # pyright: ignore[reportPrivateUsage]
+            rules = replace(runtime.settings, recall=replace(runtime.settings.recall, rerank_head=head))
+            return recall(replace(runtime, rerankers=judges, settings=rules), RecallRequest(query=query, limit=limit))
 
         yield ask
 

@@ -39,7 +39,7 @@ class Event:
     #: `memory`, `session` or `vault`.
     subject: str
     subject_id: str
-    #: Who did it: a process, a key, or `lifecycle`.
+    #: Who did it: a process, a key, `lifecycle` or `refresh`.
     actor: str
     #: The memory's state after the event.
     state: State | None = None

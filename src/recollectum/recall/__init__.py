@@ -1,13 +1,13 @@
 """Query in, hits out.
 
-search          the pipeline: candidates, ranking, hits
+pipeline        parse, gather, rank, rerank, cap, render
 candidates      finds chunks by words, vector, time or substring
 question_times  the times that a question names
 query           the question and its filters
 allowed_chunks  the chunks that the filters allow
-ranking         ranks the candidates of all arms
+ranking         z-score fusion of the candidates of all arms
 scoring         fuses scores, and orders by recency; pure
-rerank          reranks the head with a model
+rerank          a model's scores in the head of a ranking
 hits            turns chunks into hits
 result_limits   token budget, and the cap on untrusted hits
 index           chunks and terms of rows

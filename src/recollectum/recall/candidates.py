@@ -1,4 +1,4 @@
-"""Finds candidate chunks for a question by its words (BM25), by its vector, by the times it names, or by substring."""
+"""Finds candidates for a question: by words (BM25), by vector (cosine), by the times it names, or by substring."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,9 @@ from recollectum.domain.hit import Hit, Reasons, SearchMode
 from recollectum.recall.allowed_chunks import AllowedChunks
 from recollectum.recall.hits import to_hit
 from recollectum.recall.question_times import NamedTime
+from recollectum.recall.ranking import ParsedQuestion
 from recollectum.recall.vectors.query import VectorQuery
-from recollectum.storage.port import Matches, Params, Tx
+from recollectum.storage.port import Matches, Tx
 from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.times import micros
 from recollectum.text.terms.analyser import QueryTerm, phrases
@@ -33,7 +34,7 @@ def best_allowed_matches(
     if len(found) == size:
         return found, matches
     # Also what stands beside nothing else, which is left out of a large index: little may be left.
-    every = tx.text.matches(phrases(terms), whole=True)
+    every = matches if matches.whole else tx.text.matches(phrases(terms), whole=True)
     if len(first) == len(every):
         return found, matches
     scores = every.scores(list(within.everything()))
@@ -80,15 +81,16 @@ _SHORTEST = 2
 _MOST_ROWS = 20_000
 
 
-def find_substring(tx: Tx, query: str, params: Params, limit: int) -> list[Hit]:
-    """The newest texts that hold the query as it stands."""
-    piece = query.strip()
+def find_substring(tx: Tx, question: ParsedQuestion, limit: int) -> list[tuple[int, Hit]]:
+    """The newest texts that hold the query as it stands, each with the number of its chunk."""
+    piece = question.text.strip()
     if len(piece) < _SHORTEST:
         return []
-    numbers = search.with_substring(tx, piece, params, limit=limit, most=_MOST_ROWS)
-    known = search.evidence(tx, numbers, params, filtered=True)
-    found = hit_rows.details(tx, known)
+    numbers = search.with_substring(tx, piece, question.within.params, limit=limit, most=_MOST_ROWS)
+    if not numbers:
+        return []
+    known, found = question.within.evidence(numbers), hit_rows.details(tx, numbers)
+    reasons = Reasons(rung=SearchMode.SUBSTRING)
     return [
-        to_hit(known[number], found[number], 1 / (place + 1), Reasons(rung=SearchMode.SUBSTRING))
-        for place, number in enumerate(numbers)
+        (number, to_hit(known[number], found[number], 1 / (place + 1), reasons)) for place, number in enumerate(numbers)
     ]

@@ -1,8 +1,8 @@
 """Turns chosen chunks into hits with their text, position and adjacent turns."""
 
 import math
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
 
 from recollectum.domain.hit import Hit, Neighbour, Reasons, Source, SourceKind
 from recollectum.domain.trust import Trust
@@ -17,21 +17,8 @@ from recollectum.storage.times import moment
 _NEIGHBOUR = 600
 
 
-class AdjacentTurns(NamedTuple):
-    """The turns around one."""
-
-    before: Neighbour | None
-    after: Neighbour | None
-
-
-_NO_TURNS = AdjacentTurns(None, None)
-
-
-def to_hit(
-    found: Evidence, detail: ChunkDetail, score: float, reasons: Reasons, beside: AdjacentTurns | None = None
-) -> Hit:
+def to_hit(found: Evidence, detail: ChunkDetail, score: float, reasons: Reasons) -> Hit:
     """One chunk as a hit."""
-    before, after = beside or _NO_TURNS
     return Hit(
         text=detail.text,
         score=score,
@@ -40,8 +27,6 @@ def to_hit(
         author=found.author,
         created_at=moment(found.created),
         reasons=reasons,
-        before=before,
-        after=after,
     )
 
 
@@ -50,16 +35,20 @@ def to_unit_score(score: float) -> float:
     return 1 / (1 + math.exp(-score / 2))
 
 
-def load_adjacent_turns(tx: Tx, numbers: Iterable[int], within: AllowedChunks) -> dict[int, AdjacentTurns]:
-    """For each chunk of a turn the turns before and after it, as far as the filters leave them."""
-    found: dict[int, AdjacentTurns] = {}
-    rows = hit_rows.adjacent_turns(tx, numbers, within.params, filtered=within.filtered)
+def add_adjacent_turns(tx: Tx, hits: Sequence[tuple[int, Hit]], within: AllowedChunks) -> list[Hit]:
+    """The hits, each turn with the turns before and after it, as far as the filters leave them."""
+    before: dict[int, Neighbour] = {}
+    after: dict[int, Neighbour] = {}
+    turns = [number for number, hit in hits if hit.source.kind is SourceKind.SESSIONS]
+    rows = hit_rows.adjacent_turns(tx, turns, within.params, filtered=within.filtered) if turns else []
     for number, step, message_id, position, author, trust, text in rows:
         shown = _tail_of(text) if step < 0 else _head_of(text)
         one = Neighbour(message_id=message_id, position=position, author=author, trust=Trust(trust), text=shown)
-        before, after = found.get(number, _NO_TURNS)
-        found[number] = AdjacentTurns(one, after) if step < 0 else AdjacentTurns(before, one)
-    return found
+        (before if step < 0 else after)[number] = one
+    return [
+        replace(hit, before=before.get(number), after=after.get(number)) if number in before or number in after else hit
+        for number, hit in hits
+    ]
 
 
 def _source(found: Evidence, detail: ChunkDetail) -> Source:

@@ -1,8 +1,9 @@
-"""Ranks the candidates of all arms in one order, and detects an arm that returned too few."""
+"""Ranks the candidates of all arms by z-score fusion, and detects an arm that returned too few."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from recollectum.domain.hit import SearchMode
 from recollectum.domain.trust import Trust
 from recollectum.recall.allowed_chunks import AllowedChunks
 from recollectum.recall.question_times import NamedTime, time_fit
@@ -42,7 +43,7 @@ class ParsedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmResults:
+class CandidatePool:
     """What each arm found, both best first."""
 
     matches: Sequence[int]
@@ -52,6 +53,13 @@ class ArmResults:
     #: Every chunk that was found by its words, the matches among them.
     words: Matches
     nearest: VectorQuery | None
+    #: How many each arm was asked for.
+    size: int
+
+    @property
+    def rung(self) -> SearchMode:
+        """How they were found."""
+        return SearchMode.HYBRID if self.nearest else SearchMode.TEXT
 
     @property
     def numbers(self) -> list[int]:
@@ -69,35 +77,36 @@ class Ranking:
     scores: Mapping[int, float]
     #: What was looked up: the candidates without those that the arms put last.
     looked: frozenset[int]
+    pool: CandidatePool
 
 
-def rank_candidates(tx: Tx, question: ParsedQuestion, arms: ArmResults, size: int) -> Ranking:
-    """The candidates in one order; `size` is how many each arm was asked for."""
-    numbers, within = arms.numbers, question.within
-    cosines = arms.nearest.cosines(numbers) if arms.nearest else {}
-    scores = arms.words.scores(numbers)
+def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
+    """The candidates in one order."""
+    numbers, within = pool.numbers, question.within
+    cosines = pool.nearest.cosines(numbers) if pool.nearest else {}
+    scores = pool.words.scores(numbers)
     scale = measure_scale(cosines.values(), [scores.get(number, 0.0) for number in numbers])
-    looked = numbers if question.names or question.times else _preselect(numbers, cosines, scores, scale, size)
-    known = search.evidence(tx, looked, within.params, filtered=within.filtered)
+    looked = numbers if question.names or question.times else _preselect(numbers, cosines, scores, scale, pool.size)
+    known = within.evidence(looked)
     if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
         # What may not be served, and the pieces of one long text, must not take the places of others.
-        looked, known = numbers, search.evidence(tx, numbers, within.params, filtered=within.filtered)
+        looked, known = numbers, within.evidence(numbers)
     ranked, _ = fuse_scores([_candidate(question, one, cosines, scores) for one in known.values()], scale)
-    drawn = _boost_by_neighbours(tx, ranked[:_BOOSTED_HEAD], known, arms, scale)
-    return Ranking(drawn + ranked[_BOOSTED_HEAD:], known, cosines, scores, frozenset(looked))
+    drawn = _boost_by_neighbours(tx, ranked[:_BOOSTED_HEAD], known, pool, scale)
+    return Ranking(drawn + ranked[_BOOSTED_HEAD:], known, cosines, scores, frozenset(looked), pool)
 
 
-def text_arm_starved(arms: ArmResults, ranking: Ranking, size: int) -> bool:
+def text_arm_starved(pool: CandidatePool, ranking: Ranking) -> bool:
     """Whether matches took the places of others: some may not be served, or many are pieces of one long text."""
-    looked, served = _count_allowed(arms.matches, ranking)
+    looked, served = _count_allowed(pool.matches, ranking)
     if len(served) < looked:
         return True
-    return len(arms.matches) == size and 2 * _count_texts(served) < looked
+    return len(pool.matches) == pool.size and 2 * _count_texts(served) < looked
 
 
-def vector_arm_starved(arms: ArmResults, ranking: Ranking) -> bool:
+def vector_arm_starved(pool: CandidatePool, ranking: Ranking) -> bool:
     """Whether what may not be served took many places of what is near."""
-    looked, served = _count_allowed(arms.near, ranking)
+    looked, served = _count_allowed(pool.near, ranking)
     return looked - len(served) > looked // _STARVED_SHARE
 
 
@@ -143,17 +152,17 @@ def _candidate(
 
 
 def _boost_by_neighbours(
-    tx: Tx, ranked: list[FusedScore], known: Mapping[int, Evidence], arms: ArmResults, scale: ZScale
+    tx: Tx, ranked: list[FusedScore], known: Mapping[int, Evidence], pool: CandidatePool, scale: ZScale
 ) -> list[FusedScore]:
     """The head of the ranking with what each turn gains from its neighbours."""
     beside = load_neighbours(tx, [known[one.number] for one in ranked])
     base = {one.number: one.base for one in ranked}
     others = sorted({number for pieces in beside.values() for number in pieces} - base.keys())
-    if arms.nearest is None or arms.nearest.stale:
+    if others and (pool.nearest is None or pool.nearest.stale):
         # What was taken out since says nothing any more.
         others = sorted(search.existing(tx, others))
-    nearby = arms.nearest.cosines(others) if arms.nearest else dict.fromkeys(others)
-    worded = arms.words.scores(others)
+    nearby = pool.nearest.cosines(others) if pool.nearest else dict.fromkeys(others)
+    worded = pool.words.scores(others)
     base.update((number, scale.base(near, worded.get(number, 0.0), turn=True)) for number, near in nearby.items())
     return boost_by_neighbours(ranked, beside, base)
 

@@ -1,17 +1,12 @@
-"""Reranks the head of an answer with a model, outside any transaction.
-
-No transaction waits for a model. The question is answered once, the model judges the head of that answer, and the
-question is answered again, in a snapshot of its own, with what the model said. Where it says nothing, the first answer
-stands, with the reason.
-"""
+"""Opens the reranker of the settings, and mixes a cross-encoder's scores into the head of a ranking."""
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from recollectum.domain.errors import ModelError, SettingsError
-from recollectum.domain.hit import RecallResult
 from recollectum.recall.scoring import FusedScore
 from recollectum.settings.model import RerankSettings
 
@@ -66,20 +61,17 @@ class Rerankers:
         self._opened = True
 
 
+@dataclass(frozen=True, slots=True)
 class RerankScores:
-    """The head of one answer: its texts, and once a model has seen them what it thinks of each."""
+    """How long the head is that a model judges, and what it thinks of each text once it has seen them."""
 
-    def __init__(self, head: int, scores: Mapping[str, float] | None = None) -> None:
-        self.head = head
-        #: The texts of the last ranking that was put before it.
-        self.texts: tuple[str, ...] = ()
-        self._scores = scores or {}
+    head: int
+    scores: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def rank(self, ranked: list[FusedScore], texts: Sequence[str]) -> list[FusedScore]:
         """The ranking with the scores that are known; `texts` are those of its head. Without any it stays as it is."""
-        self.texts = tuple(dict.fromkeys(texts))
         head = zip(ranked, texts, strict=False)
-        known = {one.number: self._scores[text] for one, text in head if text in self._scores}
+        known = {one.number: self.scores[text] for one, text in head if text in self.scores}
         return mix_scores(ranked, known) if known else ranked
 
 
@@ -98,28 +90,6 @@ def mix_scores(ranked: list[FusedScore], scores: Mapping[int, float]) -> list[Fu
         added = (*one.added, ("rerank", delta))
         moved.append(one._replace(score=one.score + delta, added=added) if delta else one)
     return sorted(moved, key=lambda one: (-one.score, -one.number))
-
-
-def search_with_rerank(
-    answer: Callable[[RerankScores | None], RecallResult], query: str, rerankers: Rerankers | None, head: int
-) -> RecallResult:
-    """The answer with its head judged by the model; the first one, and why, where the model does not answer."""
-    reranker, why = rerankers.get() if rerankers else (None, None)
-    if reranker is None or not query.strip():
-        return _with_missing_model(answer(None), why)
-    first = RerankScores(head)
-    found = answer(first)
-    if len(first.texts) < 2:
-        return found
-    try:
-        scores = reranker.scores(query, first.texts)
-    except ModelError as error:
-        return _with_missing_model(found, str(error))
-    return answer(RerankScores(head, dict(zip(first.texts, scores, strict=True))))
-
-
-def _with_missing_model(found: RecallResult, why: str | None) -> RecallResult:
-    return RecallResult(found, found.rung, found.degraded or why, held_back=found.held_back)
 
 
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """Limits what one recall returns: a token budget, and a cap on hits of untrusted origin."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from recollectum.domain.hit import Hit, Neighbour, RecallResult
@@ -34,45 +34,28 @@ def _affordable(neighbour: Neighbour | None, tokens: int) -> tuple[Neighbour | N
     return (neighbour, tokens - cost) if cost <= tokens else (None, tokens)
 
 
-TrustLevels = tuple[Trust, ...]
 #: How many in one recall, by the setting's name; None is all.
 CAP_BY_SETTING = {"one": 1, "none": 0, "all": None}
+#: How far a text may be trusted that could be the person's own.
+MAY_BE_OWN = (Trust.OWNER, Trust.ASSISTANT, Trust.IMPORTED)
 _OWN = frozenset({Trust.OWNER, Trust.ASSISTANT})
 _NEVER = frozenset({Trust.TOOL, Trust.UNKNOWN})
-_MAY_BE_OWN = (Trust.OWNER, Trust.ASSISTANT, Trust.IMPORTED)
 
 
-def cap_untrusted(
-    tx: Tx, look: Callable[[TrustLevels | None], RecallResult], size: int, most: int | None
-) -> RecallResult:
-    """The best hits with at most so many of untrusted origin among them; what follows takes the places."""
-    found = look(None)
-    if most is None:
-        return found
-    kept = _apply_cap(tx, found, size, most)
-    if not kept.held_back or len(found) < size:
-        return kept
-    # Others stand behind a full list, however much of it was untrusted.
-    rest = _apply_cap(tx, look(_MAY_BE_OWN), size, 0)
-    shown = {str(hit.source) for hit in kept}
-    others = [hit for hit in rest if str(hit.source) not in shown]
-    filled = [*kept, *others][:size]
-    return RecallResult(filled, found.rung, found.degraded, held_back=kept.held_back + rest.held_back)
-
-
-def _apply_cap(tx: Tx, found: RecallResult, size: int, most: int) -> RecallResult:
-    doubtful = _untrusted_positions(tx, found)
-    kept: list[Hit] = []
+def apply_cap(tx: Tx, found: Sequence[tuple[int, Hit]], size: int, most: int) -> tuple[list[tuple[int, Hit]], int]:
+    """The first hits with at most so many of untrusted origin among them; and how many were held back."""
+    doubtful = _untrusted_positions(tx, [hit for _, hit in found])
+    kept: list[tuple[int, Hit]] = []
     shown = held = 0
-    for place, hit in enumerate(found):
+    for place, one in enumerate(found):
         if len(kept) == size:
             break
         if place in doubtful and shown == most:
             held += 1
             continue
         shown += place in doubtful
-        kept.append(hit)
-    return RecallResult(_without_untrusted_neighbours(kept), found.rung, found.degraded, held_back=held)
+        kept.append(one)
+    return kept, held
 
 
 def _untrusted_positions(tx: Tx, found: Iterable[Hit]) -> set[int]:
@@ -94,7 +77,7 @@ def _untrusted_positions(tx: Tx, found: Iterable[Hit]) -> set[int]:
     return doubtful
 
 
-def _without_untrusted_neighbours(hits: list[Hit]) -> list[Hit]:
+def without_untrusted_neighbours(hits: list[Hit]) -> list[Hit]:
     """What a tool answered just before or after a hit comes along no more than a hit of its own would."""
     return [
         replace(hit, before=_is_trusted_neighbour(hit.before), after=_is_trusted_neighbour(hit.after))

@@ -40,6 +40,11 @@ class TextIndex(Protocol):
 class Matches(Protocol):
     """Chunks that match some phrases, each with its BM25."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether they are all that match, and not only those that may be among the best."""
+        ...
+
     def __len__(self) -> int:
         """How many there are."""
         ...

@@ -1,9 +1,15 @@
-"""Syncs changed notes, transcripts and learnings before a search and when a session begins, within a time limit."""
+"""Refreshes notes, transcripts and learnings before a search and when a session begins, within a time limit.
+
+A refresh is an act of the vault itself. Its events name the actor `refresh`, and not the caller whose search was the
+occasion: a caller who may only read writes nothing in his own name.
+"""
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from recollectum.domain.access.caller import Caller
 from recollectum.domain.errors import StorageError
 from recollectum.storage.tables.content import notes, transcripts
 from recollectum.vault.runtime import VaultRuntime
@@ -14,6 +20,8 @@ if TYPE_CHECKING:
 
 #: What a search may wait for changed files of either kind; then it answers from what is there.
 PATIENCE_SECONDS = 0.2
+#: Who refreshes; it stands at no gate, and no request is made in its name.
+REFRESH = Caller(name="refresh", person=None, permissions=frozenset())
 
 
 def refresh_before_search(runtime: VaultRuntime) -> None:
@@ -48,7 +56,9 @@ def refresh_notes(runtime: VaultRuntime) -> "SyncReport | None":
 
     # A disk that takes no writes must not make the answer fail.
     with suppress(StorageError):
-        return sync_notes(runtime, deadline=time.monotonic() + PATIENCE_SECONDS, cache=runtime.throttle.crawls)
+        return sync_notes(
+            _as_refresh(runtime), deadline=time.monotonic() + PATIENCE_SECONDS, cache=runtime.throttle.crawls
+        )
     return None
 
 
@@ -62,5 +72,10 @@ def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
     from recollectum.vault.transcripts.sync import sync_transcripts  # noqa: PLC0415
 
     with suppress(StorageError):
-        return sync_transcripts(runtime, deadline=time.monotonic() + PATIENCE_SECONDS)
+        return sync_transcripts(_as_refresh(runtime), deadline=time.monotonic() + PATIENCE_SECONDS)
     return None
+
+
+def _as_refresh(runtime: VaultRuntime) -> VaultRuntime:
+    """The same vault with the refresh as the actor of its events."""
+    return replace(runtime, gate=replace(runtime.gate, caller=REFRESH, look_up=None))

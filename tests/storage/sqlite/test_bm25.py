@@ -147,6 +147,8 @@ def test_a_phrase_said_twice_in_a_question_counts_once(wood: Indexed, *, plain: 
 
 @pytest.mark.parametrize("frequency", [None, 1, 50, 10_000])
 def test_a_frequency_that_is_a_guess_never_speaks_against_a_chunk(frequency: int | None) -> None:
-    found = scored(score_bm25([PostingList("[2,2,5]", frequency)], array("H", bytes(2 * 8)), CorpusSize(100, 900)))
+    found = scored(
+        score_bm25([PostingList("[2,2,5]", frequency)], array("H", bytes(2 * 8)), CorpusSize(100, 900), whole=True)
+    )
     assert list(found) == [2, 5]
     assert all(score > 0 for score in found.values())

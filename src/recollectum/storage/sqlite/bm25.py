@@ -52,12 +52,12 @@ class PostingList(NamedTuple):
     frequency: int | None = None
 
 
-def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize) -> Matches:
-    """Every chunk in the lists with its score; `packed` has their lengths."""
+def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize, *, whole: bool) -> Matches:
+    """Every chunk in the lists with its score; `packed` has their lengths, and `whole` says that none is missing."""
     telling = [one for one in lists if one.numbers != "[]"]
     if "numpy" in sys.modules and telling:
-        return _score_in_numpy(telling, packed, size)
-    return _score_in_python(telling, packed, size)
+        return ArrayScores(*_score_in_numpy(telling, packed, size), whole)
+    return Scores(_score_in_python(telling, packed, size), whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class Scores:
     """Chunks and their scores in plain Python."""
 
     by_number: dict[int, float]
+    whole: bool
 
     def __len__(self) -> int:
         """How many there are."""
@@ -87,6 +88,7 @@ class ArrayScores:
 
     numbers: "NDArray[np.int64]"
     values: "NDArray[np.float64]"
+    whole: bool
 
     def __len__(self) -> int:
         """How many there are."""
@@ -114,7 +116,7 @@ class ArrayScores:
         return dict(zip(sought[there].tolist(), self.values[places[there]].tolist(), strict=True))
 
 
-def _score_in_python(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize) -> Scores:
+def _score_in_python(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize) -> dict[int, float]:
     found: dict[int, float] = {}
     for one in lists:
         times = Counter[int](json.loads(one.numbers))
@@ -124,10 +126,12 @@ def _score_in_python(lists: Iterable[PostingList], packed: "array[int]", size: C
             terms = (length & 0x7F00) >> 1 | length & 0x7F
             against = _K1 * (1 - _B) + size.by_length * terms
             found[number] = found.get(number, 0.0) + weight * ((_K1 + 1) * count) / (against + count)
-    return Scores(found)
+    return found
 
 
-def _score_in_numpy(lists: Sequence[PostingList], packed: "array[int]", size: CorpusSize) -> ArrayScores:
+def _score_in_numpy(
+    lists: Sequence[PostingList], packed: "array[int]", size: CorpusSize
+) -> "tuple[NDArray[np.int64], NDArray[np.float64]]":
     import numpy as np  # noqa: PLC0415
 
     # All lists as one, since each step costs more to begin than the few thousand numbers of a list take.
@@ -150,7 +154,7 @@ def _score_in_numpy(lists: Sequence[PostingList], packed: "array[int]", size: Co
     order = numbers.argsort(kind="stable")
     numbers = numbers[order]
     first = _firsts(numbers)
-    return ArrayScores(numbers[first], np.add.reduceat(values[order], first))
+    return numbers[first], np.add.reduceat(values[order], first)
 
 
 def _firsts(ascending: "NDArray[np.int64]", begins: "NDArray[np.intp] | None" = None) -> "NDArray[np.intp]":

@@ -182,9 +182,11 @@ class SqliteTextIndex:
         """The chunks with any of the phrases: in a large index, `whole` or not, those that may be among the best."""
         block, highest = fetch(self._connection, _SIZE, ())[0]
         if not phrases or highest is None:
-            return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0))
+            return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0), whole=True)
         packed = self._lengths.upto(self._connection, highest)
-        return score_bm25(self._lists(list(dict.fromkeys(phrases)), highest, whole=whole), packed, _size(block))
+        whole = whole or highest <= SMALL
+        lists = self._lists(list(dict.fromkeys(phrases)), highest, whole=whole)
+        return score_bm25(lists, packed, _size(block), whole=whole)
 
     def scrub(self) -> None:
         """Merge the index into one piece: deleted terms stay in it until then."""
@@ -197,7 +199,7 @@ class SqliteTextIndex:
 
     def _lists(self, phrases: Sequence[str], highest: int, *, whole: bool) -> Iterator[PostingList]:
         lists = PostingReader(self._connection)
-        if whole or highest <= SMALL:
+        if whole:
             yield from map(PostingList, lists.some(phrases, NO_LIMIT).values())
             return
         some = lists.some(phrases, _SAMPLE)

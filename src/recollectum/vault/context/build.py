@@ -14,7 +14,9 @@ from recollectum.domain.memory import Kind
 from recollectum.domain.message import Message, Role
 from recollectum.domain.session import Session
 from recollectum.policy.clock import ClockReading
-from recollectum.recall.search import search
+from recollectum.recall import pipeline
+from recollectum.recall.pipeline import Arms
+from recollectum.recall.query import RecallQuery
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.settings.model import ContextSettings, split_sources
 from recollectum.storage.port import Tx
@@ -202,8 +204,8 @@ class _Loading:
         some = tuple(self.sources) if len(self.sources) < len(SourceKind) else None
         # As many more as the window may turn out to hold already.
         most = self.budget.memories + said
-        hits = search(tx, self.asked, reading, Filters(sources=some), most, self.nearest, None)
-        return [_from_hit(hit) for hit in hits]
+        query = RecallQuery(text=self.asked, limit=most, filters=Filters(sources=some))
+        return [_from_hit(hit) for _, hit in pipeline.find(tx, reading, query, Arms(self.nearest)).hits]
 
 
 def _load_last_question(runtime: VaultRuntime, session_id: str | None) -> str:

@@ -1,0 +1,279 @@
+"""The recall pipeline: parse, gather, rank, rerank, cap what is untrusted, render; each step a plain function.
+
+Candidates come from BM25, from cosine similarity with Rocchio feedback, and from the times that a question names.
+Z-score fusion ranks them in one order.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from recollectum.domain.hit import Hit, Reasons, RecallResult, SearchMode
+from recollectum.policy.clock import ClockReading
+from recollectum.recall.allowed_chunks import AllowedChunks
+from recollectum.recall.candidates import (
+    best_allowed_matches,
+    find_by_time,
+    find_by_vector,
+    find_by_words,
+    find_substring,
+    nearest_allowed,
+)
+from recollectum.recall.hits import add_adjacent_turns, to_hit, to_unit_score
+from recollectum.recall.query import RecallQuery
+from recollectum.recall.question_times import named_times, without_relative_times
+from recollectum.recall.ranking import (
+    CandidatePool,
+    ParsedQuestion,
+    Ranking,
+    rank_candidates,
+    text_arm_starved,
+    vector_arm_starved,
+)
+from recollectum.recall.rerank import RerankScores
+from recollectum.recall.result_limits import MAY_BE_OWN, apply_cap, without_untrusted_neighbours
+from recollectum.recall.scoring import RECENCY_HEAD, DatedStatement, FusedScore, asks_for_the_past, order_by_recency
+from recollectum.recall.vectors.query import VectorQuery
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.index import hit_rows, search
+from recollectum.storage.tables.index.hit_rows import ChunkDetail
+from recollectum.storage.tables.index.search import Evidence
+from recollectum.text.terms.analyser import expand_kinds, index_terms, may_have, query_terms
+from recollectum.text.terms.similarity import outline, says_the_same
+
+#: Candidates from each arm; what is not among them in any is not an answer.
+POOL = 60
+#: Pieces fetched for each hit that is wanted: a long text may answer with several of its own.
+_PIECES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """What a query brings from outside the snapshot: its vector, or why it has none, and a model's scores."""
+
+    nearest: VectorQuery | None = None
+    #: Why words alone are compared; None where nothing is missing.
+    missing: str | None = None
+    judged: RerankScores | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlist:
+    """The hits of a search before they are rendered: best first, each with the number of its chunk."""
+
+    hits: list[tuple[int, Hit]]
+    rung: SearchMode
+    within: AllowedChunks
+    #: The texts that a model judges: the head of the ranking, each once.
+    head: tuple[str, ...] = ()
+    held_back: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The chunks to show, their words, and the texts of the head of their ranking."""
+
+    ranked: list[FusedScore]
+    details: Mapping[int, ChunkDetail]
+    head: tuple[str, ...]
+
+
+def recall(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:
+    """The best hits for any text, best first; and the texts of the head, for a model to judge."""
+    found = find(tx, reading, query, arms)
+    found = cap_untrusted(tx, reading, query, arms, found)
+    return render(tx, query, arms, found), found.head
+
+
+def find(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> Shortlist:
+    """The best hits before the cap, without the turns beside them."""
+    question = parse(tx, reading, query)
+    pool = gather(tx, question, arms.nearest, max(POOL, query.limit * _PIECES))
+    if not pool.numbers:
+        return last_resort(tx, question, query.limit, pool.rung)
+    ranking = rank(tx, question, pool)
+    return rerank(tx, question, ranking, query.limit, arms.judged)
+
+
+def parse(tx: Tx, reading: ClockReading, query: RecallQuery) -> ParsedQuestion:
+    """The question taken apart: its terms, the speakers and the times that it names, and what may be served."""
+    params = query.filters.params(tx, reading)
+    times = named_times(tx, query.text, reading.now, params)
+    terms = query_terms(without_relative_times(query.text, times)) or query_terms(query.text)
+    capitalised = [term.word for term in terms if term.word[:1].isupper()]
+    names = frozenset(name.casefold() for name in search.speakers(tx, capitalised))
+    kept = tuple(term for term in terms if term.word.casefold() not in names)
+    asked = kept or terms
+    within = AllowedChunks(tx, params, filtered=query.filters.any)
+    return ParsedQuestion(query.text, asked, expand_kinds(asked), names, times, within)
+
+
+def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: int) -> CandidatePool:
+    """The candidates of each arm: so many by words, by meaning and by time."""
+    matches, words = find_by_words(tx, question.sought, question.within, size)
+    near = find_by_vector(tx, question.within, nearest, size)
+    timely = find_by_time(tx, question.times, nearest, size // 2)
+    return CandidatePool(matches, near, timely, words, nearest, size)
+
+
+def rank(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
+    """The candidates in one order; an arm whose places went to what may not be served is asked once more."""
+    ranking = rank_candidates(tx, question, pool)
+    if text_arm_starved(pool, ranking):
+        matches, words = best_allowed_matches(tx, question.sought, pool.words, question.within, pool.size)
+        pool = replace(pool, matches=matches, words=words)
+        ranking = rank_candidates(tx, question, pool)
+    if pool.nearest and vector_arm_starved(pool, ranking):
+        pool = replace(pool, near=nearest_allowed(question.within, pool.nearest, pool.size))
+        ranking = rank_candidates(tx, question, pool)
+    return ranking
+
+
+def rerank(
+    tx: Tx, question: ParsedQuestion, ranking: Ranking, limit: int, judged: RerankScores | None = None
+) -> Shortlist:
+    """The hits to show: by a model's scores where there are any, then the newest first, each thing said once."""
+    rows = _best_of_each_row(ranking)
+    most = max(RECENCY_HEAD, limit, judged.head if judged else 0)
+    chosen = _choose(tx, question, ranking, rows[:most], {}, limit, judged)
+    more = max(most, 2 * limit)
+    if len(chosen.ranked) < limit and len(rows) > most < more:
+        # Some of the first said what a better one said, and there are others behind them.
+        chosen = _choose(tx, question, ranking, rows[:more], chosen.details, limit, judged)
+    return Shortlist(_to_hits(question, ranking, chosen), ranking.pool.rung, question.within, chosen.head)
+
+
+def last_resort(tx: Tx, question: ParsedQuestion, limit: int, rung: SearchMode) -> Shortlist:
+    """What holds the question as it was typed, where no word and no meaning matched."""
+    hits = find_substring(tx, question, limit)
+    return Shortlist(hits, SearchMode.SUBSTRING if hits else rung, question.within)
+
+
+def cap_untrusted(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms, found: Shortlist) -> Shortlist:
+    """The shortlist with at most so many hits of untrusted origin among them; what follows takes the places."""
+    most = query.max_untrusted
+    if most is None:
+        return found
+    hits, held = apply_cap(tx, found.hits, query.limit, most)
+    if not held or len(found.hits) < query.limit:
+        return replace(found, hits=hits, held_back=held)
+    # Others stand behind a full list, however much of it was untrusted.
+    rest = find(tx, reading, replace(query, filters=replace(query.filters, trusts=MAY_BE_OWN)), arms)
+    others, more = apply_cap(tx, rest.hits, query.limit, 0)
+    shown = {str(hit.source) for _, hit in hits}
+    hits += [one for one in others if str(one[1].source) not in shown]
+    return replace(found, hits=hits[: query.limit], head=rest.head, held_back=held + more)
+
+
+def render(tx: Tx, query: RecallQuery, arms: Arms, found: Shortlist) -> RecallResult:
+    """The answer: each turn with the turns beside it, as far as the filters and the cap leave them."""
+    hits = [hit for _, hit in found.hits]
+    if found.rung is not SearchMode.SUBSTRING:
+        hits = add_adjacent_turns(tx, found.hits, found.within)
+    if query.max_untrusted is not None:
+        hits = without_untrusted_neighbours(hits)
+    return RecallResult(hits, found.rung, arms.missing, held_back=found.held_back)
+
+
+def _choose(
+    tx: Tx,
+    question: ParsedQuestion,
+    ranking: Ranking,
+    rows: list[FusedScore],
+    loaded: Mapping[int, ChunkDetail],
+    limit: int,
+    judged: RerankScores | None,
+) -> _Chosen:
+    """Out of so many of the best, those to show; words that were loaded before are not loaded again."""
+    details = {**loaded, **hit_rows.details(tx, [one.number for one in rows if one.number not in loaded])}
+    rows = [one for one in rows if one.number in details]
+    head: tuple[str, ...] = ()
+    if judged:
+        texts = _passage_texts(rows[: judged.head], ranking.known, details)
+        rows, head = judged.rank(rows, texts), tuple(dict.fromkeys(texts))
+    settled = _newest_first(question, rows, ranking.known, details)
+    return _Chosen(_without_duplicates(settled, ranking.known, details, limit), details, head)
+
+
+def _best_of_each_row(ranking: Ranking) -> list[FusedScore]:
+    """The best piece of each row."""
+    best: dict[tuple[str, int], FusedScore] = {}
+    for one in ranking.ranked:
+        found = ranking.known[one.number]
+        best.setdefault((found.source, found.source_number), one)
+    return list(best.values())
+
+
+def _passage_texts(
+    ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail]
+) -> list[str]:
+    """Each text as it was embedded: a turn with its speaker."""
+    return [
+        f"{known[one.number].author}: {found[one.number].text}"
+        if known[one.number].source == "sessions"
+        else found[one.number].text
+        for one in ranked
+    ]
+
+
+def _newest_first(
+    question: ParsedQuestion, ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail]
+) -> list[FusedScore]:
+    """The newest first among statements of the same thing at the head of the list."""
+    head = ranked[:RECENCY_HEAD]
+    if len(head) < 2 or asks_for_the_past(question.text):
+        return ranked
+    asked = frozenset(word for term in question.terms for word in term.term.split())
+    said = [may_have(found[one.number].text, asked) for one in head]
+    statements: list[DatedStatement] = []
+    for place, one in enumerate(head):
+        # Without a word of the question that another has too it competes with nothing, and its terms are not needed.
+        alone = all(other == place or said[place].isdisjoint(said[other]) for other in range(len(head)))
+        terms = frozenset[str]() if alone else frozenset(index_terms(found[one.number].text).split())
+        statements.append(DatedStatement(one.number, known[one.number].created, terms, terms & asked))
+    by_number = {one.number: one for one in head}
+    order = [by_number[number] for number in order_by_recency(statements)]
+    seated = [
+        one if one is seat else one._replace(score=seat.score, added=(*one.added, ("newest", seat.score - one.score)))
+        for one, seat in zip(order, head, strict=True)
+    ]
+    return seated + ranked[RECENCY_HEAD:]
+
+
+def _without_duplicates(
+    ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail], limit: int
+) -> list[FusedScore]:
+    """Without turns that say what a better hit says: the same person again, or a memory that was taken from them."""
+    said: dict[str, list[tuple[str, str | None]]] = {}
+    kept: list[FusedScore] = []
+    for one in ranked:
+        text, author = found[one.number].text, known[one.number].author
+        turn = known[one.number].source == "sessions"
+        same = said.setdefault(outline(text), [])
+        if turn and any(by in (author, None) and says_the_same(text, other) for other, by in same):
+            continue
+        same.append((text, author if turn else None))
+        kept.append(one)
+        if len(kept) == limit:
+            break
+    return kept
+
+
+def _to_hits(question: ParsedQuestion, ranking: Ranking, chosen: _Chosen) -> list[tuple[int, Hit]]:
+    """The chosen as hits, each with its chunk and with why it ranks where it does."""
+    text_rank = {number: place for place, number in enumerate(ranking.pool.matches, start=1)}
+    vector_rank = {number: place for place, number in enumerate(ranking.pool.near, start=1)}
+    terms = tuple(term.word for term in question.sought)
+    hits: list[tuple[int, Hit]] = []
+    for one in chosen.ranked:
+        number = one.number
+        reasons = Reasons(
+            rung=ranking.pool.rung,
+            text_rank=text_rank.get(number),
+            text_score=ranking.scores.get(number) if number in text_rank else None,
+            vector_rank=vector_rank.get(number),
+            vector_score=ranking.cosines.get(number),
+            terms=terms,
+            added=one.added,
+        )
+        hits.append((number, to_hit(ranking.known[number], chosen.details[number], to_unit_score(one.score), reasons)))
+    return hits

@@ -1,0 +1,110 @@
+"""Recalls from a vault: checks the request, refreshes its sources, runs the pipeline, and asks the reranker."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from recollectum.domain.errors import ModelError
+from recollectum.domain.hit import RecallResult, SourceKind
+from recollectum.recall import pipeline
+from recollectum.recall.pipeline import Arms
+from recollectum.recall.query import RecallQuery, to_source, to_trust
+from recollectum.recall.rerank import RerankScores
+from recollectum.recall.result_limits import CAP_BY_SETTING, fit_token_budget
+from recollectum.settings.model import RecallSettings, split_sources
+from recollectum.storage.tables.index.search_filters import Filters
+from recollectum.text.cleaning import clean
+from recollectum.vault.intake.draft import check_aware, check_limit, checked_kind
+from recollectum.vault.refresh import refresh_before_search
+from recollectum.vault.runtime import VaultRuntime
+
+if TYPE_CHECKING:
+    from recollectum.models.rerank.port import Reranker
+
+_MOST_TOKENS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest:
+    """What a caller asks for, in the caller's words; what is None is left to the settings."""
+
+    query: str
+    limit: int | None = None
+    tokens: int | None = None
+    source: str | None = None
+    session_id: str | None = None
+    kind: str | None = None
+    speaker: str | None = None
+    agent: str | None = None
+    channel: str | None = None
+    trust: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    untrusted: bool | None = None
+    meaning: bool = True
+
+    def checked(self, rules: RecallSettings) -> RecallQuery:
+        """The query under the settings; a value that cannot be is refused."""
+        cap = CAP_BY_SETTING[rules.untrusted if self.untrusted is None else "all" if self.untrusted else "none"]
+        return RecallQuery(
+            text=clean(self.query),
+            limit=check_limit(min(rules.limit, rules.max) if self.limit is None else self.limit, rules.max),
+            filters=Filters(
+                sources=self._sources(rules),
+                session_id=self.session_id,
+                kind=None if self.kind is None else checked_kind(self.kind),
+                speaker=self.speaker,
+                agent=self.agent,
+                channel=self.channel,
+                trust=None if self.trust is None else to_trust(self.trust),
+                since=check_aware("since", self.since),
+                until=check_aware("until", self.until),
+            ),
+            # Whoever filters by trust has asked already.
+            max_untrusted=None if self.trust is not None and self.untrusted is None else cap,
+        )
+
+    def _sources(self, rules: RecallSettings) -> tuple[SourceKind, ...] | None:
+        if self.source is not None:
+            return (to_source(self.source),)
+        if self.session_id is self.kind is self.speaker is None:
+            usual = split_sources(rules.sources)
+            return usual if 0 < len(usual) < len(SourceKind) else None
+        return None
+
+
+def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
+    """What the vault knows about a text, best first."""
+    rules = runtime.settings.recall
+    query = request.checked(rules)
+    tokens = None if request.tokens is None else check_limit(request.tokens, _MOST_TOKENS, "tokens")
+    refresh_before_search(runtime)
+    # Before the snapshot: no transaction waits for a model.
+    nearest, missing = runtime.vectors.prepare(runtime.database, query.text) if request.meaning else (None, None)
+    arms = Arms(nearest, missing)
+    reranker, why = runtime.rerankers.get() if runtime.rerankers else (None, None)
+    if reranker is None or not query.text.strip():
+        found, _ = _answer(runtime, query, replace(arms, missing=missing or why))
+    else:
+        found = _answer_reranked(runtime, query, arms, reranker, rules.rerank_head)
+    return found if tokens is None else fit_token_budget(found, tokens)
+
+
+def _answer(runtime: VaultRuntime, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:
+    """The answer in one snapshot, and the texts of its head."""
+    return runtime.read(lambda tx, reading: pipeline.recall(tx, reading, query, arms))
+
+
+def _answer_reranked(
+    runtime: VaultRuntime, query: RecallQuery, arms: Arms, reranker: "Reranker", head: int
+) -> RecallResult:
+    """The answer with its head judged by a model between two snapshots; without its scores where it fails."""
+    found, texts = _answer(runtime, query, replace(arms, judged=RerankScores(head)))
+    if len(texts) < 2:
+        return found
+    try:
+        scores = reranker.scores(query.text, texts)
+    except ModelError as error:
+        return RecallResult(found, found.rung, found.degraded or str(error), held_back=found.held_back)
+    judged = RerankScores(head, dict(zip(texts, scores, strict=True)))
+    return _answer(runtime, query, replace(arms, judged=judged))[0]

@@ -35,8 +35,8 @@ def _open(place: Path, encryption: str = "auto") -> Recollectum:
     return Recollectum(place / "home", settings=settings, environ=environ)
 
 
-def _findings(home: Recollectum, *, fix: bool = False) -> list[HealthFinding]:
-    return examine(home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), fix=fix)
+def _findings(home: Recollectum, *, deep: bool = False, fix: bool = False) -> list[HealthFinding]:
+    return examine(home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), deep=deep, fix=fix)
 
 
 def _about(findings: list[HealthFinding], topic: str) -> list[HealthFinding]:
@@ -179,3 +179,5 @@ def test_a_text_that_was_changed_in_a_plain_file_is_noticed(place: Path) -> None
     with _open(place, "off") as home:
         (entry,) = home.admin.entries([Owner.parse(ANN)])
         assert any("text is not what was written" in fault for fault in read_vault(home.admin, entry).faults)
+        told = [one.words for one in _about(_findings(home, deep=True), "vault") if one.severity is Severity.PROBLEM]
+        assert any("text is not what was written" in words for words in told)

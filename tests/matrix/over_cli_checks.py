@@ -23,7 +23,7 @@ def _reads(held: Held) -> tuple[tuple[str, ...], ...]:
     return (
         ("recall", COMMON),
         ("context", COMMON),
-        ("profile",),
+        ("memories", "profile"),
         ("status", "--json"),
         ("memories", "list", "--json"),
         ("memories", "show", memory),
@@ -32,11 +32,11 @@ def _reads(held: Held) -> tuple[tuple[str, ...], ...]:
         ("sessions", "show", session),
         ("sessions", "export", session),
         ("events",),
-        ("diff", "--since", "2026-01-01"),
-        ("trash", "list"),
+        ("undo", "diff", "--since", "2026-01-01"),
+        ("memories", "trash", "list"),
         ("contacts", "list"),
         ("learnings", "list"),
-        ("receipts", "list"),
+        ("purge", "receipts", "list"),
         ("quarantine", "list"),
     )
 
@@ -51,7 +51,7 @@ def _writes(held: Held) -> tuple[tuple[str, ...], ...]:
         ("memories", "restore", held.memories["soft_deleted"]),
         ("sessions", "add", session, "user", "something of mine"),
         ("sessions", "delete", session, "--yes"),
-        ("undo",),
+        ("undo", "last"),
         ("index", "rebuild"),
     )
 

@@ -47,6 +47,13 @@ def test_help_loads_nothing_heavy() -> None:
     assert not {"apsw", "rich", "pydantic", "asyncio", "cryptography", "recollectum.engine"} & set(loaded)
 
 
+def test_there_are_at_most_thirty_six_commands() -> None:
+    first = {path.split()[1] for path, _ in commands() if " " in path}
+    assert len(first) <= 36, sorted(first)
+    # Each of these has become a part of another one.
+    assert not first & {"diff", "grow", "retention", "verify"}
+
+
 @pytest.mark.parametrize("path", [path for path, _ in commands()])
 def test_every_command_says_what_it_does(path: str) -> None:
     command = dict(commands())[path]

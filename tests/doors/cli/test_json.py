@@ -36,7 +36,7 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     ok("users", "add", "eve")
     key = ok("keys", "create", "--json").json["key"]["id"]
     old = ok("keys", "create", "--json").json["key"]["id"]
-    grant = ok("grants", "add", "--to", "eve", "--owner", "ada", "--permission", "read").word
+    grant = ok("users", "grants", "add", "--to", "eve", "--owner", "ada", "--permission", "read").word
     file = str(tmp_path / "talk.jsonl")
     for path, words in (
         *(("init", []), ("status", ["--check"]), ("upgrade", []), ("remember", ["tea"]), ("recall", ["tea"])),
@@ -49,12 +49,12 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *((f"settings {verb}", ["recall.limit"]) for verb in ("get", "unset")),
         *(("settings set", ["recall.limit", "7"]), ("settings show", []), ("settings migrate", [])),
         *(("settings path", []), ("users list", []), ("users add", ["bob"]), ("users show", ["bob"])),
-        *(("users link", ["bob", "telegram:42"]), ("users unlink", ["bob", "telegram:42"]), ("tenants list", [])),
-        *(("tenants set", ["acme"]), ("keys create", []), ("keys list", []), ("keys revoke", [key])),
+        *(("users link", ["bob", "telegram:42"]), ("users unlink", ["bob", "telegram:42"]), ("users tenants list", [])),
+        *(("users tenants set", ["acme"]), ("keys create", []), ("keys list", []), ("keys revoke", [key])),
         *(("keys rotate", [old]), ("daemon run", ["retention"]), ("daemon status", [])),
         ("mcp install", ["claude-code", "--yes"]),
-        *(("grants add", ["--to", "eve", "--owner", "ada", "--permission", "read"]), ("grants list", [])),
-        *(("grants withdraw", [grant]), ("events", []), ("encryption status", []), ("encryption new-code", [])),
+        *(("users grants add", ["--to", "eve", "--owner", "ada", "--permission", "read"]), ("users grants list", [])),
+        *(("users grants withdraw", [grant]), ("events", []), ("encryption status", []), ("encryption new-code", [])),
     ):
         yield path, [*path.split(), *words, "--json"]
     (tmp_path / "graph.jsonl").write_text(
@@ -76,7 +76,7 @@ def conversation_lines() -> Iterator[tuple[str, list[str]]]:
     begun = ok("sessions", "add", "user", "hello again", "--json").json["message"]["session_id"]
     ok("sessions", "add", "user", "I am allergic to peanuts.", "--channel", "signal")
     yield "consolidate", ["consolidate", "--all", "--json"]
-    yield "grow", ["grow", "--json"]
+    yield "review grow", ["review", "grow", "--json"]
     yield "review list", ["review", "list", "--json"]
     first, *_ = ok("review", "list", "--json").json["proposals"]
     ok("sessions", "add", "user", "I live in Lisbon.", "--channel", "matrix")
@@ -86,10 +86,10 @@ def conversation_lines() -> Iterator[tuple[str, list[str]]]:
         yield f"review {verb}", ["review", verb, proposal["id"], "--json"]
     yield "chat", ["chat", "--model", "scripted", "--once", "hi", "--json"]
     yield "context", ["context", "sky", "--json"]
-    yield "profile", ["profile", "--json"]
+    yield "memories profile", ["memories", "profile", "--json"]
     for verb, words in (("save", [begun, "here"]), ("list", []), ("resume", ["here"]), ("delete", ["here"])):
-        yield f"checkpoints {verb}", ["checkpoints", verb, *words, "--json"]
-    yield "checkpoints fork", ["checkpoints", "fork", begun, "1", "--json"]
+        yield f"sessions checkpoints {verb}", ["sessions", "checkpoints", verb, *words, "--json"]
+    yield "sessions checkpoints fork", ["sessions", "checkpoints", "fork", begun, "1", "--json"]
 
 
 def learning_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -113,8 +113,8 @@ def file_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"notes {verb}", ["notes", verb, *words, "--json"]
     yield "notes remove", ["notes", "remove", str(tmp_path / "notes"), "--json"]
     for verb, words in (("follow", [str(tmp_path / "notes")]), ("sync", []), ("list", [])):
-        yield f"transcripts {verb}", ["transcripts", verb, *words, "--json"]
-    yield "transcripts unfollow", ["transcripts", "unfollow", str(tmp_path / "notes"), "--json"]
+        yield f"sessions transcripts {verb}", ["sessions", "transcripts", verb, *words, "--json"]
+    yield "sessions transcripts unfollow", ["sessions", "transcripts", "unfollow", str(tmp_path / "notes"), "--json"]
     ok("credentials", "set", "mail", "--account", "ada", stdin=b"a-secret-of-mine\n")
     (tmp_path / "tokens.json").write_text("[]", encoding="utf-8")
     for verb, words in (
@@ -143,7 +143,6 @@ def upkeep_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     made = ok("backup", "--to", str(tmp_path / "stick"), "--json").json["backup"]
     yield "backup", ["backup", "--to", str(tmp_path / "stick"), "--json"]
     yield "restore", ["restore", made, "--into", str(tmp_path / "other"), "--json"]
-    yield "verify", ["verify", "--json"]
     yield "repair", ["repair", "--yes", "--json"]
     yield "doctor", ["doctor", "--json"]
 
@@ -151,19 +150,24 @@ def upkeep_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
 def undo_lines() -> Iterator[tuple[str, list[str]]]:
     """Commands about the way back."""
     memory = ok("remember", "forgotten by mistake").word
-    yield "undo", ["undo", "--json"]
-    yield "trash list", ["trash", "list", "--json"]
-    yield "trash restore", ["trash", "restore", "--since", "2026-01-01", "--yes", "--json"]
+    yield "undo list", ["undo", "list", "--json"]
+    yield "undo last", ["undo", "last", "--json"]
+    undone = ok("undo", "list", "--json").json["steps"][0]["event"]
+    yield "undo event", ["undo", "event", str(undone), "--json"]
+    ok("undo", "last")
+    yield "memories trash list", ["memories", "trash", "list", "--json"]
+    yield "memories trash restore", ["memories", "trash", "restore", "--since", "2026-01-01", "--yes", "--json"]
     assert ok("memories", "show", memory, "--json").json["memory"]["state"] == "active"
-    yield "diff", ["diff", "--since", "2026-01-01", "--json"]
+    yield "undo diff", ["undo", "diff", "--since", "2026-01-01", "--json"]
     ok("sessions", "add", "user", "from a bad place", "--channel", "bad")
     yield "sessions imports", ["sessions", "imports", "--json"]
+    (brought, *_) = ok("sessions", "imports", "--json").json["imports"]
+    yield "undo import", ["undo", "import", brought["id"], "--json"]
     made = ok("quarantine", "put", "agent:main", "--yes", "--json").json["quarantine"]["id"]
     yield "quarantine list", ["quarantine", "list", "--json"]
     yield "quarantine release", ["quarantine", "release", made, "--json"]
     yield "quarantine put", ["quarantine", "put", "tool:browser", "--yes", "--json"]
-    for verb in ("run", "reports"):
-        yield f"retention {verb}", ["retention", verb, "--json"]
+    yield "lifecycle reports", ["lifecycle", "reports", "--json"]
 
 
 def purge_lines() -> Iterator[tuple[str, list[str]]]:
@@ -178,11 +182,11 @@ def purge_lines() -> Iterator[tuple[str, list[str]]]:
     ):
         yield f"purge {verb}", ["purge", verb, *words, "--yes", "--json"]
     yield "purge finish", ["purge", "finish", "--json"]
-    yield "receipts list", ["receipts", "list", "--json"]
-    first, *_ = ok("receipts", "list", "--json").json["receipts"]
-    yield "receipts show", ["receipts", "show", first["id"], "--json"]
+    yield "purge receipts list", ["purge", "receipts", "list", "--json"]
+    first, *_ = ok("purge", "receipts", "list", "--json").json["receipts"]
+    yield "purge receipts show", ["purge", "receipts", "show", first["id"], "--json"]
     for verb in ("key", "verify"):
-        yield f"receipts {verb}", ["receipts", verb, "--json"]
+        yield f"purge receipts {verb}", ["purge", "receipts", verb, "--json"]
 
 
 def index_lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:

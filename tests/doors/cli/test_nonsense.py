@@ -23,7 +23,13 @@ MEANT = frozenset(
     {
         *("remember TEXT", "remember --key", "recall QUERY", "recall --session", "recall --speaker"),
         *("recall --agent", "recall --channel"),
-        *("context [QUERY]", "context --model", "context --agent", "profile --agent", "checkpoints save NAME"),
+        *(
+            "context [QUERY]",
+            "context --model",
+            "context --agent",
+            "memories profile --agent",
+            "sessions checkpoints save NAME",
+        ),
         *("policy explain TOOL", "policy explain --mode", "policy explain --client", "policy explain --server"),
         *("policy explain --user", "policy check --user"),
         *("learnings add TEXT", "learnings add --agent", "learnings add --home", "notes global edit TEXT"),
@@ -33,7 +39,7 @@ MEANT = frozenset(
         *("settings set VALUE", "backup --to"),
         *("memories list --before", "sessions list --before", "sessions list --key", "sessions export --output"),
         *(f"sessions add {place}" for place in ("[ID] ROLE TEXT", "--channel", "--agent", "--group", "--topic")),
-        *("sessions add --hook", "sessions add --native-id", "users add NAME", "tenants set NAME"),
+        *("sessions add --hook", "sessions add --native-id", "users add NAME", "users tenants set NAME"),
         # A home that can be made, and commands that look nobody up.
         *(
             "init --home",

@@ -1,4 +1,4 @@
-"""`recollectum purge` and `recollectum receipts`: asked first, answered with a receipt, and checked by anybody."""
+"""`recollectum purge` and its receipts: asked first, answered with a receipt, and checked by anybody."""
 
 import json
 from pathlib import Path
@@ -45,19 +45,19 @@ def test_a_receipt_is_shown_exported_and_checked(
     assert main(["purge", "session", _session(home), "--yes"]) == 0
     shown = capsys.readouterr().out
     assert "done" in shown
-    assert main(["receipts", "list", "--json"]) == 0
+    assert main(["purge", "receipts", "list", "--json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)["receipts"]
-    assert main(["receipts", "show", listed["id"], "--json"]) == 0
+    assert main(["purge", "receipts", "show", listed["id"], "--json"]) == 0
     exported = tmp_path / "receipt.json"
     exported.write_text(capsys.readouterr().out)
-    assert main(["receipts", "verify", str(exported)]) == 0
-    assert main(["receipts", "verify"]) == 0
-    assert main(["receipts", "key"]) == 0
+    assert main(["purge", "receipts", "verify", str(exported)]) == 0
+    assert main(["purge", "receipts", "verify"]) == 0
+    assert main(["purge", "receipts", "key"]) == 0
     assert listed["public_key"] in capsys.readouterr().out
     changed = json.loads(exported.read_text())
     changed["receipt"]["counts"]["messages"] = 0
     exported.write_text(json.dumps(changed))
-    assert main(["receipts", "verify", str(exported)]) == 1
+    assert main(["purge", "receipts", "verify", str(exported)]) == 1
     assert "changed, or not from this home" in capsys.readouterr().out
 
 
@@ -85,6 +85,20 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(
     assert main(["purge", *line, "--yes"]) == 1
     assert sentence in capsys.readouterr().err
     assert _session(home)
+
+
+@pytest.mark.feature("P9")
+def test_what_a_quarantine_set_aside_is_destroyed_as_the_command_advises(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["quarantine", "put", "agent:main", "--yes"]) == 0
+    advice = next(line for line in capsys.readouterr().err.splitlines() if "to destroy it: " in line)
+    line = advice.partition("to destroy it: recollectum ")[2].split()
+    assert line[:2] == ["purge", "source"]
+    assert main([*line, "--yes", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["receipt"]
+    assert (made["state"], made["counts"]["messages"]) == ("done", 1)
+    assert not any(_SECRET.encode() in path.read_bytes() for path in home.rglob("*") if path.is_file())
 
 
 def test_there_may_be_nothing_to_finish(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

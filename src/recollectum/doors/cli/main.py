@@ -12,13 +12,11 @@ from typer.core import TyperGroup
 from recollectum.doors.cli.benchmark import bench
 from recollectum.doors.cli.chat import chat
 from recollectum.doors.cli.commands.forget import (
-    diff,
     events,
     lifecycle,
     purge,
     quarantine,
     receipts,
-    retention,
     trash,
     undo,
 )
@@ -35,7 +33,6 @@ from recollectum.doors.cli.commands.operate import (
     restore,
     serve,
     upgrade,
-    verify,
 )
 from recollectum.doors.cli.commands.people import (
     credentials,
@@ -66,46 +63,46 @@ def _build() -> typer.Typer:
     # Plain help: rich would make it slower, and unreadable where there is no colour.
     app = typer.Typer(name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True)(_root)
-    for one in (init, status, remember, recall, context, chat, profile, consolidate, review):
+    for one in (init, status, remember, recall, context, chat, consolidate):
         one.add_to(app)
     memories.add_history_to(memories.app)
+    profile.add_to(memories.app)
+    memories.app.add_typer(trash.app, name="trash")
     export_import.add_to(sessions.app)
+    sessions.app.add_typer(checkpoints.app, name="checkpoints")
+    sessions.app.add_typer(transcripts.app, name="transcripts")
+    purge.app.add_typer(receipts.app, name="receipts")
+    users.app.add_typer(tenants.app, name="tenants")
+    users.app.add_typer(grants.app, name="grants")
     notes.app.add_typer(notes.global_app, name="global")
     for group in (
         memories,
         sessions,
-        checkpoints,
         notes,
         learnings,
         index,
         lifecycle,
-        retention,
-        trash,
+        undo,
         quarantine,
         purge,
-        receipts,
         review,
         contacts,
         settings,
         users,
-        tenants,
         keys,
         credentials,
-        grants,
         encryption,
         policy,
         daemon,
         bench,
     ):
         app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
-    # Its own name is taken by the transcripts that go out and come in by hand.
-    app.add_typer(transcripts.app, name="transcripts")
     serve.add_to(app)
     console.add_to(app)
     app.add_typer(mcp.app, name="mcp")
-    for one in (undo, diff, events, upgrade, hook):
+    for one in (events, upgrade, hook):
         one.add_to(app)
-    for one in (backup, restore, verify, doctor, repair):
+    for one in (backup, restore, doctor, repair):
         one.add_to(app)
     return app
 

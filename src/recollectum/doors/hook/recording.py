@@ -13,7 +13,7 @@ from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 
 _CHANNEL = "cli"
-#: A transcript that is larger is left to `recollectum transcripts follow`, which reads it piece by piece.
+#: A transcript that is larger is left to `recollectum sessions transcripts follow`, which reads it piece by piece.
 MAX_TRANSCRIPT = 256 * 2**20
 #: How many sessions under one key, and messages of each, are looked through for what is known.
 _MOST_SESSIONS = 20

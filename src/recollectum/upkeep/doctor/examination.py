@@ -14,9 +14,13 @@ def examine(
     clock_of: Callable[[Owner], ClockReading],
     *,
     owners: Sequence[Owner] | None = None,
+    deep: bool = False,
     fix: bool = False,
 ) -> list[HealthFinding]:
-    """Everything about an open home and all vaults, or some; with `fix`, what is of no use to anybody is removed."""
+    """Everything about an open home and all vaults, or some.
+
+    With `deep` every page and row is read; with `fix`, what is of no use to anybody is removed.
+    """
     home, clock = admin.home, admin.clock
     found = [
         *vault_checks.key(admin),
@@ -26,9 +30,10 @@ def examine(
         *home_checks.unfinished(home, clock, fix=fix),
         *home_checks.backups(home, clock),
         *vault_checks.orphans(admin, fix=fix),
+        *(vault_checks.base(admin) if deep and owners is None else ()),
     ]
     for entry in admin.entries(owners):
-        inside = list(vault_checks.vault(admin, entry))
+        inside = list(vault_checks.vault(admin, entry, deep=deep))
         found += inside
         if all(one.severity is Severity.FINE for one in inside):
             found += _clock(entry.owner, clock_of(entry.owner))

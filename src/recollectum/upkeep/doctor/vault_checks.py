@@ -70,15 +70,12 @@ def read_base(admin: HomeAdmin) -> tuple[str, ...]:
     return tuple(found)
 
 
-def read_vault(
-    admin: HomeAdmin, entry: VaultEntry, *, data: bool = True, progress: Callable[[int], None] = lambda _: None
-) -> VaultReport:
+def read_vault(admin: HomeAdmin, entry: VaultEntry, *, data: bool = True) -> VaultReport:
     """Look at a vault without changing it: the structure, and with `data` every page and row."""
     try:
         faults, missing = _look(admin, entry, data=data)
     except (StorageError, KeyProblem) as error:
         faults, missing = [str(error)], []
-    progress(1)
     return VaultReport(owner=entry.owner, vault_id=entry.id, faults=tuple(faults), gaps=tuple(missing))
 
 
@@ -177,14 +174,20 @@ def orphans(admin: HomeAdmin, *, fix: bool) -> Iterator[HealthFinding]:
             yield _orphan(admin, path, fix=fix)
 
 
-def vault(admin: HomeAdmin, entry: VaultEntry) -> Iterator[HealthFinding]:
-    """What one vault is like."""
-    report = read_vault(admin, entry, data=False)
+def base(admin: HomeAdmin) -> Iterator[HealthFinding]:
+    """What is wrong with the catalog and the wrapped keys, read to the last page."""
+    for fault in read_base(admin):
+        cure = "restore it from a backup: recollectum restore FOLDER"
+        yield HealthFinding(topic="home", severity=Severity.PROBLEM, words=fault, cure=cure)
+
+
+def vault(admin: HomeAdmin, entry: VaultEntry, *, deep: bool) -> Iterator[HealthFinding]:
+    """What one vault is like; with `deep` every page and row is read."""
+    report = read_vault(admin, entry, data=deep)
     topic = f"vault of {entry.owner}"
+    closer = "" if deep else f"look closer with: recollectum doctor --deep --user {entry.owner}; then "
     for fault in report.faults:
-        cure = (
-            f"look closer with: recollectum verify --read-data --user {entry.owner}; then repair, or restore a backup"
-        )
+        cure = f"{closer}salvage it: recollectum repair --user {entry.owner}; or restore a backup"
         yield HealthFinding(topic=topic, severity=Severity.PROBLEM, words=fault, cure=cure)
     for gap in report.gaps:
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=f"{gap}, lost in an earlier damage")

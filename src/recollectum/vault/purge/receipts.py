@@ -53,7 +53,7 @@ class Receipts:
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def read(self, text: str) -> Receipt:
-        """A receipt from its JSON text, as `recollectum receipts show --json` writes it."""
+        """A receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
         try:
             given = json.loads(text)
         except ValueError:

@@ -1,4 +1,4 @@
-"""The commands of the way back: undo, diff, trash and retention."""
+"""The commands of the way back: undo, diff, trash and the reports of sweeps."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -28,42 +28,41 @@ def forgotten(text: str, days: int) -> str:
 def test_undo_takes_back_the_last_change_says_so_and_tells_how_to_redo() -> None:
     memory = ok("remember", "tea").word
     ok("memories", "edit", memory, "coffee")
-    done = ok("undo")
+    done = ok("undo", "last")
     assert done.out.startswith(f"undone: {memory} edited by ")
     assert contents() == ["tea"]
     redo = done.err.strip().removeprefix("to bring it back: recollectum ")
     ok(*redo.split())
     assert contents() == ["coffee"]
-    listed = ok("undo", "--dry-run", "--json").json["steps"]
+    listed = ok("undo", "list", "--json").json["steps"]
     assert [step["type"] for step in listed[-2:]] == ["edited", "created"]
     assert contents() == ["coffee"]
 
 
 def test_undo_says_in_words_what_it_cannot() -> None:
-    assert "nothing was done" in refused("undo")
+    assert "nothing was done" in refused("undo", "last")
     kept = ok("remember", "kept").word
     gone = ok("remember", "gone").word
     ok("purge", "memory", gone, "--yes")
-    assert "destroyed for good" in refused("undo")
-    done = ok("undo", "--last", "9")
+    assert "destroyed for good" in refused("undo", "last")
+    done = ok("undo", "last", "9")
     assert kept in done.out
     assert f"not undone: memory '{gone}' was destroyed for good" in done.err
-    assert "is no event" in refused("undo", "abc", code=2)
-    assert "not both" in refused("undo", "5", "--last", "2", code=2)
-    assert "there is no run" in refused("undo", "run_none")
+    assert "is no event" in refused("undo", "event", "abc", code=2)
+    assert "there is no run" in refused("undo", "event", "run_none")
 
 
 def test_diff_reads_as_one_and_shows_nothing_deleted() -> None:
     forgotten("the blue kingfisher", 3)
     old = ok("remember", "tea").word
     ok("memories", "edit", old, "coffee")
-    shown = ok("diff", "--since", "2020-01-01")
+    shown = ok("undo", "diff", "--since", "2020-01-01")
     assert shown.out == f"+ {old} coffee\n"
     assert "1 memory learned since 2020-01-01" in shown.err
     since = (datetime.now(UTC) - timedelta(days=1)).isoformat()
-    assert ok("diff", "--since", since, "--json").json["diff"]["learned"][0]["content"] == "coffee"
+    assert ok("undo", "diff", "--since", since, "--json").json["diff"]["learned"][0]["content"] == "coffee"
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    assert "nothing changed" in ok("diff", "--since", tomorrow).err
+    assert "nothing changed" in ok("undo", "diff", "--since", tomorrow).err
 
 
 @pytest.mark.feature("M8")
@@ -72,33 +71,34 @@ def test_the_trash_gives_back_a_day_after_a_look_and_a_yes() -> None:
     forgotten("of another day", 5)
     memory = forgotten("the blue kingfisher", 3)
     day = f"{datetime.now(UTC) - timedelta(days=3):%Y-%m-%d}"
-    assert ok("trash", "list", "--deleted-on", day).out.startswith(memory)
-    unasked = call("trash", "restore", "--deleted-on", day)
+    assert ok("memories", "trash", "list", "--deleted-on", day).out.startswith(memory)
+    unasked = call("memories", "trash", "restore", "--deleted-on", day)
     assert unasked.code == 2
     assert f"{memory} the blue kingfisher" in unasked.err
     assert "no terminal to ask" in unasked.err
-    assert ok("trash", "restore", "--deleted-on", day, "--dry-run").out.startswith(memory)
+    assert ok("memories", "trash", "restore", "--deleted-on", day, "--dry-run").out.startswith(memory)
     assert contents() == []
-    with Terminal("trash", "restore", "--deleted-on", day) as terminal:
+    with Terminal("memories", "trash", "restore", "--deleted-on", day) as terminal:
         terminal.wait_for("1 memory would be active again. Go on? [y/N]")
         terminal.press("n\n")
         assert terminal.end() == 1
     assert contents() == []
-    assert ok("trash", "restore", "--deleted-on", day, "--yes").out == f"{memory} is active again\n"
+    assert ok("memories", "trash", "restore", "--deleted-on", day, "--yes").out == f"{memory} is active again\n"
     assert contents() == ["the blue kingfisher"]
-    assert "say what to restore" in refused("trash", "restore", code=2)
-    assert "not both" in refused("trash", "list", "--deleted-on", day, "--since", day, code=2)
+    assert "say what to restore" in refused("memories", "trash", "restore", code=2)
+    assert "not both" in refused("memories", "trash", "list", "--deleted-on", day, "--since", day, code=2)
 
 
 @pytest.mark.feature("P6")
 def test_the_first_destroying_sweep_asks_and_every_sweep_is_reported() -> None:
     forgotten("the blue kingfisher", 10)
-    assert "for the first time in this vault" in refused("retention", "run", code=2)
-    waiting = call("retention", "reports")
+    ok("daemon", "run", "retention")
+    waiting = call("lifecycle", "reports")
     assert "needs_confirmation" in waiting.out
-    assert "recollectum retention run --yes" in waiting.err
-    assert ok("retention", "run", "--yes").out == "1 memory destroyed\n"
-    assert ok("retention", "run").out == "nothing moved\n"
-    states = [one["state"] for one in ok("retention", "reports", "--json").json["sweeps"]]
+    assert "recollectum lifecycle run --yes" in waiting.err
+    assert "1 memory would be destroyed for good" in refused("lifecycle", "run", code=2)
+    assert ok("lifecycle", "run", "--yes").out == "1 memory marked for destruction\n1 memory destroyed\n"
+    assert ok("lifecycle", "run").out == "nothing moved\n"
+    states = [one["state"] for one in ok("lifecycle", "reports", "--json").json["sweeps"]]
     assert states == ["done", "done", "needs_confirmation"]
-    assert "kingfisher" not in ok("retention", "reports", "--json").out
+    assert "kingfisher" not in ok("lifecycle", "reports", "--json").out

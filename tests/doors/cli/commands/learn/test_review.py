@@ -77,9 +77,9 @@ def test_a_run_is_taken_back() -> None:
 def test_growing_proposes_to_replace_what_cannot_both_hold_and_nothing_more() -> None:
     ok("remember", "I live in Porto")
     ok("remember", "I live in Lisbon")
-    assert len(ok("grow", "--dry-run", "--json").json["findings"]) == 1
+    assert len(ok("review", "grow", "--dry-run", "--json").json["findings"]) == 1
     assert waiting() == []
-    (laid,) = ok("grow", "--json").json["proposals"]
-    assert call("grow").err == "nothing to propose\n"
+    (laid,) = ok("review", "grow", "--json").json["proposals"]
+    assert call("review", "grow").err == "nothing to propose\n"
     ok("review", "approve", laid["id"])
     assert [one["content"] for one in ok("memories", "list", "--json").json["memories"]] == ["I live in Lisbon"]

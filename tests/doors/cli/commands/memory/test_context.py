@@ -47,30 +47,30 @@ def test_what_cannot_be_is_refused_in_a_sentence() -> None:
     ok("remember", "tea")
     assert refused("context", "tea", "--tokens", "0") == "tokens 0 is out of range; use 1 to 10000000"
     assert "there is no session 'ses_none'" in refused("context", "--session", "ses_none")
-    assert refused("checkpoints", "resume", "gone") == "there is no checkpoint 'gone' in this vault"
+    assert refused("sessions", "checkpoints", "resume", "gone") == "there is no checkpoint 'gone' in this vault"
 
 
 @pytest.mark.feature("A11")
 def test_the_profile_names_its_memories_and_its_maker() -> None:
     memory = ok("remember", "Grace lives in Lyon").word
-    answer = ok("profile", "--refresh")
+    answer = ok("memories", "profile", "--refresh")
     assert answer.out == f"- Grace lives in Lyon ({memory})\n"
     assert answer.err == "by: rules\n"
-    made = ok("profile", "--json").json["profile"]
+    made = ok("memories", "profile", "--json").json["profile"]
     assert made == {"bullets": [{"text": "Grace lives in Lyon", "memory_ids": [memory]}], "by": "rules"}
     ok("memories", "forget", memory)
-    assert ok("profile", "--json").json == {"profile": None}
+    assert ok("memories", "profile", "--json").json == {"profile": None}
 
 
 @pytest.mark.feature("C18")
 def test_a_conversation_goes_on_from_a_checkpoint() -> None:
     session = talk("one", "two")
-    assert ok("checkpoints", "save", session, "here").out == f"here: message 2 of {session}\n"
+    assert ok("sessions", "checkpoints", "save", session, "here").out == f"here: message 2 of {session}\n"
     talk("three")
-    assert ok("checkpoints", "list").out.split("\t")[:3] == ["here", session, "2"]
-    fork = ok("checkpoints", "resume", "here").word
+    assert ok("sessions", "checkpoints", "list").out.split("\t")[:3] == ["here", session, "2"]
+    fork = ok("sessions", "checkpoints", "resume", "here").word
     assert talk("four") == fork
-    other = ok("checkpoints", "fork", session, "1", "--json").json["session"]
+    other = ok("sessions", "checkpoints", "fork", session, "1", "--json").json["session"]
     assert (other["message_count"], other["extra"]["forked_from"]["session_id"]) == (1, session)
-    ok("checkpoints", "delete", "here")
-    assert "there is no checkpoint" in ok("checkpoints", "list").err
+    ok("sessions", "checkpoints", "delete", "here")
+    assert "there is no checkpoint" in ok("sessions", "checkpoints", "list").err

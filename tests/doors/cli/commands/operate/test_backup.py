@@ -65,21 +65,21 @@ def test_contradictions_and_strangers_are_refused(remembered: str) -> None:
 def test_damage_is_verified_explained_and_repaired(remembered: str) -> None:
     for number in range(3):
         ok("remember", f"number {number} of the things to keep")
-    assert ok("verify", "--read-data", "--json").json["sound"] is True
+    assert call("doctor", "--deep", "--json").json["severity"] == "warning"
     path = _vault_file()
     raw = bytearray(path.read_bytes())
     at = raw.index(b"number 1 of the things")
     raw[at // 4096 * 4096 : at // 4096 * 4096 + 8] = bytes(8)
     path.write_bytes(raw)
-    found = call("verify", "--read-data", "--json")
-    assert (found.code, found.json["sound"]) == (1, False)
-    assert found.json["vaults"][0]["faults"]
-    assert call("verify", "--read-data").code == 1
+    found = call("doctor", "--deep", "--json")
+    assert (found.code, found.json["severity"]) == (1, "problem")
+    cures = [one["cure"] for one in found.json["findings"] if one["topic"] == "vault of user:ada"]
+    assert "recollectum repair --user user:ada" in cures[0]
     assert "--yes" in refused("repair", code=2)
     done = ok("repair", "--yes", "--json").json
     assert done["lost"] > 0
     assert Path(done["repair"]["evidence"], path.name).read_bytes() == bytes(raw)
-    assert ok("verify", "--read-data").out.startswith("ada: sound")
+    assert call("doctor", "--deep", "--json").json["severity"] == "warning"
     assert "nothing is wrong" in ok("repair", "--yes").out
 
 

@@ -105,10 +105,10 @@ def test_a_grant_opens_what_it_names_until_it_is_withdrawn(monkeypatch: pytest.M
     ok("users", "add", "alice")
     ok("remember", "ada likes tea")
     ok("remember", "closed on Monday", "--user", "global")
-    grant = ok("grants", "add", "--to", "alice", "--owner", "ada", "--permission", "read")
+    grant = ok("users", "grants", "add", "--to", "alice", "--owner", "ada", "--permission", "read")
     assert grant.err == "alice may read what is ada's\n"
-    ok("grants", "add", "--to", "alice", "--owner", "global", "--permission", "read")
-    rows = [line.split("\t")[1:5] for line in ok("grants", "list").out.splitlines()]
+    ok("users", "grants", "add", "--to", "alice", "--owner", "global", "--permission", "read")
+    rows = [line.split("\t")[1:5] for line in ok("users", "grants", "list").out.splitlines()]
     assert rows == [["alice", "read", "ada", "user"], ["alice", "read", "global", "global"]]
     key = secret("--user", "alice")
     with monkeypatch.context() as patch:
@@ -116,7 +116,7 @@ def test_a_grant_opens_what_it_names_until_it_is_withdrawn(monkeypatch: pytest.M
         assert "tea" in ok("recall", "likes", "--user", "ada").out
         assert "Monday" in ok("recall", "closed", "--user", "global").out
         assert "no grant to write" in refused("remember", "x", "--user", "ada")
-    ok("grants", "withdraw", grant.word)
+    ok("users", "grants", "withdraw", grant.word)
     monkeypatch.setenv("RECOLLECTUM_API_KEY", key)
     assert call("recall", "likes", "--user", "ada").code == 1
 
@@ -124,7 +124,7 @@ def test_a_grant_opens_what_it_names_until_it_is_withdrawn(monkeypatch: pytest.M
 def test_a_grant_of_one_session_names_it() -> None:
     ok("users", "add", "alice")
     session = ok("sessions", "add", "user", "hi", "--json").json["message"]["session_id"]
-    line = ("grants", "add", "--to", "alice", "--owner", "ada", "--permission", "read")
+    line = ("users", "grants", "add", "--to", "alice", "--owner", "ada", "--permission", "read")
     assert ok(*line, "--session", session, "--json").json["grant"]["scope"] == "session"
     assert "scope session names a session id" in refused(*line, "--scope", "session")
     assert "permission 'fly' is unknown" in refused(*line[:-1], "fly")
@@ -132,18 +132,18 @@ def test_a_grant_of_one_session_names_it() -> None:
 
 @pytest.mark.feature("M2")
 def test_a_tenant_keeps_the_periods_that_are_not_named() -> None:
-    ok("tenants", "set", "acme", "--grace-days", "30")
-    assert ok("tenants", "set", "acme", "--active-days", "5", "--json").json["tenant"]["retention_days"] == {
+    ok("users", "tenants", "set", "acme", "--grace-days", "30")
+    assert ok("users", "tenants", "set", "acme", "--active-days", "5", "--json").json["tenant"]["retention_days"] == {
         "grace": 30,
         "active": 5,
     }
-    assert "acme" in ok("tenants", "list").out
+    assert "acme" in ok("users", "tenants", "list").out
     ok("users", "add", "bob", "--tenant", "acme")
     memory = ok("remember", "tea", "--user", "bob").word
     rows = [line.split("\t") for line in ok("lifecycle", "preview", "--at", "+6d", "--user", "bob").out.splitlines()]
     assert [(row[0], row[3]) for row in rows] == [(memory, "archived")]
     assert "there is no tenant 'nope'" in refused("users", "add", "eve", "--tenant", "nope")
-    assert "is not allowed" in refused("tenants", "set", "acme", "--grace-days", "-1")
+    assert "is not allowed" in refused("users", "tenants", "set", "acme", "--grace-days", "-1")
 
 
 @pytest.mark.feature("A14")

@@ -3,10 +3,8 @@
 purge       erases for good, with a receipt
 receipts    lists and verifies receipts
 trash       lists and restores what was deleted
-undo        takes changes back
-diff        shows what changed since a time
+undo        undoes changes, and shows what changed since a time
 quarantine  takes one source out of recall
-lifecycle   previews and runs steps that are due
-retention   runs the sweep, and reports sweeps
+lifecycle   previews and runs steps that are due, and reports sweeps
 events      the audit trail
 """

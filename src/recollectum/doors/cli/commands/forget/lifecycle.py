@@ -1,4 +1,4 @@
-"""`recollectum lifecycle`: previews and runs the steps that time has made due."""
+"""`recollectum lifecycle`: previews and runs the steps that time has made due, and reports what sweeps did."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from recollectum.vault.retention.trash import Sweep
     from recollectum.vault.vault import Vault
 
-app = new_group("Show and take the steps of memories whose time has come.")
+app = new_group("Show and take the steps of memories whose time has come, and read what the sweeps did.")
 
+_WAITS = "needs_confirmation"
 _REASONS = {
     "expires_at": "its time to live is over",
     "archive_at": "its active time is over",
@@ -74,6 +75,31 @@ def run_lifecycle(
     if held is not None:
         note(explain_held_clock(reading))
         raise typer.Exit(FAILED)
+
+
+@command(app, "reports")
+def reports(
+    run: Run,
+    *,
+    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+    before: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Only those before this one.")] = None,
+) -> None:
+    """List what the last sweeps did, in counts; newest first."""
+    with open_user_vault(run) as vault:
+        found = vault.privacy.trash.reports(before=before, limit=limit)
+    rows = [
+        (one.number, one.at, one.state, one.archived, one.deleted, one.marked, one.purged, one.waiting) for one in found
+    ]
+    headings = ("number", "when", "state", "archived", "deleted", "marked", "destroyed", "waiting")
+    answer_rows(run, {"sweeps": found}, headings, rows)
+    if not found:
+        note("no sweep has run yet")
+    elif found[0].state.value == _WAITS:
+        note(f"{_asked(found[0])}; agree with: recollectum lifecycle run --yes")
+
+
+def _asked(swept: "Sweep") -> str:
+    return f"{plural(swept.waiting, 'memory')} would be destroyed for good, for the first time in this vault"
 
 
 def explain_held_clock(reading: "ClockReading") -> str:

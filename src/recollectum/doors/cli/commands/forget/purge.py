@@ -22,6 +22,7 @@ app = new_group("Erase for good: see what would go, say yes, and get a signed re
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")]
 _IMPORTED = "imported"
+_QUARANTINE = "quarantine:"
 
 
 @command(app, "user")
@@ -75,8 +76,7 @@ def source(
     """Erase what came from a source, and follow it no more; the files themselves are not touched."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
 
-    wanted = place if place == _IMPORTED else str(Path(place).expanduser().resolve())
-    _in_vault(run, PurgeRequest.of_source(wanted), "all that came from there goes", yes, dry_run)
+    _in_vault(run, PurgeRequest.of_source(_source_of(place)), "all that came from there goes", yes, dry_run)
 
 
 @command(app, "older-than")
@@ -117,6 +117,13 @@ def finish(run: Run) -> None:
     if not made:
         note("no purge waits")
     _leave(made)
+
+
+def _source_of(place: str) -> str:
+    """A path is made whole, as the vault keeps it; the names that are no path stay as they are."""
+    if place == _IMPORTED or place.startswith(_QUARANTINE):
+        return place
+    return str(Path(place).expanduser().resolve())
 
 
 def _in_vault(run: Run, request: "PurgeRequest", what: str, yes: bool, dry_run: bool) -> None:  # noqa: FBT001

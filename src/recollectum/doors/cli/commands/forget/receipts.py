@@ -1,4 +1,4 @@
-"""`recollectum receipts`: lists the signed receipts of purges, and verifies one."""
+"""`recollectum purge receipts`: lists the signed receipts of purges, and verifies one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`recollectum trash`: lists what was deleted, and restores it."""
+"""`recollectum memories trash`: lists what was deleted, and restores it."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated

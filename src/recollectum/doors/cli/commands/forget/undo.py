@@ -1,16 +1,19 @@
-"""`recollectum undo`: takes the last changes of memories back."""
+"""`recollectum undo`: undoes changes of memories, and shows what changed since a time."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollectum.doors.cli.terminal.errors import Misuse
-from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, moment, note, plural
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.times import parse_time
 
 if TYPE_CHECKING:
+    from recollectum.vault.undo.diff import Diff
     from recollectum.vault.undo.service import Undone
     from recollectum.vault.undo.steps import UndoStep
     from recollectum.vault.vault import Vault
@@ -18,48 +21,38 @@ if TYPE_CHECKING:
 _RUN = "run_"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Give the command to the program."""
-    command(app, "undo")(undo)
+app = new_group("Undo changes of memories, list what can be undone, and show what changed since a time.")
 
 
-def undo(
-    run: Run,
-    event: Annotated[
-        str | None, typer.Argument(metavar="[EVENT]", help="A number of `recollectum events`, or a consolidation run.")
-    ] = None,
-    *,
-    last: Annotated[int | None, typer.Option(metavar="N", help="The last N changes; else the last one.")] = None,
-    import_: Annotated[
-        str | None, typer.Option("--import", metavar="ID", help="A whole import; see `recollectum sessions imports`.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the last changes, or what an import is.")
-    ] = False,
+@command(app, "last")
+def last(
+    run: Run, count: Annotated[int, typer.Argument(metavar="[N]", help="How many changes; else the last one.")] = 1
 ) -> None:
-    """Undo changes of memories: saved, edited, superseded, archived, restored or forgotten. Undo again to redo."""
-    if import_ is not None:
-        _undo_import(run, import_, dry_run=dry_run, alone=event is None and last is None)
-        return
-    if event is not None and (last is not None or dry_run):
-        raise Misuse("name an event or give --last, not both")
+    """Undo the last changes: saved, edited, superseded, archived, restored or forgotten. Undo again to redo."""
     with open_user_vault(run) as vault:
-        if dry_run:
-            steps = vault.privacy.undo.steps(10 if last is None else last)
-            answer(run, {"steps": [_plain(step) for step in steps]}, map(_told, steps))
-            return
-        done = _undo(vault, event, 1 if last is None else last)
-    document = {"undone": [_plain(step) for step in done.steps], "refused": done.refused, "event": done.event}
-    answer(run, document, [f"undone: {_told(step)}" for step in done.steps])
-    for one in done.refused:
-        note(f"not undone: {one.why}")
-    if done.event is not None:
-        note(f"to bring it back: recollectum undo {done.event}")
+        done = vault.privacy.undo.last(count)
+    _answer(run, done)
 
 
-def _undo_import(run: Run, import_id: str, *, dry_run: bool, alone: bool) -> None:
-    if not alone:
-        raise Misuse("give --import, or an event or --last, not both")
+@command(app, "event")
+def event(
+    run: Run,
+    number: Annotated[str, typer.Argument(metavar="EVENT", help="From `recollectum events`, or a consolidation run.")],
+) -> None:
+    """Undo one change, or all that one consolidation run did."""
+    with open_user_vault(run) as vault:
+        done = _undo(vault, number)
+    _answer(run, done)
+
+
+@command(app, "import")
+def import_(
+    run: Run,
+    import_id: Annotated[str, typer.Argument(metavar="ID", help="An import of `recollectum sessions imports`.")],
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
+) -> None:
+    """Undo a whole import: its messages are set aside, and what was learned from them goes to the trash."""
     with open_user_vault(run) as vault:
         if dry_run:
             found = vault.privacy.quarantine.preview(f"import:{import_id}")
@@ -73,15 +66,51 @@ def _undo_import(run: Run, import_id: str, *, dry_run: bool, alone: bool) -> Non
     note(f"to bring it back: recollectum quarantine release {done.id}")
 
 
-def _undo(vault: "Vault", event: str | None, last: int) -> "Undone":
-    if event is None:
-        return vault.privacy.undo.last(last)
-    if event.startswith(_RUN):
-        return vault.privacy.undo.run(event)
+@command(app, "list")
+def list_steps(run: Run, *, limit: Annotated[int, typer.Option(help="How many at most.")] = 10) -> None:
+    """List the last changes that can be undone, newest first."""
+    with open_user_vault(run) as vault:
+        steps = vault.privacy.undo.steps(limit)
+    answer(run, {"steps": [_plain(step) for step in steps]}, map(_told, steps))
+
+
+@command(app, "diff")
+def diff(
+    run: Run,
+    *,
+    since: Annotated[str, typer.Option(metavar="DATE", help="2026-11-15, or with a time.")],
+) -> None:
+    """Show what was learned (+), changed (- and +), restored (+) and forgotten (-) since a time."""
+    when = parse_time(since)
+    with open_user_vault(run) as vault:
+        found = vault.privacy.undo.diff(when)
+    answer(run, {"diff": found}, map(one_line, _lines(found)))
+    counts = (
+        (len(found.learned), "learned"),
+        (len(found.changed), "changed"),
+        (len(found.restored), "restored"),
+        (len(found.forgotten), "forgotten"),
+    )
+    told = [f"{plural(count, 'memory')} {what}" for count, what in counts if count]
+    note(f"{', '.join(told) or 'nothing changed'} since {moment(when)}")
+
+
+def _answer(run: Run, done: "Undone") -> None:
+    document = {"undone": [_plain(step) for step in done.steps], "refused": done.refused, "event": done.event}
+    answer(run, document, [f"undone: {_told(step)}" for step in done.steps])
+    for one in done.refused:
+        note(f"not undone: {one.why}")
+    if done.event is not None:
+        note(f"to bring it back: recollectum undo event {done.event}")
+
+
+def _undo(vault: "Vault", number: str) -> "Undone":
+    if number.startswith(_RUN):
+        return vault.privacy.undo.run(number)
     # More digits do not fit a row.
-    if not (event.isascii() and event.isdecimal() and len(event) < 19):
-        raise Misuse(f"{event!r} is no event; give a number of `recollectum events`, or the id of a consolidation run")
-    return vault.privacy.undo.event(int(event))
+    if not (number.isascii() and number.isdecimal() and len(number) < 19):
+        raise Misuse(f"{number!r} is no event; give a number of `recollectum events`, or the id of a consolidation run")
+    return vault.privacy.undo.event(int(number))
 
 
 def _plain(step: "UndoStep") -> dict[str, object]:
@@ -98,3 +127,13 @@ def _plain(step: "UndoStep") -> dict[str, object]:
 def _told(step: "UndoStep") -> str:
     what = f"run {' '.join(step.run_ids)}" if step.run_ids else f"{' '.join(step.subjects)} {step.type}"
     return one_line(f"{what} by {step.actor}, {moment(step.at)}, event {step.event}")
+
+
+def _lines(found: "Diff") -> Iterator[str]:
+    for one in (*found.learned, *found.restored):
+        yield f"+ {one.id} {one.content}"
+    for pair in found.changed:
+        yield f"- {pair.before.id} {pair.before.content}"
+        yield f"+ {pair.after.id} {pair.after.content}"
+    for gone in found.forgotten:
+        yield f"- {gone.memory_id} {gone.memory.content if gone.memory else '...'} ({gone.state})"

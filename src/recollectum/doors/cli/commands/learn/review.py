@@ -1,4 +1,4 @@
-"""`recollectum review` and `grow`: decides proposals, and proposes merges of memories."""
+"""`recollectum review`: decides proposals, and proposes merges of memories."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,11 +81,7 @@ def _details(proposal: "Proposal") -> list[tuple[str, object]]:
     ]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, "grow")(grow)
-
-
+@command(app, "grow")
 def grow(
     run: Run,
     *,

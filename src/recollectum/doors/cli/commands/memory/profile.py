@@ -1,4 +1,4 @@
-"""`recollectum profile`: shows who the person is, in a few bullets with their sources."""
+"""`recollectum memories profile`: shows who the person is, in a few bullets with their sources."""
 
 from typing import Annotated
 

@@ -27,13 +27,14 @@ def add_to(app: typer.Typer) -> None:
 def doctor(
     run: Run,
     *,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every page and every row as well.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Remove leftovers that hold nothing.")] = False,
 ) -> None:
     """Look at everything that can go wrong, and explain it; exit code 1 for a problem, 3 for a warning, else 0."""
     # Only now: what examines a home is of no use to any other command.
     from recollectum.upkeep.doctor.home_checks import Severity, fine, worst  # noqa: PLC0415
 
-    found = [fine("version", installed_version()), *_examined(run, fix=fix)]
+    found = [fine("version", installed_version()), *_examined(run, deep=deep, fix=fix)]
     severity = worst(found)
     lines = [line for one in found for line in _told(one)]
     answer(run, {"severity": severity, "findings": found}, map(visible, lines))
@@ -43,7 +44,7 @@ def doctor(
         raise typer.Exit(WARNED)
 
 
-def _examined(run: Run, *, fix: bool) -> "list[HealthFinding]":
+def _examined(run: Run, *, deep: bool, fix: bool) -> "list[HealthFinding]":
     from recollectum.upkeep.doctor import home_checks  # noqa: PLC0415 - as above
     from recollectum.upkeep.doctor.examination import cannot_open, examine, telemetry  # noqa: PLC0415
 
@@ -64,6 +65,7 @@ def _examined(run: Run, *, fix: bool) -> "list[HealthFinding]":
                 recollectum.admin,
                 lambda owner: recollectum.vault(owner, create=False).admin.clock(),
                 owners=owners,
+                deep=deep,
                 fix=fix,
             )
     except NotFound:

@@ -1,4 +1,4 @@
-"""`recollectum grants`: lets one person read or write another owner's vault."""
+"""`recollectum users grants`: lets one person read or write another owner's vault."""
 
 from typing import Annotated
 

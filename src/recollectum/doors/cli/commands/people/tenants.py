@@ -1,4 +1,4 @@
-"""`recollectum tenants`: lists and sets the retention policy of groups of people."""
+"""`recollectum users tenants`: lists and sets the retention policy of groups of people."""
 
 from typing import TYPE_CHECKING, Annotated
 

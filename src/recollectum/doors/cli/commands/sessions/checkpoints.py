@@ -1,4 +1,4 @@
-"""`recollectum checkpoints`: names places in conversations, and resumes or forks from them."""
+"""`recollectum sessions checkpoints`: names places in conversations, and resumes or forks from them."""
 
 from typing import Annotated
 
@@ -33,7 +33,7 @@ def list_checkpoints(
     rows = [(one.name, one.session_id, one.position, one.saved_at) for one in found]
     answer_rows(run, {"checkpoints": found}, ("name", "session", "message", "saved"), rows)
     if not found:
-        note("there is no checkpoint; make one with: recollectum checkpoints save SESSION NAME")
+        note("there is no checkpoint; make one with: recollectum sessions checkpoints save SESSION NAME")
 
 
 @command(app, "resume")

@@ -181,7 +181,7 @@ def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
         print(one_line(f"{name}: {report.session.id}, {plural(report.added, 'message')} added{known}{damaged}"))
     brought = next((report.import_id for _, report in done if report.import_id), None)
     if brought:
-        note(f"to take it back: recollectum undo --import {brought}")
+        note(f"to take it back: recollectum undo import {brought}")
 
 
 def _document(report: "ImportReport") -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`recollectum transcripts`: follows the conversation files that other programs write."""
+"""`recollectum sessions transcripts`: follows the conversation files that other programs write."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,7 +45,7 @@ def list_followed(run: Run) -> None:
     rows = [(one.path, one.files, one.agent, one.channel, one.added_at) for one in found]
     answer_rows(run, {"followed": found}, ("place", "files", "agent", "channel", "since"), rows)
     if not found:
-        note("nothing is followed; follow a transcript with: recollectum transcripts follow DIR|FILE")
+        note("nothing is followed; follow a transcript with: recollectum sessions transcripts follow DIR|FILE")
 
 
 @command(app, "sync")

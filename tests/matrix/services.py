@@ -15,11 +15,12 @@ from recollectum.storage.port import Database
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.gate import Gate, Gated
 from recollectum.vault.idempotency import Idempotency
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import Service
 
 #: What services stand on, and what runs a caller's own request once: no rule knows it, the request passes the gate.
-PLUMBING = frozenset({VaultRuntime, Gated, Idempotency})
+PLUMBING = frozenset({VaultRuntime, Gated, Idempotency, Intake})
 
 
 def reached(home: Recollectum, owner: str) -> set[type]:

@@ -85,6 +85,14 @@ class ActionChoice:
         return self.by_value.get(value, self.otherwise) if isinstance(value, str) else self.otherwise
 
 
+@dataclass(frozen=True, slots=True)
+class ActionWith:
+    """An action that an operation takes on the way when an argument is given."""
+
+    argument: str
+    action: Action
+
+
 _CLIENT = re.compile(r"[a-z][a-z0-9_-]*:[^\x00-\x1f\x7f]{1,200}")
 #: What a credential alone can say.
 _PROVEN = ("key:", "person:", "process:")

@@ -10,7 +10,7 @@ from recollectum.domain.access.caller import Caller, Permission, Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied
 from recollectum.policy.access import decide_access
-from recollectum.policy.actions import Action, ActionChoice
+from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.vault.policies import PolicyGate
 
 P = ParamSpec("P")
@@ -32,18 +32,24 @@ class Operation:
     #: A change that answers with what was there before: who may only write may not make it.
     reads: bool = False
     #: What it does on the way; a rule about any of it holds for the whole.
-    also: tuple[Action, ...] = ()
+    also: tuple[Action | ActionWith, ...] = ()
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """Every action it may take, first the one that it is called for."""
         first = (self.action,) if isinstance(self.action, Action) else self.action.actions
-        return (*first, *self.also)
+        return (*first, *(one.action if isinstance(one, ActionWith) else one for one in self.also))
 
     def actions_of(self, arguments: Arguments) -> tuple[Action, ...]:
         """The actions of one call."""
         first = self.action if isinstance(self.action, Action) else self.action.choose(arguments())
-        return (first, *self.also)
+        if not self.also:
+            return (first,)
+        also = (
+            one if isinstance(one, Action) else None if arguments().get(one.argument) is None else one.action
+            for one in self.also
+        )
+        return (first, *(one for one in also if one))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ Method = Callable[Concatenate[G, P], R]
 
 
 def operation(
-    action: Action | ActionChoice, scope: Scope, *, reads: bool = False, also: tuple[Action, ...] = ()
+    action: Action | ActionChoice, scope: Scope, *, reads: bool = False, also: tuple[Action | ActionWith, ...] = ()
 ) -> Callable[[Method[G, P, R]], Method[G, P, R]]:
     """Declare what a public method does; it is checked once, before the method begins.
 

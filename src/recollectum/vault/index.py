@@ -64,20 +64,7 @@ class Index:
     @operation(Action.INDEX_READ, Scope.USER)
     def status(self) -> IndexStatus:
         """How many pieces there are, and how many of them each generation knows."""
-        embedder, why = self._runtime.vectors.embedder()
-        without = None if embedder else why or "embedding.provider is none"
-
-        def load(tx: Tx, _: ClockReading) -> IndexStatus:
-            found = tuple(_status(tx, one) for one in generations.everything(tx))
-            return IndexStatus(
-                pieces=chunks.count(tx),
-                recutting=rechunking.is_due(tx),
-                generations=found,
-                without_meaning=without,
-                trouble=self._runtime.vectors.trouble,
-            )
-
-        return self._runtime.read(load)
+        return self._status()
 
     @operation(Action.INDEX_WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
@@ -108,7 +95,7 @@ class Index:
         """
         return self._runtime.vectors.follow(self._runtime.database)
 
-    @operation(Action.INDEX_WRITE, Scope.USER)
+    @operation(Action.INDEX_WRITE, Scope.USER, reads=True)
     def rollback(self) -> IndexStatus:
         """Answer from the generation before this one again."""
 
@@ -128,7 +115,7 @@ class Index:
             meta.save(tx, backlog.ROLLED_BACK_MODEL, current.identity)
 
         self._runtime.write(change)
-        return self.status()
+        return self._status()
 
     @operation(Action.INDEX_WRITE, Scope.USER)
     def rebuild(self) -> int:
@@ -140,8 +127,24 @@ class Index:
         """Whether the rows, their seals and the full-text index agree."""
         return self._runtime.read(lambda tx, _: check_index(tx))
 
+    def _status(self) -> IndexStatus:
+        embedder, why = self._runtime.vectors.embedder()
+        without = None if embedder else why or "embedding.provider is none"
 
-def _status(tx: Tx, one: Generation) -> GenerationStatus:
+        def load(tx: Tx, _: ClockReading) -> IndexStatus:
+            found = tuple(_generation_status(tx, one) for one in generations.everything(tx))
+            return IndexStatus(
+                pieces=chunks.count(tx),
+                recutting=rechunking.is_due(tx),
+                generations=found,
+                without_meaning=without,
+                trouble=self._runtime.vectors.trouble,
+            )
+
+        return self._runtime.read(load)
+
+
+def _generation_status(tx: Tx, one: Generation) -> GenerationStatus:
     return GenerationStatus(
         id=one.id,
         identity=one.identity,

@@ -11,7 +11,7 @@ from recollectum.domain.event import EventType
 from recollectum.domain.memory import Citation, Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.message import ToolUse
 from recollectum.domain.trust import Trust
-from recollectum.policy.actions import Action, ActionChoice
+from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollectum.storage.port import Tx
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _MOVE = ActionChoice(
     "state", {State.ACTIVE: Action.MEMORY_WRITE, State.ARCHIVED: Action.MEMORY_WRITE}, otherwise=Action.MEMORY_DELETE
 )
+#: A tool that says it was used begins a session, or adds to one.
+_TOOL_USE = ActionWith("said_by", Action.SESSION_WRITE)
 
 
 class Memories:
@@ -61,7 +63,7 @@ class Memories:
         """The gate every operation passes."""
         return self._runtime.gate
 
-    @operation(Action.MEMORY_WRITE, Scope.USER)
+    @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
     def save(
         self,
         content: str,
@@ -93,7 +95,7 @@ class Memories:
         )
         return self._save([draft], said_by)[0]
 
-    @operation(Action.MEMORY_WRITE, Scope.USER)
+    @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
     def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> list[SaveResult]:
         """Remember many texts in one transaction: all of them, or none."""
         return self._save(drafts, said_by)
@@ -215,22 +217,12 @@ class Memories:
     @operation(_MOVE, Scope.USER, reads=True)
     def move(self, memory_id: str, state: str) -> Memory:
         """Take one allowed step: archive, delete, or bring back from the archive or the trash (`active`)."""
-        to = _parse_target_state(state)
-
-        def change(tx: Tx, reading: ClockReading) -> Memory:
-            memory = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
-            if memory.state is to:
-                return memory
-            if to is State.ACTIVE:
-                return self._bring_back(tx, memory, reading)
-            return changes.move(self._change(tx, reading), memory, to, self._runtime.retention)
-
-        return self._runtime.write(change, frees=to is State.SOFT_DELETED)
+        return self._move(memory_id, _parse_target_state(state))
 
     @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
     def forget(self, memory_id: str) -> Memory:
         """A person's request: the memory is served no more, and destroyed when its grace window ends."""
-        return self.move(memory_id, State.SOFT_DELETED)
+        return self._move(memory_id, State.SOFT_DELETED)
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def history(self, memory_id: str) -> History:
@@ -287,6 +279,17 @@ class Memories:
             source = record_tool_use(tx, use, message, reading, self._runtime)
             admitted = [draft.said_in(source, use.agent) for draft in admitted]
         return [save_draft(tx, draft, reading, self._runtime) for draft in admitted]
+
+    def _move(self, memory_id: str, to: State) -> Memory:
+        def change(tx: Tx, reading: ClockReading) -> Memory:
+            memory = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
+            if memory.state is to:
+                return memory
+            if to is State.ACTIVE:
+                return self._bring_back(tx, memory, reading)
+            return changes.move(self._change(tx, reading), memory, to, self._runtime.retention)
+
+        return self._runtime.write(change, frees=to is State.SOFT_DELETED)
 
     def _change(self, tx: Tx, reading: ClockReading) -> changes.Change:
         return changes.Change(tx, self._runtime.actor, reading.now)

@@ -79,28 +79,12 @@ class Lifecycle:
     @operation(Action.MEMORY_READ, Scope.USER)
     def preview(self, at: datetime | None = None) -> list[DueMove]:
         """The steps that sweeps would take from now until a time, in order, and why."""
-        if at is not None and at.tzinfo is None:
-            raise InvalidInput(f"at {at} has no time zone; give an aware datetime")
-
-        def load(tx: Tx, reading: ClockReading) -> list[DueMove]:
-            if at is None and reading.held:
-                return []
-            until = certain_reading(at) if at else reading
-            due = memories.due(tx, until.now, _MAX_STEPS)
-            return [move for memory in due for move in self._steps(memory, until, reading.now)]
-
-        moves = self._runtime.read(load)
-        return sorted(moves, key=lambda move: (move.at, move.memory_id))
+        return due_moves(self._runtime, at)
 
     @operation(Action.LIFECYCLE_RUN, Scope.USER)
     def run(self) -> LifecycleReport:
         """Take every step that is due. Running it again changes nothing; a doubtful clock moves nothing."""
-        report = self._runtime.write(self._sweep, frees=True)
-        moved = report
-        while moved.any():
-            moved = self._runtime.write(self._sweep, frees=True)
-            report = report.with_more(moved)
-        return replace(report, erased=erase_remains(self._runtime))
+        return take_due_steps(self._runtime)
 
     @operation(Action.LIFECYCLE_RUN, Scope.USER)
     def accept_clock(self) -> datetime:
@@ -113,42 +97,75 @@ class Lifecycle:
 
         return self._runtime.write(change)
 
-    def _steps(self, memory: Memory, until: ClockReading, now: datetime) -> list[DueMove]:
-        """The steps of one memory, each entered when its deadline passes or now, whichever is later."""
-        moves: list[DueMove] = []
-        while (due := due_at(memory)) is not None and due <= until.now:
-            entered = max(now, due)
-            # At that time, not at the end: of several deadlines the earliest comes first.
-            step = due_step(memory, ClockReading(entered, min(entered, until.policy_now)))
-            if step is None:
-                break
-            moves.append(DueMove(memory.id, memory.state, step.to, step.because, entered))
-            if step.to is State.PURGED:
-                break
-            memory = enter(memory, step.to, entered, self._runtime.retention)
-        return moves
 
-    def _sweep(self, tx: Tx, reading: ClockReading) -> LifecycleReport:
-        if reading.held:
-            return LifecycleReport(reading.now, held_since=reading.policy_now)
-        moved = {State.ARCHIVED: 0, State.SOFT_DELETED: 0, State.HARD_DELETE_PENDING: 0, State.PURGED: 0}
-        for memory in memories.due(tx, reading.now, _BATCH):
-            step = due_step(memory, reading)
-            if step:
-                self._take(tx, memory, step, reading)
-                moved[step.to] += 1
-        return LifecycleReport(
-            reading.now,
-            archived=moved[State.ARCHIVED],
-            deleted=moved[State.SOFT_DELETED],
-            marked=moved[State.HARD_DELETE_PENDING],
-            purged=moved[State.PURGED],
-        )
+def due_moves(runtime: VaultRuntime, at: datetime | None = None) -> list[DueMove]:
+    """The steps that sweeps would take from now until a time, in order."""
+    if at is not None and at.tzinfo is None:
+        raise InvalidInput(f"at {at} has no time zone; give an aware datetime")
 
-    def _take(self, tx: Tx, memory: Memory, step: LifecycleStep, reading: ClockReading) -> None:
-        change = changes.Change(tx, changes.LIFECYCLE, reading.now)
+    def load(tx: Tx, reading: ClockReading) -> list[DueMove]:
+        if at is None and reading.held:
+            return []
+        until = certain_reading(at) if at else reading
+        due = memories.due(tx, until.now, _MAX_STEPS)
+        return [move for memory in due for move in _steps_of(runtime, memory, until, reading.now)]
+
+    moves = runtime.read(load)
+    return sorted(moves, key=lambda move: (move.at, move.memory_id))
+
+
+def take_due_steps(runtime: VaultRuntime) -> LifecycleReport:
+    """Take every step that is due, and erase what is left of the memories that it destroyed."""
+
+    def sweep(tx: Tx, reading: ClockReading) -> LifecycleReport:
+        return _sweep(runtime, tx, reading)
+
+    report = runtime.write(sweep, frees=True)
+    moved = report
+    while moved.any():
+        moved = runtime.write(sweep, frees=True)
+        report = report.with_more(moved)
+    return replace(report, erased=erase_remains(runtime))
+
+
+def _steps_of(runtime: VaultRuntime, memory: Memory, until: ClockReading, now: datetime) -> list[DueMove]:
+    """The steps of one memory, each entered when its deadline passes or now, whichever is later."""
+    moves: list[DueMove] = []
+    while (due := due_at(memory)) is not None and due <= until.now:
+        entered = max(now, due)
+        # At that time, not at the end: of several deadlines the earliest comes first.
+        step = due_step(memory, ClockReading(entered, min(entered, until.policy_now)))
+        if step is None:
+            break
+        moves.append(DueMove(memory.id, memory.state, step.to, step.because, entered))
         if step.to is State.PURGED:
-            changes.destroy(change, memory)
-            mark_remains_due(tx)
-        else:
-            changes.move(change, memory, step.to, self._runtime.retention, step.because)
+            break
+        memory = enter(memory, step.to, entered, runtime.retention)
+    return moves
+
+
+def _sweep(runtime: VaultRuntime, tx: Tx, reading: ClockReading) -> LifecycleReport:
+    if reading.held:
+        return LifecycleReport(reading.now, held_since=reading.policy_now)
+    moved = {State.ARCHIVED: 0, State.SOFT_DELETED: 0, State.HARD_DELETE_PENDING: 0, State.PURGED: 0}
+    for memory in memories.due(tx, reading.now, _BATCH):
+        step = due_step(memory, reading)
+        if step:
+            _take(runtime, tx, memory, step, reading)
+            moved[step.to] += 1
+    return LifecycleReport(
+        reading.now,
+        archived=moved[State.ARCHIVED],
+        deleted=moved[State.SOFT_DELETED],
+        marked=moved[State.HARD_DELETE_PENDING],
+        purged=moved[State.PURGED],
+    )
+
+
+def _take(runtime: VaultRuntime, tx: Tx, memory: Memory, step: LifecycleStep, reading: ClockReading) -> None:
+    change = changes.Change(tx, changes.LIFECYCLE, reading.now)
+    if step.to is State.PURGED:
+        changes.destroy(change, memory)
+        mark_remains_due(tx)
+    else:
+        changes.move(change, memory, step.to, runtime.retention, step.because)

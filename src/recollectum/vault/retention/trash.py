@@ -20,7 +20,7 @@ from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_aware, check_limit
 from recollectum.vault.memories import changes
 from recollectum.vault.messages import get_session
-from recollectum.vault.retention.lifecycle import Lifecycle
+from recollectum.vault.retention.lifecycle import due_moves, take_due_steps
 from recollectum.vault.runtime import VaultRuntime
 
 #: Set when a person agreed that sweeps destroy what is past its grace window.
@@ -91,13 +91,12 @@ class Trash:
     @operation(Action.LIFECYCLE_RUN, Scope.USER, reads=True)
     def sweep(self, *, agreed: bool = False) -> Sweep:
         """Take the steps that are due and report them; before this vault's first destruction a person must agree."""
-        lifecycle = Lifecycle(self._runtime)
-        lost = sum(move.after is State.PURGED for move in lifecycle.preview())
+        lost = sum(move.after is State.PURGED for move in due_moves(self._runtime))
         if lost and not agreed and not self._runtime.read(lambda tx, _: _has_agreed(tx)):
             return self._report(lambda at: Sweep(at=at, state=SweepState.NEEDS_CONFIRMATION, waiting=lost))
         if agreed:
             self._runtime.write(lambda tx, _: meta.save(tx, _AGREED, "1"))
-        done = lifecycle.run()
+        done = take_due_steps(self._runtime)
         return self._report(
             lambda at: Sweep(
                 at=at,

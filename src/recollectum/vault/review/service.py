@@ -163,20 +163,25 @@ class Review:
     @operation(Action.REVIEW_READ, Scope.USER)
     def analyse(self) -> list[Finding]:
         """What a look at all memories would propose: to merge what says the same, to replace what cannot both hold."""
+        return self._analyse()
+
+    @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
+    def grow(self) -> list[Proposal]:
+        """Lay what such a look proposes into the inbox; what is there, or was refused, is left."""
+        return self._propose(self._analyse())
+
+    @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
+    def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
+        """Lay findings of one's own into the inbox; those that wait there, were refused, or have no target are left."""
+        return self._propose(findings)
+
+    def _analyse(self) -> list[Finding]:
         # Only now: it is of use to nobody but a person who tidies up.
         from recollectum.distil.merge_proposals import analyse  # noqa: PLC0415
 
         return list(analyse(self._runtime.read(load_current_memories)))
 
-    @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
-    def grow(self) -> list[Proposal]:
-        """Lay what such a look proposes into the inbox; what is there, or was refused, is left."""
-        return self.propose(self.analyse())
-
-    @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
-    def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
-        """Lay findings of one's own into the inbox; those that wait there, were refused, or have no target are left."""
-
+    def _propose(self, findings: Sequence[Finding]) -> list[Proposal]:
         def change(tx: Tx, reading: ClockReading, admitted: Sequence[AdmittedFinding]) -> list[Proposal]:
             desk = ChangeContext(tx, reading, self._runtime)
             laid = [_enqueue_finding(desk, finding) for finding in admitted]

@@ -65,23 +65,12 @@ class Chat:
             at=at,
             extra=extra,
         )
-        return self.add_many([said])[0]
+        return self._add([said])[0]
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def add_many(self, said: Iterable[NewMessage]) -> list[Message]:
         """Record several messages in one transaction: all of them, or none."""
-
-        def change(tx: Tx, reading: ClockReading, admitted: list[AdmittedMessage]) -> list[Message]:
-            ids, now = self._runtime.ids, reading.now
-            added = [append_message(tx, one.placed(self.id, ids("msg"), now), now) for one in admitted]
-            if self.key.kind is SessionKind.HOOK:
-                # After the write, which has made this session the youngest of its kind.
-                prune_hook_sessions(tx, reading, self._runtime)
-            return added
-
-        with Intake(self._runtime) as intake:
-            admitted = [intake.message(one) for one in said]
-            return self._runtime.write(lambda tx, reading: change(tx, reading, admitted))
+        return self._add(said)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def info(self) -> Session:
@@ -160,3 +149,16 @@ class Chat:
             return ended
 
         return self._runtime.write(change)
+
+    def _add(self, said: Iterable[NewMessage]) -> list[Message]:
+        def change(tx: Tx, reading: ClockReading, admitted: list[AdmittedMessage]) -> list[Message]:
+            ids, now = self._runtime.ids, reading.now
+            added = [append_message(tx, one.placed(self.id, ids("msg"), now), now) for one in admitted]
+            if self.key.kind is SessionKind.HOOK:
+                # After the write, which has made this session the youngest of its kind.
+                prune_hook_sessions(tx, reading, self._runtime)
+            return added
+
+        with Intake(self._runtime) as intake:
+            admitted = [intake.message(one) for one in said]
+            return self._runtime.write(lambda tx, reading: change(tx, reading, admitted))

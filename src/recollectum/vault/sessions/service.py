@@ -81,26 +81,12 @@ class Sessions:
         hook: str | None = None,
     ) -> Chat:
         """Resume the session of this place, or begin it."""
-        return self.open_key(self._key(channel, agent, group, topic, hook))
+        return self._open(self._key(channel, agent, group, topic, hook))
 
     @operation(Action.SESSION_WRITE, Scope.USER)
     def open_key(self, key: SessionKey | str) -> Chat:
         """Resume the session under a key, or begin it."""
-        place = SessionKey.parse(key) if isinstance(key, str) else key
-
-        def change(tx: Tx, reading: ClockReading) -> Session:
-            if place.kind is SessionKind.HOOK:
-                prune_hook_sessions(tx, reading, self._runtime)
-            return sessions.find_open(tx, place) or begin_session(tx, place, reading, self._runtime)
-
-        known = self._runtime.read(lambda tx, _: sessions.find_open(tx, place))
-        if known is None:
-            refresh_at_session_start(self._runtime)
-        opened = known or self._runtime.write(change)
-        if place.kind is SessionKind.HOOK:
-            # Some may have been pruned.
-            self._runtime.session_cache.clear()
-        return Chat(self._runtime, opened)
+        return self._open(SessionKey.parse(key) if isinstance(key, str) else key)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def get(self, session_id: str) -> Chat:
@@ -186,6 +172,21 @@ class Sessions:
         """The newest imports of which something is left, each by the id that takes it back."""
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: imports.page(tx, size))
+
+    def _open(self, place: SessionKey) -> Chat:
+        def change(tx: Tx, reading: ClockReading) -> Session:
+            if place.kind is SessionKind.HOOK:
+                prune_hook_sessions(tx, reading, self._runtime)
+            return sessions.find_open(tx, place) or begin_session(tx, place, reading, self._runtime)
+
+        known = self._runtime.read(lambda tx, _: sessions.find_open(tx, place))
+        if known is None:
+            refresh_at_session_start(self._runtime)
+        opened = known or self._runtime.write(change)
+        if place.kind is SessionKind.HOOK:
+            # Some may have been pruned.
+            self._runtime.session_cache.clear()
+        return Chat(self._runtime, opened)
 
     def _insert(self, tx: Tx, admitted: AdmittedSession, said: list[AdmittedMessage], reading: ClockReading) -> Session:
         """The session exactly as it came but for its secrets: its ids, its times, its order."""

@@ -45,11 +45,7 @@ class Summaries:
     @operation(Action.SESSION_READ, Scope.SESSION)
     def find(self, session_id: str) -> Summary | None:
         """The summary of a session, as far as one was made; None when all of it can be replayed."""
-
-        def load(tx: Tx, _: ClockReading) -> Summary | None:
-            return summaries.find(tx, get_session(tx, session_id).id)
-
-        return self._runtime.read(load)
+        return self._find(session_id)
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def update(self, session_id: str, *, model: LanguageModel | None = None) -> Summary | None:
@@ -62,7 +58,10 @@ class Summaries:
         while stop and (due := self._runtime.read(lambda tx, _: _next_messages(tx, session_id, stop))):
             if not self._fold(session_id, due, model or self._runtime.language_model()):
                 break
-        return self.find(session_id)
+        return self._find(session_id)
+
+    def _find(self, session_id: str) -> Summary | None:
+        return self._runtime.read(lambda tx, _: summaries.find(tx, get_session(tx, session_id).id))
 
     def _fold(self, session_id: str, due: _NextFold, model: LanguageModel | None) -> bool:
         """Make one step and keep it, unless somebody was quicker."""

@@ -83,11 +83,11 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "the body is read before the key": (
         Patch(
             _KEYED,
-            "request.state.visitor = authenticate(request).with_client(CLIENT)\n",
+            "found = await run_in_threadpool(authenticate, request)\n",
             "import json\n            if await request.body():\n                try:\n"
             "                    json.loads(await request.body())\n                except ValueError:\n"
             "                    return Response(status_code=400)\n"
-            "            request.state.visitor = authenticate(request).with_client(CLIENT)\n",
+            "            found = await run_in_threadpool(authenticate, request)\n",
         ),
     ),
     "metrics and readiness are open": (
@@ -288,7 +288,7 @@ PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             _MOUNTING,
             "        if not isinstance(visitor, Visitor):\n",
-            "        visitor = find_guest.__dict__.setdefault('first', visitor)\n"
+            "        visitor = find.__dict__.setdefault('first', visitor)\n"
             "        if not isinstance(visitor, Visitor):\n",
         ),
     ),
@@ -301,18 +301,18 @@ PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
     "a session of the protocol needs no key": (
         Patch(
             _MOUNTING,
-            "        visitor = self._identify(request)\n",
+            "        visitor = await anyio.to_thread.run_sync(self._identify, request)\n",
             '        known = self.__dict__.setdefault("known", {})\n'
             '        session = request.headers.get("mcp-session-id")\n'
-            "        visitor = known.get(session) or self._identify(request)\n"
+            "        visitor = known.get(session) or await anyio.to_thread.run_sync(self._identify, request)\n"
             "        known[session] = visitor if session else None\n",
         ),
     ),
     "whoever shows nothing may list": (
         Patch(
             _MOUNTING,
-            "        visitor = self._identify(request)\n",
-            "        try:\n            visitor = self._identify(request)\n"
+            "        visitor = await anyio.to_thread.run_sync(self._identify, request)\n",
+            "        try:\n            visitor = await anyio.to_thread.run_sync(self._identify, request)\n"
             "        except Exception:\n            visitor = None\n",
         ),
     ),
@@ -334,8 +334,8 @@ PROTOCOL: Mapping[str, tuple[Patch, ...]] = {
     "what is not a guest's is said to be another's": (
         Patch(
             "doors/mcp/dispatch.py",
-            "    except NotFound:\n        raise UnknownName(",
-            "    except NotFound:\n        if not name.strip('mems_0'):\n            raise\n        raise UnknownName(",
+            "    except NotFound:\n        raise NotFound(",
+            "    except NotFound:\n        if not name.strip('mems_0'):\n            raise\n        raise NotFound(",
         ),
     ),
 }

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -26,7 +26,8 @@ from recollectum.vault.gate import Gate
 from recollectum.vault.runtime import VaultRuntime
 from tests.doors.mcp.stdio_requests import ENVELOPE, HELLO, request
 
-MOST_FILES = 70
+#: Of this door: what the vault does below it is measured where that is tested.
+MOST_FILES = 10
 SOURCE = str(Path(recollectum.__file__).parent)
 
 
@@ -44,12 +45,12 @@ def backend(tmp_path: Path) -> Iterator[LocalBackend]:
 
 def _serve(backend: LocalBackend, line: str) -> Any:  # noqa: ANN401 - a message of the protocol
     output = io.BytesIO()
-    StdioServer(DEFAULT, lambda: backend, output).serve(io.BytesIO(line.encode() + b"\n"))
+    StdioServer(DEFAULT, backend.exchange, output).serve(io.BytesIO(line.encode() + b"\n"))
     return json.loads(output.getvalue())
 
 
 @contextmanager
-def _profiled(seen: Callable[[FrameType], None]) -> Iterator[None]:
+def _profiled(seen: Callable[[FrameType], None]) -> Generator[None]:
     def note(frame: FrameType, event: str, _: object) -> None:
         if event == "call":
             seen(frame)
@@ -92,7 +93,8 @@ def test_a_remember_takes_two_threads_one_gate_pass_and_one_transaction(
         said = _serve(backend, _remember("Ann likes tea."))
     assert said["result"]["isError"] is False
     assert (len(threads), len(passed), len(written)) == (2, 1, 1)
-    assert len(files) <= MOST_FILES, sorted(one.removeprefix(SOURCE) for one in files)
+    of_the_door = sorted(one for one in files if f"{os.sep}doors{os.sep}" in one)
+    assert len(of_the_door) <= MOST_FILES, of_the_door
 
 
 def test_a_cold_call_without_a_daemon_loads_no_sdk_and_no_event_loop(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from recollectum.domain.access.owner import Owner, OwnerKind
@@ -73,7 +74,7 @@ def authenticate(request: HTTPConnection) -> Visitor:
 async def visitor(request: HTTPConnection) -> Visitor:
     """The visitor, as a dependency of a route."""
     known: object = getattr(request.state, "visitor", None)
-    return known if isinstance(known, Visitor) else authenticate(request)
+    return known if isinstance(known, Visitor) else await run_in_threadpool(authenticate, request)
 
 
 def bearer(request: HTTPConnection) -> str:
@@ -121,8 +122,9 @@ class KeyedRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def keyed(request: Request) -> Response:
-            # In place and not in a thread: it is one look into a cached table, and a hop would cost more.
-            request.state.visitor = authenticate(request).with_client(CLIENT)
+            # In a thread: it reads the catalog, and whoever waits for a disk must not hold up all the others.
+            found = await run_in_threadpool(authenticate, request)
+            request.state.visitor = found.with_client(CLIENT)
             return await handle(request)
 
         return keyed

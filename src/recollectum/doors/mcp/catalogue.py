@@ -30,53 +30,19 @@ _MAYBE: Schema = {"type": ["string", "null"]}
 _NUMBER: Schema = {"type": "number"}
 _INTEGER: Schema = {"type": "integer"}
 
-_MEMORY = answers(
-    {
-        "id": _STRING,
-        "content": _STRING,
-        "key": _MAYBE,
-        "kind": _STRING,
-        "importance": _NUMBER,
-        "state": _STRING,
-        "trust": _STRING,
-        "agent": _MAYBE,
-        "version": _INTEGER,
-        "created_at": _STRING,
-        "updated_at": _STRING,
-    }
+
+def _object(texts: str, *, maybe: str = "", numbers: str = "", wholes: str = "") -> Schema:
+    """The schema of an object that always has these members."""
+    kinds = ((_STRING, texts), (_MAYBE, maybe), (_NUMBER, numbers), (_INTEGER, wholes))
+    return answers({name: kind for kind, names in kinds for name in names.split()})
+
+
+MEMORY = _object(
+    "id content kind state trust created_at updated_at", maybe="key agent", numbers="importance", wholes="version"
 )
-_HIT = answers(
-    {
-        "text": _STRING,
-        "source": _STRING,
-        "memory_id": _MAYBE,
-        "session_id": _MAYBE,
-        "trust": _STRING,
-        "author": _STRING,
-        "created_at": _STRING,
-        "score": _NUMBER,
-    }
-)
-_SESSION = answers(
-    {
-        "id": _STRING,
-        "key": _STRING,
-        "title": _MAYBE,
-        "message_count": _INTEGER,
-        "created_at": _STRING,
-        "updated_at": _STRING,
-    }
-)
-_MESSAGE = answers(
-    {
-        "id": _STRING,
-        "position": _INTEGER,
-        "role": _STRING,
-        "text": _STRING,
-        "trust": _STRING,
-        "created_at": _STRING,
-    }
-)
+HIT = _object("text source trust author created_at", maybe="memory_id session_id", numbers="score")
+SESSION = _object("id key created_at updated_at", maybe="title", wholes="message_count")
+MESSAGE = _object("id role text trust created_at", wholes="position")
 
 REMEMBER = McpTool(
     name="remember",
@@ -101,7 +67,7 @@ REMEMBER = McpTool(
         },
         ["content"],
     ),
-    answers=answers({"outcome": _STRING, "memory": _MEMORY}),
+    answers=answers({"outcome": _STRING, "memory": MEMORY}),
 )
 RECALL = McpTool(
     name="recall",
@@ -124,7 +90,7 @@ RECALL = McpTool(
         },
         ["query"],
     ),
-    answers=answers({"hits": objects(_HIT), "degraded": _MAYBE}),
+    answers=answers({"hits": objects(HIT), "degraded": _MAYBE}),
     read_only=True,
 )
 CONTEXT = McpTool(
@@ -156,7 +122,7 @@ LIST = McpTool(
             "before": text("Only those older than this id.", minLength=1, maxLength=256),
         }
     ),
-    answers=answers({"memories": objects(_MEMORY), "next": _MAYBE}),
+    answers=answers({"memories": objects(MEMORY), "next": _MAYBE}),
     read_only=True,
 )
 FORGET = McpTool(
@@ -196,7 +162,7 @@ SESSIONS = McpTool(
             "before": text("Only conversations older than this id.", minLength=1, maxLength=256),
         }
     ),
-    answers=answers({"sessions": objects(_SESSION), "messages": objects(_MESSAGE)}),
+    answers=answers({"sessions": objects(SESSION), "messages": objects(MESSAGE)}),
     read_only=True,
 )
 

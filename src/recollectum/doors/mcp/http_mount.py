@@ -182,7 +182,7 @@ class _McpRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = HTTPConnection(scope)
-        visitor = self._identify(request)
+        visitor = await anyio.to_thread.run_sync(self._identify, request)
         if self._manager is None:
             raise RuntimeError("the app was not started; run it with its lifespan")
         if visitor is not None:

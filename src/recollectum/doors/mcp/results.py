@@ -2,9 +2,8 @@
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from recollectum.context.fences import closing, opening
 from recollectum.context.rendering import recalled
@@ -13,6 +12,8 @@ from recollectum.domain.hit import Hit
 from recollectum.domain.memory import Citation, Memory
 from recollectum.domain.message import Json, Message
 from recollectum.domain.session import Session
+from recollectum.doors.json_values import to_json
+from recollectum.doors.mcp.catalogue import HIT, MEMORY, MESSAGE, SESSION
 from recollectum.doors.mcp.declarations import Wire
 
 #: The name of the question, of its answer, and of the argument that holds the token.
@@ -107,69 +108,28 @@ def message_text(message: Message) -> RecalledText:
 
 def memory_json(memory: Memory) -> dict[str, Json]:
     """A memory as JSON, by the names that all doors use."""
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "key": memory.key,
-        "kind": memory.kind.value,
-        "importance": memory.importance,
-        "state": memory.state.value,
-        "trust": memory.trust.value,
-        "agent": memory.agent,
-        "version": memory.version,
-        "created_at": _iso(memory.created_at),
-        "updated_at": _iso(memory.updated_at),
-    }
+    return _pick(memory, MEMORY["properties"])
 
 
 def citation_json(one: Citation) -> dict[str, Json]:
     """A place that a memory came from, as JSON."""
-    return {
-        "session_id": one.session_id,
-        "message_id": one.message_id,
-        "position": one.position,
-        "start": one.start,
-        "end": one.end,
-        "exact": one.exact,
-    }
+    return _pick(one, ("session_id", "message_id", "position", "start", "end", "exact"))
 
 
 def hit_json(hit: Hit) -> dict[str, Json]:
     """A hit as JSON."""
-    return {
-        "text": hit.text,
-        "source": str(hit.source),
-        "memory_id": hit.source.memory_id,
-        "session_id": hit.source.session_id,
-        "trust": hit.trust.value,
-        "author": hit.author,
-        "created_at": _iso(hit.created_at),
-        "score": hit.score,
-    }
+    place = {"source": str(hit.source), **_pick(hit.source, ("memory_id", "session_id"))}
+    return {**place, **_pick(hit, (name for name in HIT["properties"] if name not in place))}
 
 
 def session_json(session: Session) -> dict[str, Json]:
     """A conversation as JSON, without what was said in it."""
-    return {
-        "id": session.id,
-        "key": str(session.key),
-        "title": session.title,
-        "message_count": session.message_count,
-        "created_at": _iso(session.created_at),
-        "updated_at": _iso(session.updated_at),
-    }
+    return _pick(session, SESSION["properties"])
 
 
 def message_json(message: Message) -> dict[str, Json]:
     """A message as JSON."""
-    return {
-        "id": message.id,
-        "position": message.position,
-        "role": message.role.value,
-        "text": message.text,
-        "trust": message.trust.value,
-        "created_at": _iso(message.created_at),
-    }
+    return _pick(message, MESSAGE["properties"])
 
 
 def indented_json(value: object) -> str:
@@ -177,5 +137,5 @@ def indented_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _iso(time: datetime) -> str:
-    return time.isoformat()
+def _pick(value: object, names: Iterable[str]) -> dict[str, Json]:
+    return {name: to_json(getattr(value, name)) for name in names}

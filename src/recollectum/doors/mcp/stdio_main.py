@@ -4,9 +4,10 @@ import os
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollectum.doors.mcp.stdio_server import Backend, StdioServer
+from recollectum.doors.mcp.stdio_server import StdioServer
 
 if TYPE_CHECKING:
     from recollectum.doors.mcp.declarations import McpProfile, Wire
@@ -43,9 +44,9 @@ def serve_stdio(line: StdioFlags, environ: Mapping[str, str] = os.environ) -> in
     wire = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     chosen = _load_profile(line.profile)
-    back = _BackendChooser(line, chosen, environ)
+    back = _Backends(line, chosen, environ)
     try:
-        StdioServer(chosen, back.current, wire).serve(sys.stdin.buffer)
+        StdioServer(chosen, back.exchange, wire).serve(sys.stdin.buffer)
     except KeyboardInterrupt:
         return 130
     finally:
@@ -64,7 +65,7 @@ def _load_profile(profile: str) -> "McpProfile":
     return DEFAULT
 
 
-class _BackendChooser:
+class _Backends:
     """The daemon while one runs; once the home is open in this process, it stays open."""
 
     def __init__(self, line: StdioFlags, offer: "McpProfile", environ: Mapping[str, str]) -> None:
@@ -74,22 +75,24 @@ class _BackendChooser:
         self._local: LocalBackend | None = None
         self._opening = threading.Lock()
 
-    def current(self) -> Backend:
-        """The back end of this moment."""
+    def exchange(self, request: "Wire") -> "Wire":
+        """The response to a request of the newer era: the daemon's, or the one of the home in this process."""
         if self._local is not None:
-            return self._local
+            return self._local.exchange(request)
         # Only now: what lists tools needs neither the home nor HTTP.
-        from recollectum.doors.mcp.daemon_backend import DaemonBackend  # noqa: PLC0415
+        from recollectum.doors.mcp.daemon_backend import DaemonBackend, DaemonUnreachable  # noqa: PLC0415
         from recollectum.doors.mcp.target import McpTarget  # noqa: PLC0415
         from recollectum.home.daemon import find_daemon  # noqa: PLC0415
 
         whom = McpTarget(user=self._line.user, home=self._line.home, environ=self._environ)
         daemon = find_daemon(whom.place)
-        if daemon is None:
-            return self._opened(whom)
-        return _DaemonOrLocal(DaemonBackend(daemon, whom, self._offer.profile), self, whom)
+        if daemon is not None:
+            # One that is gone before it was asked has done nothing.
+            with suppress(DaemonUnreachable):
+                return DaemonBackend(daemon, whom, self._offer.profile).exchange(request)
+        return self._opened(whom).exchange(request)
 
-    def _opened(self, whom: "McpTarget") -> Backend:
+    def _opened(self, whom: "McpTarget") -> "LocalBackend":
         from recollectum.doors.mcp.local_backend import LocalBackend  # noqa: PLC0415 - a daemon may do all the work
 
         with self._opening:
@@ -97,29 +100,7 @@ class _BackendChooser:
                 self._local = LocalBackend(whom, self._offer)
             return self._local
 
-    def instead(self, whom: "McpTarget") -> Backend:
-        """The home in this process, when the daemon that was found does not listen."""
-        return self._opened(whom)
-
     def close(self) -> None:
         """Close what was opened."""
         if self._local is not None:
             self._local.close()
-
-
-class _DaemonOrLocal:
-    """A daemon, and what to do when it is gone before it was asked."""
-
-    def __init__(self, remote: Backend, back_ends: _BackendChooser, whom: "McpTarget") -> None:
-        self._remote = remote
-        self._back_ends = back_ends
-        self._whom = whom
-
-    def exchange(self, request: "Wire") -> "Wire":
-        """The daemon's response, or the home's own."""
-        from recollectum.doors.mcp.daemon_backend import DaemonUnreachable  # noqa: PLC0415 - see above
-
-        try:
-            return self._remote.exchange(request)
-        except DaemonUnreachable:
-            return self._back_ends.instead(self._whom).exchange(request)

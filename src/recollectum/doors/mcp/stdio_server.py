@@ -9,7 +9,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from recollectum.doors.mcp import protocol_versions
 from recollectum.doors.mcp.declarations import McpProfile, Wire
@@ -24,14 +24,6 @@ _NEEDS_VAULT = frozenset({"tools/call", "resources/read", "prompts/get"})
 _MOST_ROUNDS = 5
 
 
-class Backend(Protocol):
-    """Something that answers one request of the newer era."""
-
-    def exchange(self, request: Wire) -> Wire:
-        """The response to a request."""
-        ...
-
-
 class ClientGone(Exception):
     """The client has gone."""
 
@@ -41,8 +33,8 @@ class StdioServer:
     """One client on a pair of pipes."""
 
     offer: McpProfile
-    #: Finds or opens the back end; asked before each request, because daemons come and go.
-    back_end: Callable[[], Backend]
+    #: The response of a back end to a request of the newer era.
+    back_end: Callable[[Wire], Wire]
     output: IO[bytes]
     _client: ClientInfo | None = None
     _writing: threading.Lock = field(default_factory=threading.Lock)
@@ -139,7 +131,7 @@ class StdioServer:
         from recollectum.doors.mcp.daemon_backend import DaemonConnectionLost  # noqa: PLC0415
 
         try:
-            return {**self.back_end().exchange(request), "id": request["id"]}
+            return {**self.back_end(request), "id": request["id"]}
         except RecollectumError as error:
             said = str(error)
         except DaemonConnectionLost:

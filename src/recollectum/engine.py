@@ -111,19 +111,25 @@ class Recollectum:
 
     def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
         """The vault of an owner; made when it is first asked for, unless `create` is false."""
-        wanted = self._isolated(owner if isinstance(owner, Owner) else Owner.parse(owner), agent)
+        wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
+        if self._runtime.settings.isolation == "agent":
+            wanted = _isolated(wanted, agent)
         caller = self._caller_now()
         if not may_see(caller, wanted):
             raise vault_not_found(wanted)
-        entry, days = self._runtime.entry(wanted)
-        if entry is None:
+        known = self._runtime.find_vault(wanted)
+        if known is None:
             if not create or not decide_access(caller, wanted, Permission.WRITE, Scope.USER).allowed:
                 raise vault_not_found(wanted)
-            entry = self._runtime.make_vault(wanted)
-            _, days = self._runtime.entry(wanted)
+            self._runtime.make_vault(wanted)
+            known = self._runtime.find_vault(wanted)
+            if known is None:
+                # Another process erased it at once.
+                raise vault_not_found(wanted)
         clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
-        gate = self._runtime.gate(caller, entry.owner, self._now, clients)
-        return Vault(wanted, self._runtime.vault_runtime(entry, gate, days), self._runtime.purge_environment(entry.id))
+        gate = self._runtime.gate(caller, known.entry.owner, self._now, clients)
+        runtime = self._runtime.vault_runtime(known, gate)
+        return Vault(wanted, runtime, lambda: self._runtime.purge_environment(known.entry.id))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""
@@ -144,8 +150,8 @@ class Recollectum:
     def vault_path(self, owner: str | Owner) -> Path | None:
         """The database file of an owner's vault, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
-        entry = self._runtime.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None
-        return self._runtime.home.vault_file(entry.id) if entry else None
+        known = self._runtime.find_vault(wanted) if may_see(self._caller_now(), wanted) else None
+        return self._runtime.home.vault_file(known.entry.id) if known else None
 
     def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
         """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
@@ -222,7 +228,7 @@ class Recollectum:
             ids=runtime.ids,
             log=runtime.log,
             embedder=runtime.embedder,
-            settle=lambda entry: runtime.settle_vault(entry, self.caller),
+            settle=runtime.settle_vault,
             release=runtime.release,
         )
 
@@ -244,15 +250,16 @@ class Recollectum:
         """The caller with the rights of this moment: a key may have been revoked, or a grant withdrawn."""
         return self._now() if self._now else self.caller
 
-    def _isolated(self, owner: Owner, agent: str | None) -> Owner:
-        apart = self._runtime.settings.isolation == "agent"
-        if apart and owner.kind is OwnerKind.USER and owner.agent is None:
-            return Owner.parse(f"{owner}/agent:{agent or 'main'}")
-        return owner
-
     def _operator_only(self, what: str) -> None:
         if not self.caller.operator:
             raise Denied(f"{self.caller.name} may not {what}; only the process owner may")
+
+
+def _isolated(owner: Owner, agent: str | None) -> Owner:
+    """The vault of one agent of a person."""
+    if owner.kind is OwnerKind.USER and owner.agent is None:
+        return Owner.parse(f"{owner}/agent:{agent or 'main'}")
+    return owner
 
 
 def open_keys(

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from threading import Lock as ThreadLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from recollectum.domain.access.caller import Caller
+from recollectum.domain.access.caller import OPERATOR, Caller
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
 from recollectum.domain.errors import Damaged, HomeError, NotFound, StorageError, WrongKey
@@ -24,8 +24,7 @@ from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSett
 from recollectum.settings.model import LifecycleSettings, split_agents
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import CATALOG, VAULT, Opener
-from recollectum.storage.pool import PooledDatabase, VaultPool
-from recollectum.storage.port import Database, Tx
+from recollectum.storage.port import Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.sqlite.connection import is_only_connection
 from recollectum.storage.sqlite.database import SqliteDatabase, checkpoint
@@ -36,6 +35,7 @@ from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
+from recollectum.vault.open_vaults import OpenVault, OpenVaults, VaultHandle, handle_of
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
 from recollectum.vault.runtime import VaultRuntime
@@ -60,6 +60,14 @@ class OpenOptions:
     clock: Clock
 
 
+class KnownVault(NamedTuple):
+    """A vault as the catalog has it, with the retention of its owner."""
+
+    entry: VaultEntry
+    retention: Retention
+    handle: VaultHandle
+
+
 class HomeRuntime:
     """One open home."""
 
@@ -67,6 +75,7 @@ class HomeRuntime:
         self.clock = means.clock
         self.ids = IdMaker(means.clock)
         self.home = Home(means.root)
+        self._owners = self.home.root / "owners"
         prepare(self.home)
         self.loaded: LoadedSettings = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
         settings = self.loaded.settings
@@ -86,13 +95,9 @@ class HomeRuntime:
                 clock=means.clock,
             )
         )
-        self._pool = VaultPool(settings.storage.open_vaults)
-        self._clocks: dict[str, VaultClock] = {}
-        self._meanings: dict[str, VectorSearch] = {}
-        self._looks: dict[str, RefreshThrottle] = {}
+        self._open_vaults = OpenVaults(settings.storage.open_vaults, settings.storage.open_vaults_mib * 1024 * 1024)
         self._crawls = CrawlCache()
         self._needles: dict[str, ErasureSamples] = {}
-        self._session_lists: dict[str, SessionCache] = {}
         shared_in = self.home if settings.daemon.share_embedder == "on" else None
         self._embedders = Embedders(settings.embedding, means.environ, shared_in)
         self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ)
@@ -109,9 +114,7 @@ class HomeRuntime:
 
     def close(self) -> None:
         """Close every file; calling it again does nothing."""
-        for meaning in self._meanings.values():
-            meaning.close()
-        self._pool.close()
+        self._open_vaults.close()
         self._rerankers.close()
         self._embedders.close()
         for model in filter(None, self._language):
@@ -124,9 +127,16 @@ class HomeRuntime:
         """The one embedder of the home, or None and the reason."""
         return self._embedders.get()
 
-    def entry(self, owner: Owner) -> tuple[VaultEntry | None, Mapping[str, int]]:
-        """The vault of an owner, and the periods of the owner's tenant: in one look, since most need both."""
-        return self.known.read(("vault", owner), lambda tx: (vaults.find(tx, owner), _retention_days(tx, owner)))
+    def find_vault(self, owner: Owner) -> "KnownVault | None":
+        """The vault of an owner as the catalog has it now; None where there is none."""
+        return self.known.read(("vault", owner), lambda tx: self._load_vault(tx, owner))
+
+    def _load_vault(self, tx: Tx, owner: Owner) -> "KnownVault | None":
+        entry = vaults.find(tx, owner)
+        if entry is None:
+            return None
+        handle = VaultHandle(self._open_vaults, entry.id, lambda: self._open_vault(entry))
+        return KnownVault(entry, self._retention(owner, _retention_days(tx, owner)), handle)
 
     def gate(
         self,
@@ -138,41 +148,22 @@ class HomeRuntime:
         """The gate for a caller before an owner's vault, or before the home itself."""
         return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients)
 
-    def vault_runtime(self, entry: VaultEntry, gate: Gate, days: Mapping[str, int]) -> VaultRuntime:
-        """What the services of one vault use, for one caller; `days` are the periods of the owner's tenant."""
-        leap = timedelta(days=self.settings.lifecycle.clock_leap_days)
-        clock = self._clocks.setdefault(entry.id, VaultClock(self.clock, leap))
-
-        def opening() -> Database:
-            database = self._open_vault(entry)
-            try:
-                self._settle(replace(made, database=database), self.purge_environment(entry.id))
-            except BaseException:
-                database.close()
-                raise
-            return database
-
-        made = VaultRuntime(
-            database=PooledDatabase(self._pool, entry.id, opening),
+    def vault_runtime(self, known: "KnownVault", gate: Gate) -> VaultRuntime:
+        """What the services of one vault use, for one caller."""
+        return VaultRuntime(
+            vault=known.handle,
             gate=gate,
-            clock=clock,
             ids=self.ids,
-            retention=self._retention(entry.owner, days),
+            retention=known.retention,
             settings=self.settings,
-            vectors=self._meanings.setdefault(
-                entry.id, VectorSearch(self._embedders, self.settings.embedding, self.clock)
-            ),
-            throttle=self._looks.setdefault(entry.id, RefreshThrottle(self._crawls)),
-            session_cache=self._session_lists.setdefault(entry.id, SessionCache()),
             transcript_reader=_transcript_reader,
             rerankers=self._rerankers,
-            owners=self.home.root / "owners",
+            owners=self._owners,
             language_model=self.language_model,
             log=self.log,
-            keep_secret=self._keeps(entry.id) if self.settings.redaction.keep == "credentials" else None,
-            forget_secret=lambda account: self._kept_secrets().forget(account),
+            keep_secret=self._keeps(known.entry.id) if self.settings.redaction.keep == "credentials" else None,
+            forget_secret=self._forget_secret,
         )
-        return made
 
     def purge_environment(self, vault_id: str) -> PurgeEnvironment:
         """The parts of the home that a purge of one vault touches."""
@@ -192,30 +183,44 @@ class HomeRuntime:
         """Finish what is left of people who were on their way out when a process ended."""
         environment = self.purge_environment("")
         if environment.has_ledger():
-            # As below.
+            # Only now: most homes have erased nothing, and what erases takes a while to load.
             from recollectum.vault.purge.resume import resume_home_purges  # noqa: PLC0415
 
             # A disk that takes no writes must not keep anybody from reading: what is left waits.
             with suppress(StorageError, HomeError, OSError):
                 resume_home_purges(environment)
 
-    def settle_vault(self, entry: VaultEntry, caller: Caller) -> None:
+    def settle_vault(self, entry: VaultEntry) -> None:
         """Take away again what was erased from a vault whose file was replaced, also where it is open already."""
-        self._pool.discard(entry.id)
-        _, days = self.entry(entry.owner)
-        self.vault_runtime(entry, self.gate(caller, entry.owner), days).database.read(lambda _: None)
+        self._open_vaults.discard(entry.id)
+        VaultHandle(self._open_vaults, entry.id, lambda: self._open_vault(entry)).read(lambda _: None)
 
-    def _settle(self, runtime: VaultRuntime, environment: PurgeEnvironment) -> None:
-        """Where anything was ever erased, what is open of it goes on before a vault is served."""
-        if environment.has_ledger():
-            # Only now: most homes have erased nothing, and what erases takes a while to load.
-            from recollectum.vault.purge.resume import resume_vault_purges  # noqa: PLC0415
+    def _open_vault(self, entry: VaultEntry) -> OpenVault:
+        """Open a vault as a whole, and finish the purges in it before it is served."""
+        database = self._opener.open_vault(entry.id, entry.owner, self._vault_key(entry))
+        try:
+            opened = OpenVault(
+                database=database,
+                clock=VaultClock(self.clock, timedelta(days=self.settings.lifecycle.clock_leap_days)),
+                vectors=VectorSearch(self._embedders, self.settings.embedding, self.clock, self._open_vaults.trim),
+                session_cache=SessionCache(),
+                throttle=RefreshThrottle(self._crawls),
+            )
+            environment = self.purge_environment(entry.id)
+            if environment.has_ledger():
+                # Only now: most homes have erased nothing, and what erases takes a while to load.
+                from recollectum.vault.purge.resume import resume_vault_purges  # noqa: PLC0415
 
-            resume_vault_purges(runtime, environment)
+                known = KnownVault(entry, Retention(), handle_of(opened))
+                resume_vault_purges(self.vault_runtime(known, Gate(OPERATOR, entry.owner)), environment)
+        except BaseException:
+            database.close()
+            raise
+        return opened
 
     def release(self, vault_id: str) -> bool:
         """Close a vault here; True when nobody else has it open either."""
-        self._pool.discard(vault_id)
+        self._open_vaults.discard(vault_id)
         key = self.keys.key(vault_id) if self.keys.has_key(vault_id) else None
         try:
             return is_only_connection(self.home.vault_file(vault_id), key)
@@ -269,9 +274,6 @@ class HomeRuntime:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
-    def _open_vault(self, entry: VaultEntry) -> Database:
-        return self._opener.open_vault(entry.id, entry.owner, self._vault_key(entry))
-
     def _open_catalog(self) -> SqliteDatabase:
         if self.home.catalog_file.exists() and self.home.catalog_file.stat().st_size:
             return self._opener.open_catalog(self._catalog_key())
@@ -306,6 +308,9 @@ class HomeRuntime:
 
     def _keeps(self, vault_id: str) -> Callable[[str], str]:
         return lambda value: self._kept_secrets().keep(vault_id, value)
+
+    def _forget_secret(self, account: str) -> None:
+        self._kept_secrets().forget(account)
 
     def _forget_secrets(self, vault_id: str) -> int:
         return self._kept_secrets().forget_vault(vault_id)

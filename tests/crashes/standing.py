@@ -17,8 +17,11 @@ from recollectum.storage.opening import VAULT
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.clock import VaultClock
+from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
+from recollectum.vault.open_vaults import OpenVault, handle_of
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.session_cache import SessionCache
 from recollectum.vault.vault import Vault
 
 OWNER = Owner.parse("user:ann")
@@ -38,15 +41,20 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
     database = SqliteDatabase(path, options)
     try:
         migrate(database, shipped(VAULT), clock=clock, backup=_no_backup)
-        runtime = VaultRuntime(
+        opened = OpenVault(
             database=database,
-            gate=Gate(OPERATOR, OWNER),
             clock=VaultClock(clock, timedelta(days=45)),
+            vectors=VectorSearch(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
+            session_cache=SessionCache(),
+            throttle=RefreshThrottle(CrawlCache()),
+        )
+        runtime = VaultRuntime(
+            vault=handle_of(opened),
+            gate=Gate(OPERATOR, OWNER),
             ids=IdMaker(clock),
             retention=Retention(),
             settings=Settings(),
             transcript_reader=TranscriptLineReader,
-            vectors=VectorSearch(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),
         )
         yield Standing(database, Vault(OWNER, runtime))
     finally:

@@ -65,8 +65,8 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     "anybody learns which file is whose": (
         Patch(
             _ENGINE,
-            "self._runtime.entry(wanted)[0] if may_see(self._caller_now(), wanted) else None",
-            "self._runtime.entry(wanted)[0]",
+            "self._runtime.find_vault(wanted) if may_see(self._caller_now(), wanted) else None",
+            "self._runtime.find_vault(wanted)",
         ),
     ),
     "owners lists everybody": (Patch(_ENGINE, " if may_see(caller, entry.owner)]", "]"),),

@@ -19,8 +19,7 @@ BUILT_IN: dict[str, object] = {
     "key_file": "",
     "default_user": "",
     "storage": {
-        "busy_timeout_seconds": 10.0,
-        "open_vaults": 256,
+        **{"busy_timeout_seconds": 10.0, "open_vaults": 256, "open_vaults_mib": 1024},
         "readers": 4,
         "cache_kib": 8192,
         "reserve_mib": 8,

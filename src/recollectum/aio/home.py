@@ -314,7 +314,7 @@ class AsyncReceipts:
         return await asyncio.to_thread(lambda: self._service().verify(receipt))
 
     async def read(self, text: str) -> Receipt:
-        """A receipt from its JSON text, as `recollectum receipts show --json` writes it."""
+        """A receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
         return await asyncio.to_thread(lambda: self._service().read(text))
 
     async def finish(self) -> list[Receipt]:

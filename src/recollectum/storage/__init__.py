@@ -1,7 +1,6 @@
 """The only code that knows SQL.
 
 port        what the rest of the package asks of a database
-pool        the open vaults, least recently used closed first
 opening     opens the catalog or a vault at the shipped schema
 migrate     applies the numbered steps of migrations/
 keystore    the wrapped key of each vault (keys.db)

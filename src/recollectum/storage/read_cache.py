@@ -1,7 +1,7 @@
 """Caches what was read from a database until any process writes to it."""
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from recollectum.storage.port import Database, Tx
 
@@ -29,6 +29,6 @@ class ReadCache:
                 if len(self._kept) >= _MOST:
                     self._kept.clear()
                 self._kept[asked] = found
-            return cast("T", found)
+            return found
 
         return self._database.read(look)

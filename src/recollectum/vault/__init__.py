@@ -4,6 +4,7 @@ vault          gives one caller one owner's vault with its services
 admin          groups the services for who runs a vault, and those that take back and erase
 service        imports a service when it is first asked for
 runtime        bundles what every service uses, and runs transactions
+open_vaults    the open vaults, least recently used closed first
 gate           checks the caller's permission before each operation
 policies       asks the policy rules of the home before each operation
 clock          keeps the vault's time monotonic

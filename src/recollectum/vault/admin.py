@@ -1,5 +1,6 @@
 """Groups the services of a vault that programs seldom need: `admin` and `privacy`."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
@@ -83,7 +84,7 @@ class VaultPrivacy:
     trash: Service["Trash"] = Service("retention.trash.Trash", "What was deleted and can still be restored.")
     undo: Service["Undo"] = Service("undo.service.Undo", "Undoes changes, and shows what changed since a time.")
 
-    def __init__(self, runtime: VaultRuntime, environment: PurgeEnvironment | None) -> None:
+    def __init__(self, runtime: VaultRuntime, environment: Callable[[], PurgeEnvironment] | None) -> None:
         self._runtime = runtime
         self._environment = environment
 
@@ -97,4 +98,4 @@ class VaultPrivacy:
         """Erases for good, with a receipt."""
         from recollectum.vault.purge.service import Purge  # noqa: PLC0415 - few programs erase
 
-        return Purge(self._runtime, self._environment)
+        return Purge(self._runtime, self._environment() if self._environment else None)

@@ -12,6 +12,7 @@ from recollectum.policy.clock import ClockReading
 from recollectum.recall.index import rechunking
 from recollectum.recall.index.verification import check_index, rebuild_index
 from recollectum.recall.vectors import backlog
+from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunks, generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
@@ -69,7 +70,11 @@ class Index:
     @operation(Action.INDEX_WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
         """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
-        meaning, database = self._runtime.vectors, self._runtime.database
+        with self._runtime.vault.use() as opened:
+            return self._embed(opened.vectors, progress)
+
+    def _embed(self, meaning: VectorSearch, progress: Callable[[int], None] | None) -> int:
+        database = self._runtime.database
         embedder, why = meaning.embedder()
         if embedder is None:
             raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
@@ -93,7 +98,8 @@ class Index:
         Unlike `update` it decides nothing: a model that somebody went back from is left alone, and without an embedder
         there is nothing to do.
         """
-        return self._runtime.vectors.follow(self._runtime.database)
+        with self._runtime.vault.use() as opened:
+            return opened.vectors.follow(self._runtime.database)
 
     @operation(Action.INDEX_WRITE, Scope.USER, reads=True)
     def rollback(self) -> IndexStatus:
@@ -128,7 +134,8 @@ class Index:
         return self._runtime.read(lambda tx, _: check_index(tx))
 
     def _status(self) -> IndexStatus:
-        embedder, why = self._runtime.vectors.embedder()
+        with self._runtime.vault.use() as opened:
+            (embedder, why), trouble = opened.vectors.embedder(), opened.vectors.trouble
         without = None if embedder else why or "embedding.provider is none"
 
         def load(tx: Tx, _: ClockReading) -> IndexStatus:
@@ -138,7 +145,7 @@ class Index:
                 recutting=rechunking.is_due(tx),
                 generations=found,
                 without_meaning=without,
-                trouble=self._runtime.vectors.trouble,
+                trouble=trouble,
             )
 
         return self._runtime.read(load)

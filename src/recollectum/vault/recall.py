@@ -80,7 +80,7 @@ def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
     tokens = None if request.tokens is None else check_limit(request.tokens, _MOST_TOKENS, "tokens")
     refresh_before_search(runtime)
     # Before the snapshot: no transaction waits for a model.
-    nearest, missing = runtime.vectors.prepare(runtime.database, query.text) if request.meaning else (None, None)
+    nearest, missing = runtime.nearest(query.text) if request.meaning else (None, None)
     arms = Arms(nearest, missing)
     reranker, why = runtime.rerankers.get() if runtime.rerankers else (None, None)
     if reranker is None or not query.text.strip():

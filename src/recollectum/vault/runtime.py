@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,17 +12,18 @@ from recollectum.domain.ids import IdMaker
 from recollectum.home.logs import Log
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import Retention
-from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.settings.model import Settings
 from recollectum.storage.port import Database, Tx
 from recollectum.vault.clock import VaultClock
-from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
+from recollectum.vault.files.crawl_cache import RefreshThrottle
 from recollectum.vault.gate import Gate
+from recollectum.vault.open_vaults import VaultHandle
 from recollectum.vault.session_cache import SessionCache
 
 if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
     from recollectum.recall.rerank import Rerankers
+    from recollectum.recall.vectors.query import VectorQuery
     from recollectum.vault.files.transcript_files import TranscriptReader
 
 T = TypeVar("T")
@@ -35,14 +37,12 @@ def _no_language_model() -> None:
 class VaultRuntime:
     """One caller at one vault."""
 
-    database: Database
+    #: The vault, which is opened when it is used.
+    vault: VaultHandle
     gate: Gate
-    clock: VaultClock
     ids: IdMaker
     retention: Retention
     settings: Settings
-    #: Search by meaning, as far as there is an embedder.
-    vectors: VectorSearch
     #: Reranks the head of a result list; None where nothing does.
     rerankers: "Rerankers | None" = None
     #: Reads the transcripts that are followed; loaded when there is one.
@@ -51,10 +51,6 @@ class VaultRuntime:
     language_model: "Callable[[], LanguageModel | None]" = _no_language_model
     #: The folder of the owners' own files; None where there is no home.
     owners: Path | None = None
-    #: Lists of sessions that are still good.
-    session_cache: SessionCache = field(default_factory=SessionCache)
-    #: When the notes and transcripts were last looked at.
-    throttle: RefreshThrottle = field(default_factory=lambda: RefreshThrottle(CrawlCache()))
     #: Keeps a secret in the credential store and says under which account; None where secrets are not kept.
     keep_secret: Callable[[str], str] | None = None
     #: Deletes one that was kept; None where there is no credential store.
@@ -63,40 +59,72 @@ class VaultRuntime:
     log: Log = field(default_factory=Log)
 
     @property
+    def database(self) -> Database:
+        """The database of the vault."""
+        return self.vault
+
+    @property
+    def session_cache(self) -> SessionCache:
+        """The lists of sessions that are still good."""
+        with self.vault.use() as opened:
+            return opened.session_cache
+
+    @property
+    def throttle(self) -> RefreshThrottle:
+        """When notes and transcripts were last looked at."""
+        with self.vault.use() as opened:
+            return opened.throttle
+
+    @property
     def actor(self) -> str:
         """What events call the caller."""
         return self.gate.caller.name
 
+    def nearest(self, query: str) -> "tuple[VectorQuery | None, str | None]":
+        """What a question needs to be answered by vectors; or None, and why not. It may wait for a model."""
+        with self.vault.use() as opened:
+            return opened.vectors.prepare(self.vault, query)
+
     def read(self, work: Callable[[Tx, ClockReading], T]) -> T:
         """Run `work` in one snapshot, at the vault's time."""
+        with self.vault.use() as opened:
+            clock = opened.clock
 
-        def run(tx: Tx) -> tuple[T, bool]:
-            reading = self.clock.reading(tx)
-            return work(tx, reading), self.clock.crossed(tx, reading)
+            def run(tx: Tx) -> tuple[T, bool]:
+                reading = clock.reading(tx)
+                return work(tx, reading), clock.crossed(tx, reading)
 
-        value, crossed = self.database.read(run)
-        if crossed:
-            # A deadline was seen to pass: from now on no clock may say that it has not.
-            # A disk that takes no writes must not make the answer fail.
-            with suppress(StorageError):
-                self.database.write(self._note)
-        return value
+            value, crossed = opened.database.read(run)
+            if crossed:
+                # A deadline was seen to pass: from now on no clock may say that it has not.
+                # A disk that takes no writes must not make the answer fail.
+                with suppress(StorageError):
+                    opened.database.write(lambda tx: _note(clock, tx))
+            return value
 
     def write(self, work: Callable[[Tx, ClockReading], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction, at the vault's time."""
+        with self.vault.use() as opened:
+            clock = opened.clock
 
-        def run(tx: Tx) -> T:
-            reading = self.clock.reading(tx)
-            value = work(tx, reading)
-            self.clock.note(tx)
-            return value
+            def run(tx: Tx) -> T:
+                reading = clock.reading(tx)
+                value = work(tx, reading)
+                clock.note(tx)
+                return value
 
-        return self.database.write(run, frees=frees)
+            return opened.database.write(run, frees=frees)
 
-    def _note(self, tx: Tx) -> None:
-        self.clock.reading(tx)
-        self.clock.note(tx, always=True)
+    def accept_clock(self, tx: Tx) -> datetime:
+        """Believe the wall clock, in a transaction of this vault; the time believed before."""
+        with self.vault.use() as opened:
+            return opened.clock.accept(tx)
 
     def for_session(self, session_id: str) -> "VaultRuntime":
         """The same, with a gate for one session."""
         return replace(self, gate=replace(self.gate, session_id=session_id))
+
+
+def _note(clock: VaultClock, tx: Tx) -> None:
+    clock.reading(tx)
+    clock.note(tx, always=True)

@@ -1,5 +1,6 @@
 """Gives one caller one owner's vault: memories, sessions, recall and context, and the groups of the other services."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,9 @@ class Vault:
         "learnings.service.Learnings", "What agents learned of how to work with the person."
     )
 
-    def __init__(self, owner: Owner, runtime: VaultRuntime, environment: PurgeEnvironment | None = None) -> None:
+    def __init__(
+        self, owner: Owner, runtime: VaultRuntime, environment: Callable[[], PurgeEnvironment] | None = None
+    ) -> None:
         self.owner = owner
         self.memories = Memories(runtime)
         self.sessions = Sessions(runtime)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import check_name, skeleton
@@ -40,18 +41,7 @@ class Owner:
     @classmethod
     def parse(cls, text: str) -> "Owner":
         """Read an owner from its text form; a form that is not one is refused."""
-        person, slash, suffix = text.partition("/")
-        kind, _, name = person.partition(":")
-        agent = _agent_suffix(text, suffix) if slash else None
-        match kind:
-            case OwnerKind.GLOBAL if person == "global" and not slash:
-                return cls(OwnerKind.GLOBAL)
-            case OwnerKind.USER | OwnerKind.AGENT:
-                return cls(OwnerKind(kind), check_name(name, kind), agent)
-            case OwnerKind.GROUP:
-                return cls(OwnerKind.GROUP, _group_name(name), agent)
-            case _:
-                raise InvalidInput(f"{text!r} is not an owner; write user:NAME, agent:NAME, group:CHANNEL:ID or global")
+        return _parse(text)
 
     def __str__(self) -> str:
         """The owner's one spelling."""
@@ -91,3 +81,20 @@ def _group_name(name: str) -> str:
 def _check_group(group: str) -> str:
     """A channel's own id of a group, which may hold colons but nothing else a name may not."""
     return ":".join(check_name(part, "group") for part in group.split(":"))
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> Owner:
+    """An owner by its text form; kept, since a server reads the same few on every request."""
+    person, slash, suffix = text.partition("/")
+    kind, _, name = person.partition(":")
+    agent = _agent_suffix(text, suffix) if slash else None
+    match kind:
+        case OwnerKind.GLOBAL if person == "global" and not slash:
+            return Owner(OwnerKind.GLOBAL)
+        case OwnerKind.USER | OwnerKind.AGENT:
+            return Owner(OwnerKind(kind), check_name(name, kind), agent)
+        case OwnerKind.GROUP:
+            return Owner(OwnerKind.GROUP, _group_name(name), agent)
+        case _:
+            raise InvalidInput(f"{text!r} is not an owner; write user:NAME, agent:NAME, group:CHANNEL:ID or global")

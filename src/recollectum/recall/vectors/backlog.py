@@ -33,10 +33,13 @@ WorkerStep: TypeAlias = Callable[[], bool]
 class BackgroundWorker:
     """Runs steps in a thread that lives only while there is something to do."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, when_idle: Callable[[], None] = lambda: None) -> None:
         self._name = name
+        #: Called by the thread when it ends.
+        self._when_idle = when_idle
         self._changed = threading.Condition()
         self._stopping = threading.Event()
+        self._resting = False
         self._thread: threading.Thread | None = None
         self._asked = 0
         self._served = 0
@@ -47,6 +50,7 @@ class BackgroundWorker:
         """Have the steps done, from now until nothing is left; a number to wait for."""
         with self._changed:
             self._asked += 1
+            self._resting = False
             # One that is not alive was left behind by a fork, or by an error that nobody expected.
             if not (self._thread and self._thread.is_alive()) and not self._stopping.is_set():
                 self._thread = threading.Thread(target=self._run, args=(step,), name=self._name, daemon=True)
@@ -57,6 +61,16 @@ class BackgroundWorker:
         """Whether a run that began after that call of `start` came to its end in time."""
         with self._changed:
             return self._changed.wait_for(lambda: self._served >= asked, seconds)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a thread is at work."""
+        thread = self._thread
+        return thread is not None and thread.is_alive()
+
+    def stop_soon(self) -> None:
+        """End after the step in progress, unless more is asked for before that; nobody waits for it."""
+        self._resting = True
 
     def pause(self, seconds: float) -> None:
         """Let others go first, for a step that finds them at the same work."""
@@ -79,14 +93,17 @@ class BackgroundWorker:
                 self.trouble = trouble
                 self._served = asked
                 self._changed.notify_all()
-                if self._asked == asked or self._stopping.is_set():
+                ended = self._asked == asked or self._stopping.is_set()
+                if ended:
                     self._thread = None
-                    return
+            if ended:
+                self._when_idle()
+                return
 
     def _steps(self, step: WorkerStep) -> str | None:
         # Whatever stops it is told, and met again by the next question.
         try:
-            while not self._stopping.is_set() and step():
+            while not self._stopping.is_set() and not self._resting and step():
                 pass
         except (ModelError, StorageError) as error:
             return str(error)

@@ -182,6 +182,11 @@ class IvfCells:
     places: "NDArray[np.int32]"
 
     @property
+    def held_bytes(self) -> int:
+        """The memory they take."""
+        return sum(one.nbytes for one in (self.middles, self.starts, self.numbers, self.places))
+
+    @property
     def grouped(self) -> int:
         """How many rows have a list."""
         return len(self.numbers)

@@ -197,6 +197,12 @@ class VectorMatrix:
         """How many vectors are loaded."""
         return self._count
 
+    @property
+    def held_bytes(self) -> int:
+        """The memory that the vectors and their lists take."""
+        arrays = sum(one.nbytes for one in (self._rows, self._low, self._inverse, self._numbers))
+        return arrays + (self._lists.held_bytes if self._lists else 0)
+
     def refresh(self, tx: Tx, generation: Generation) -> None:
         """Load what was written since the last time, or everything when much was taken out or came into lists."""
         with self._lock:

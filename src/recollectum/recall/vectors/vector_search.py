@@ -138,19 +138,27 @@ class VectorSearch:
     model is built by a thread of its own, for which nobody waits.
     """
 
-    def __init__(self, embedders: Embedders, settings: EmbeddingSettings, clock: Clock) -> None:
+    def __init__(
+        self,
+        embedders: Embedders,
+        settings: EmbeddingSettings,
+        clock: Clock,
+        when_idle: Callable[[], None] = lambda: None,
+    ) -> None:
         self._embedders = embedders
         self._settings = settings
         self._clock = clock
         self._matrix: VectorMatrix | None = None
         self._lock = threading.Lock()
-        self._catching_up = BackgroundWorker("recollectum-index")
-        self._building = BackgroundWorker("recollectum-build")
-        self._grouping = BackgroundWorker("recollectum-group")
+        self._catching_up = BackgroundWorker("recollectum-index", when_idle)
+        self._building = BackgroundWorker("recollectum-build", when_idle)
+        self._grouping = BackgroundWorker("recollectum-group", when_idle)
         #: Whether this process has had its say about the model; afterwards another one's change stands.
         self._begun = False
         self._pieces_known = False
         self._pause = _SHORTEST_PAUSE
+        #: The size of the vectors in memory.
+        self.held_bytes = 0
         #: What was last read, by what it is, with the state in which the vault was then.
         self._read: dict[str, tuple[Hashable, Any]] = {}
 
@@ -322,6 +330,16 @@ class VectorSearch:
         """What ended the last try to build a generation here, if anything did."""
         return self._building.trouble
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a background thread is at work."""
+        return self._catching_up.is_busy or self._building.is_busy or self._grouping.is_busy
+
+    def stop_soon(self) -> None:
+        """Let the background threads end after the step in progress; the next question has them go on."""
+        for worker in (self._catching_up, self._building, self._grouping):
+            worker.stop_soon()
+
     def close(self) -> None:
         """Stop what goes on behind the answers; it goes on from there the next time."""
         self._catching_up.close()
@@ -356,6 +374,7 @@ class VectorSearch:
         if matrix is None or matrix.generation != generation.id:
             matrix = self._matrix = VectorMatrix(generation.id, dimensions)
         matrix.refresh(tx, generation)
+        self.held_bytes = matrix.held_bytes
         return matrix, backlog.lag(tx, generation)
 
 

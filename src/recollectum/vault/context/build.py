@@ -143,7 +143,7 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     refresh_before_search(runtime)
     asked = clean(wanted.query)[:_MAX_QUESTION] or _load_last_question(runtime, wanted.session_id)
     # Before the snapshot: no transaction waits for a model.
-    nearest, _ = runtime.vectors.prepare(runtime.database, asked) if asked else (None, None)
+    nearest, _ = runtime.nearest(asked) if asked else (None, None)
     owner = runtime.gate.owner
     agent = (owner and owner.agent) or DEFAULT_AGENT
     loading = _Loading(wanted, asked, budget, split_sources(runtime.settings.recall.sources), nearest, agent)

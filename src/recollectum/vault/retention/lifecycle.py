@@ -91,7 +91,7 @@ class Lifecycle:
         """Say that the clock is right although it leapt; the time that was believed until now."""
 
         def change(tx: Tx, reading: ClockReading) -> datetime:
-            before = self._runtime.clock.accept(tx)
+            before = self._runtime.accept_clock(tx)
             events.add(tx, EventType.CLOCK_ACCEPTED, "vault", "clock", at=reading.now, actor=self._runtime.actor)
             return before
 

@@ -1,0 +1,215 @@
+"""Keeps a bounded number of vaults open (LRU, by count and by bytes); each is opened and closed as a whole."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from recollectum.domain.errors import StorageError
+from recollectum.recall.vectors.vector_search import VectorSearch
+from recollectum.storage.port import Database, Tx
+from recollectum.vault.clock import VaultClock
+from recollectum.vault.files.crawl_cache import RefreshThrottle
+from recollectum.vault.session_cache import SessionCache
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+class OpenVault:
+    """One open vault: its database and everything that this process holds of it in memory."""
+
+    database: Database
+    clock: VaultClock
+    vectors: VectorSearch
+    session_cache: SessionCache
+    throttle: RefreshThrottle
+
+    def close(self) -> None:
+        """End the background work, then close the file; calling it again does nothing."""
+        self.vectors.close()
+        self.database.close()
+
+
+@dataclass(slots=True, eq=False)
+class _Slot:
+    """The place of one vault in the cache: the vault once it is open, and how many use it now."""
+
+    id: str
+    vault: OpenVault | None = None
+    users: int = 0
+    #: The bytes that were counted for it.
+    held: int = 0
+    #: Whether it was taken out of the cache.
+    discarded: bool = False
+    #: Whether that was while it was being opened: the last user then closes it.
+    orphaned: bool = False
+    opening: threading.Lock = field(default_factory=threading.Lock)
+
+    def discard(self) -> None:
+        self.discarded, self.orphaned = True, self.vault is None
+
+
+class OpenVaults:
+    """The vaults that one process has open.
+
+    A vault is in use while an operation runs in it or a background thread works for it; it is not closed under them.
+    When more vaults are in use than the limits allow, they stay open until one of them is free.
+    """
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        #: Vaults that are being closed now; whoever needs a file to be closed waits for them.
+        self._closing: list[str] = []
+        self._held = 0
+        self._lock = threading.Condition()
+        self._closed = False
+
+    @contextmanager
+    def use(self, vault_id: str, opening: Callable[[], OpenVault]) -> Generator[OpenVault]:
+        """The open vault, which stays open at least until the end of the block."""
+        slot = self._enter(vault_id)
+        try:
+            yield slot.vault or self._open(slot, opening)
+        finally:
+            self._leave(slot)
+
+    def trim(self) -> None:
+        """Close the least recently used vaults that are beyond the limits and not in use."""
+        with self._lock:
+            surplus = self._take_surplus()
+        self._close(surplus)
+
+    def discard(self, vault_id: str) -> None:
+        """Close one vault, once the transactions that run in it are done."""
+        with self._lock:
+            self._lock.wait_for(lambda: vault_id not in self._closing)
+            slot = self._slots.pop(vault_id, None)
+            if slot:
+                self._held -= slot.held
+                slot.discard()
+        if slot and not slot.orphaned and slot.vault:
+            slot.vault.close()
+
+    def close(self) -> None:
+        """Close every vault, for good."""
+        with self._lock:
+            self._closed = True
+            slots = list(self._slots.values())
+            self._slots.clear()
+            for slot in slots:
+                slot.discard()
+        for slot in slots:
+            if not slot.orphaned and slot.vault:
+                slot.vault.close()
+
+    def _enter(self, vault_id: str) -> _Slot:
+        with self._lock:
+            if self._closed:
+                raise StorageError("this home was closed; open it again")
+            slot = self._slots.get(vault_id)
+            if slot is None:
+                slot = self._slots[vault_id] = _Slot(vault_id)
+            self._slots.move_to_end(vault_id)
+            slot.users += 1
+            surplus = self._take_surplus()
+        self._close(surplus)
+        return slot
+
+    def _leave(self, slot: _Slot) -> None:
+        with self._lock:
+            slot.users -= 1
+            if slot.vault and not slot.discarded:
+                self._held += slot.vault.vectors.held_bytes - slot.held
+                slot.held = slot.vault.vectors.held_bytes
+            elif not slot.users and not slot.discarded:
+                # It could not be opened.
+                del self._slots[slot.id]
+            left_open = slot.vault if slot.orphaned and not slot.users else None
+            surplus = self._take_surplus()
+        if left_open:
+            left_open.close()
+        self._close(surplus)
+
+    def _open(self, slot: _Slot, opening: Callable[[], OpenVault]) -> OpenVault:
+        # Each slot has a lock: a vault that takes long to open, for a migration, must not keep others waiting.
+        with slot.opening:
+            if slot.vault is None:
+                slot.vault = opening()
+            return slot.vault
+
+    def _is_over(self) -> bool:
+        return len(self._slots) > self._most or self._held > self._most_bytes
+
+    def _take_surplus(self) -> list[_Slot]:
+        """Take out what is to be closed. The vault that was used last stays, however large it is."""
+        taken: list[_Slot] = []
+        if not self._is_over():
+            return taken
+        for slot in list(self._slots.values())[:-1]:
+            if slot.users:
+                continue
+            if slot.vault and slot.vault.vectors.is_busy:
+                # The background work ends after its step, and calls `trim`.
+                slot.vault.vectors.stop_soon()
+                continue
+            del self._slots[slot.id]
+            self._held -= slot.held
+            self._closing.append(slot.id)
+            taken.append(slot)
+            if not self._is_over():
+                break
+        return taken
+
+    def _close(self, slots: list[_Slot]) -> None:
+        """Close vaults that were taken out; without the lock, since a file takes a while to close."""
+        for slot in slots:
+            try:
+                if slot.vault:
+                    slot.vault.close()
+            finally:
+                with self._lock:
+                    self._closing.remove(slot.id)
+                    self._lock.notify_all()
+
+
+class VaultHandle:
+    """One vault of the cache, and its database; see `storage.port.Database`. It opens again after it was closed."""
+
+    def __init__(self, cache: OpenVaults, vault_id: str, opening: Callable[[], OpenVault]) -> None:
+        self._cache = cache
+        self._vault_id = vault_id
+        self._opening = opening
+
+    @contextmanager
+    def use(self) -> Generator[OpenVault]:
+        """The open vault, which stays open at least until the end of the block."""
+        with self._cache.use(self._vault_id, self._opening) as opened:
+            yield opened
+
+    def read(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one snapshot."""
+        with self._cache.use(self._vault_id, self._opening) as opened:
+            return opened.database.read(work)
+
+    def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
+        """Run `work` in one durable transaction."""
+        with self._cache.use(self._vault_id, self._opening) as opened:
+            return opened.database.write(work, frees=frees)
+
+    def erase_remains(self) -> bool:
+        """Overwrite what deleted rows left behind."""
+        with self._cache.use(self._vault_id, self._opening) as opened:
+            return opened.database.erase_remains()
+
+    def close(self) -> None:
+        """Nothing: the cache closes what it opened."""
+
+
+def handle_of(opened: OpenVault) -> VaultHandle:
+    """A handle for a vault that is open already and that its opener closes."""
+    return VaultHandle(OpenVaults(1, 0), "", lambda: opened)

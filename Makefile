@@ -8,7 +8,7 @@ GTE_SMALL := packages/recollectum-gte-small
 .PHONY: demo test check docs bench bar clean
 
 demo: $(STAMP)
-	$(BIN)/python -m recollectum.doors.cli.demo
+	$(BIN)/python -m tools.demo
 
 test: check
 	# A browser for the tests of the console, where there is none and this account may install one.
@@ -24,7 +24,7 @@ check: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m tools.aio
-	$(BIN)/python -m recollectum.doors.cli.reference docs/reference
+	$(BIN)/python -m tools.reference docs/reference
 
 bench: $(STAMP)
 	$(BIN)/python -m bench

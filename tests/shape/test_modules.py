@@ -47,14 +47,14 @@ def _passes_on(handler: ast.ExceptHandler) -> bool:
 
 
 def test_every_module_says_its_job_in_its_first_line() -> None:
-    silent = [module.path for module in modules("src", "bench") if not job_is_said(module)]
+    silent = [module.path for module in modules("src", "bench", "tools") if not job_is_said(module)]
     assert not silent, "begin these with a docstring whose first line is one sentence: " + ", ".join(silent)
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
     empty = [
         module.path
-        for module in modules("src", "tests", "bench")
+        for module in modules("src", "tests", "bench", "tools")
         if EMPTY_NAMES & set(PurePosixPath(module.path).with_suffix("").parts)
     ]
     assert not empty, "name these for what they do: " + ", ".join(empty)

@@ -51,13 +51,17 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def test_everything_is_within_its_limit() -> None:
-    found = [finding for module in modules("src", "tests", "bench") for finding in findings(module)]
+    found = [finding for module in modules("src", "tests", "bench", "tools") for finding in findings(module)]
     over = [finding for finding in found if finding.partition(": ")[0] not in EXCEPTIONS]
     assert not over, "split these, or give a reason in EXCEPTIONS:\n" + "\n".join(over)
 
 
 def test_no_exception_outlives_its_need() -> None:
-    found = {finding.partition(": ")[0] for module in modules("src", "tests", "bench") for finding in findings(module)}
+    found = {
+        finding.partition(": ")[0]
+        for module in modules("src", "tests", "bench", "tools")
+        for finding in findings(module)
+    }
     assert not EXCEPTIONS.keys() - found, "these are within the limit now; take them out of EXCEPTIONS"
 
 

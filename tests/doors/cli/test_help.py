@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 from typer.core import TyperArgument, TyperOption
 
-from recollectum.doors.cli.reference import commands
 from tests.doors.cli.calls import PROGRAM, ok
+from tools.reference import commands
 
 BUDGET_S = 0.3
 _MEASURE = """

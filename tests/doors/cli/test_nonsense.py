@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
-from recollectum.doors.cli.reference import commands
 from tests.doors.cli.calls import Answer, call, spawn
 from tests.home.small_disk import run_on_small_disk
+from tools.reference import commands
 
 Parameter = TyperArgument | TyperOption
 

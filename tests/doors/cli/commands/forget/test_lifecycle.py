@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
-from recollectum.doors.cli.demo import search
 from tests.doors.cli.calls import call, ok, refused
 from tests.doors.cli.terminals import Terminal
+from tools.demo import search
 
 pytestmark = pytest.mark.usefixtures("home")
 

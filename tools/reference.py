@@ -1,4 +1,4 @@
-"""The generated reference pages: `python -m recollectum.doors.cli.reference docs/reference`."""
+"""The generated reference pages: `python -m tools.reference docs/reference`."""
 
 import sys
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from recollectum.domain.note import NoteFolder, SyncReport
 from recollectum.domain.session import Session
 from recollectum.doors.cli.commands.people.status import ProjectStatus, VaultStatus
 from recollectum.doors.cli.main import PROGRAM, program
-from recollectum.doors.cli.python_reference import python_page
 from recollectum.home.keys.holders import KeyHolder
 from recollectum.settings.render import reference_page
 from recollectum.vault.index import GenerationStatus, IndexStatus
 from recollectum.vault.retention.lifecycle import DueMove, LifecycleReport
+from tools.python_reference import python_page
 
 Command = TyperCommand | TyperGroup
 Parameter = TyperArgument | TyperOption

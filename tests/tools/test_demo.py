@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.doors.cli.demo import Story, sample, search
+from tests.docs.pages import ROOT
+from tools.demo import Story, sample, search
 
 
 @pytest.mark.feature("A3")
 def test_the_demo_proves_its_claims_and_leaves_nothing_behind(tmp_path: Path) -> None:
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
-    program = [sys.executable, "-m", "recollectum.doors.cli.demo"]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environ, timeout=60)
+    program = [sys.executable, "-m", "tools.demo"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environ, timeout=60, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     for claim in ("'kingfisher', forgotten: 0 times", "they are found 0 times", "the history has both versions"):
         assert f"[ok] {claim}" in done.stdout.replace("in 6 files ", "")
@@ -26,8 +27,10 @@ def test_the_demo_proves_its_claims_and_leaves_nothing_behind(tmp_path: Path) ->
 
 def test_a_claim_that_is_false_fails_the_demo() -> None:
     # A word that was never forgotten takes the place of the one that was.
-    program = "import sys; from recollectum.doors.cli import demo; demo.FORGOTTEN = demo.KEPT; sys.exit(demo.main())"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    program = "import sys; from tools import demo; demo.FORGOTTEN = demo.KEPT; sys.exit(demo.main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60, cwd=ROOT
+    )
     assert done.returncode == 1
     assert "[FALSE] once forgotten, recall does not find it" in done.stdout
     assert "[FALSE] 'vegetarian', forgotten: " in done.stdout

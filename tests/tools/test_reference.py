@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.doors.cli.reference import commands, pages, write
 from tests.docs.pages import ROOT
+from tools.reference import commands, pages, write
 
 FOLDER = ROOT / "docs" / "reference"
 GUIDE = ROOT / "docs" / "guides" / "command-line.md"

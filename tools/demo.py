@@ -1,4 +1,4 @@
-"""The main job, shown on a sample conversation: `python -m recollectum.doors.cli.demo`, which `make demo` runs."""
+"""The main job, shown on a sample conversation: `python -m tools.demo`, which `make demo` runs."""
 
 import json
 import os
@@ -8,7 +8,6 @@ import tempfile
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 
 from recollectum.domain.memory import Memory
@@ -169,7 +168,7 @@ def _encrypted_home(story: Story, root: Path) -> None:
 
 def sample() -> list[dict[str, str]]:
     """The conversation that is shipped with the package."""
-    text = resources.files("recollectum.doors.cli").joinpath("sample/conversation.json").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "sample" / "conversation.json").read_text(encoding="utf-8")
     return json.loads(text)
 
 

@@ -20,6 +20,7 @@ from recollectum.transfer import jsonl
 from recollectum.upkeep.backup.repair import RepairResult, repair
 from recollectum.upkeep.doctor.vault_checks import read_vault
 from recollectum.upkeep.home_admin import HomeAdmin
+from tests.crashes.homes import file_of
 from tests.crashes.storming import storm
 from tests.matrix.homes import START, Turning, open_home, quick_folder
 from tests.transfer.conversations import sample
@@ -159,7 +160,7 @@ def smashed_pages(*, long: bool, mend: Callable[[HomeAdmin, Owner], RepairResult
 def _filled(folder: Path, encryption: str, count: int) -> Path:
     with open_home(folder, Turning(), encryption=encryption) as home:
         fill(home.vault(ANN), count)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
     assert path
     return path
 

@@ -8,6 +8,7 @@ from bench.bar_row import Measured, own_place
 from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
 from recollectum.home.paths import Home
+from recollectum.storage.sqlite.files import HomeFiles
 from tests.matrix.homes import Turning, open_home
 
 _STEPS = (
@@ -74,7 +75,7 @@ def _outside(folder: Path, root: Path) -> set[Path]:
 
 def _is_inside(home: Home, name: str) -> bool:
     try:
-        return home.vault_file(name).resolve().is_relative_to(home.vaults.resolve())
+        return HomeFiles(home).vault(name).resolve().is_relative_to(home.vaults.resolve())
     except RecollectumError:
         return True
 

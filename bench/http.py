@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import cast
 
 from bench.http_load import Plan, percentile
 from bench.http_script import PerVault, taped
@@ -28,6 +27,7 @@ from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
 from recollectum.vault.intake.draft import Draft
+from tests.crashes.homes import file_of
 
 _ROOT = Path(__file__).parents[1]
 _MEMORIES = sized(300, 10)
@@ -106,7 +106,7 @@ def _scripts(
         keys = r.encryption()
         for number, secret in enumerate(secrets):
             vault = r.vault(f"user:client{number}")
-            file = cast(Path, r.vault_path(vault.owner))
+            file = file_of(r, vault.owner)
             script = scripts[secret] = PerVault(f"vaults/{file.name}", keys.key(file.stem))
             for query in queries:
                 # Once for what a first question looks at, and once as all later ones are.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apsw
 
-from recollectum.storage.migrate import Migration, migrate, shipped
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.migrate import Migration, migrate, shipped
 from tests.upgrades.rows import CATALOG, VAULT, Rows
 
 FOLDER = Path(__file__).parents[1] / "tests" / "upgrades"

@@ -17,6 +17,7 @@ from recollectum.policy.actions import check_client
 from recollectum.runtime import HomeRuntime, OpenOptions, vault_not_found
 from recollectum.settings.load import LoadedSettings, load
 from recollectum.settings.model import Settings
+from recollectum.storage.engine import VaultPlace
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.tables.catalog import vaults
 from recollectum.vault.access.keys import Keys, caller_for, caller_of
@@ -147,19 +148,19 @@ class Recollectum:
         entries = self._runtime.catalog.read(vaults.everything)
         return [entry.owner for entry in entries if may_see(caller, entry.owner)]
 
-    def vault_path(self, owner: str | Owner) -> Path | None:
-        """The database file of an owner's vault, or None when there is none for this caller."""
+    def vault_place(self, owner: str | Owner) -> VaultPlace | None:
+        """Where an owner's vault is and how large, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
         known = self._runtime.find_vault(wanted) if may_see(self._caller_now(), wanted) else None
-        return self._runtime.home.vault_file(known.entry.id) if known else None
+        return self._runtime.engine.place_of(known.entry.id) if known else None
 
-    def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
+    def upgrade(self, *, dry_run: bool = False) -> dict[Owner, tuple[str, ...]]:
         """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
 
         A vault is also brought there when it is first opened.
         """
         self._operator_only("upgrade vaults")
-        due = {path: steps for path, steps in self._runtime.pending_steps().items() if steps}
+        due = {owner: steps for owner, steps in self._runtime.pending_steps().items() if steps}
         if not dry_run:
             for owner in self.owners():
                 self.vault(owner).admin.totals()
@@ -221,6 +222,7 @@ class Recollectum:
 
         return HomeAdmin(
             home=runtime.home,
+            engine=runtime.engine,
             settings=runtime.settings,
             keys=runtime.keys,
             catalog=runtime.catalog,

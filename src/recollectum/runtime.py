@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recollectum.domain.access.caller import OPERATOR, Caller
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
-from recollectum.domain.errors import Damaged, HomeError, NotFound, StorageError, WrongKey
+from recollectum.domain.errors import HomeError, NotFound, StorageError
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
@@ -22,12 +22,11 @@ from recollectum.recall.rerank import Rerankers
 from recollectum.recall.vectors.vector_search import Embedders, VectorSearch
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSettings, load
 from recollectum.settings.model import LifecycleSettings, split_agents
+from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.opening import CATALOG, VAULT, Opener
-from recollectum.storage.port import Tx
+from recollectum.storage.opening import open_engine
+from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
-from recollectum.storage.sqlite.connection import is_only_connection
-from recollectum.storage.sqlite.database import SqliteDatabase, checkpoint
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.vault.access.people import ensure_tenant
@@ -84,8 +83,8 @@ class HomeRuntime:
         system = Path(means.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
         self.log = Log(self.home, settings.log.level, means.clock)
         self._ruling = PolicyGate(self.home, self.loaded.project, system, means.cwd, log=self.log)
-        self._opener = Opener(self.home, settings.storage, means.clock)
-        self.keys = self._opener.with_room(
+        self.engine = open_engine(self.home, settings.storage, means.clock)
+        self.keys = self.engine.with_room(
             lambda: KeyStore.open(
                 self.home,
                 encryption=settings.encryption,
@@ -106,7 +105,7 @@ class HomeRuntime:
         self._language_lock = ThreadLock()
         self.running = InFlightRequests()
         try:
-            self.catalog: SqliteDatabase = self._open_catalog()
+            self.catalog: Database = self._open_catalog()
         except BaseException:
             self.keys.close()
             raise
@@ -173,7 +172,7 @@ class HomeRuntime:
             keys=self.keys,
             clock=self.clock,
             release=self.release,
-            settle_catalog=lambda: self.catalog.on_connection(checkpoint),
+            engine=self.engine,
             needles=self._needles,
             forget_secrets=self._forget_secrets,
             vault_id=vault_id,
@@ -197,7 +196,7 @@ class HomeRuntime:
 
     def _open_vault(self, entry: VaultEntry) -> OpenVault:
         """Open a vault as a whole, and finish the purges in it before it is served."""
-        database = self._opener.open_vault(entry.id, entry.owner, self._vault_key(entry))
+        database = self.engine.open_vault(entry.id, entry.owner, self._vault_key(entry))
         try:
             opened = OpenVault(
                 database=database,
@@ -222,11 +221,7 @@ class HomeRuntime:
         """Close a vault here; True when nobody else has it open either."""
         self._open_vaults.discard(vault_id)
         key = self.keys.key(vault_id) if self.keys.has_key(vault_id) else None
-        try:
-            return is_only_connection(self.home.vault_file(vault_id), key)
-        except (Damaged, WrongKey):
-            # Its key went in an attempt before this one: nobody can read it.
-            return True
+        return self.engine.is_unused(vault_id, key)
 
     def make_vault(self, owner: Owner) -> VaultEntry:
         """A new vault for an owner: key, file, and last the catalog's line, which makes it real."""
@@ -237,7 +232,7 @@ class HomeRuntime:
             created_at=self.clock(),
         )
         key = self.keys.make_key(entry.id) if entry.encrypted else None
-        self._opener.create_vault(entry.id, owner, key)
+        self.engine.create_vault(entry.id, owner, key)
 
         def change(tx: Tx) -> VaultEntry:
             if people.find(tx, owner.person) is None:
@@ -255,14 +250,10 @@ class HomeRuntime:
             self._discard(entry)
         return stands
 
-    def pending_steps(self) -> dict[Path, tuple[str, ...]]:
+    def pending_steps(self) -> dict[Owner, tuple[str, ...]]:
         """For each vault, the schema steps that opening it will run."""
-        found: dict[Path, tuple[str, ...]] = {}
-        for entry in self.catalog.read(vaults.everything):
-            path = self.home.vault_file(entry.id)
-            steps = self._opener.pending(path, VAULT, self._vault_key(entry))
-            found[path] = tuple(f"{step.number:04} {step.name}" for step in steps)
-        return found
+        entries = self.catalog.read(vaults.everything)
+        return {entry.owner: self.engine.pending_steps(entry.id, self._vault_key(entry)) for entry in entries}
 
     def _vault_key(self, entry: VaultEntry) -> bytes | None:
         return self.keys.key(entry.id) if entry.encrypted else None
@@ -270,19 +261,17 @@ class HomeRuntime:
     def _discard(self, entry: VaultEntry) -> None:
         if entry.encrypted:
             self.keys.destroy_key(entry.id)
-        path = self.home.vault_file(entry.id)
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        self.engine.destroy_vault(entry.id)
 
-    def _open_catalog(self) -> SqliteDatabase:
-        if self.home.catalog_file.exists() and self.home.catalog_file.stat().st_size:
-            return self._opener.open_catalog(self._catalog_key())
+    def _open_catalog(self) -> Database:
+        if self.engine.is_made():
+            return self.engine.open_catalog(self._catalog_key())
         with Lock(self.home.locks / "home.lock"):
             # The key first, so that a creation cut short is finished with the same one.
             made = self.keys.has_key(CATALOG)
             if not made and self.settings.encryption == "auto":
                 self.keys.make_key(CATALOG)
-            return self._opener.create_catalog(self._catalog_key())
+            return self.engine.create_catalog(self._catalog_key())
 
     def _catalog_key(self) -> bytes | None:
         return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None

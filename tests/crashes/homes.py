@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
 from recollectum.home.paths import Home
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 
@@ -12,6 +13,13 @@ from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 def vault_files(root: Path) -> list[Path]:
     """The file of every vault in the home, in the order in which they were made."""
     return sorted(Home(root).vaults.glob("*.db"))
+
+
+def file_of(home: Recollectum, owner: str | Owner) -> Path:
+    """The file of an owner's vault."""
+    place = home.vault_place(owner)
+    assert place is not None
+    return Path(place.words)
 
 
 def vault_key(root: Path, path: Path) -> bytes | None:

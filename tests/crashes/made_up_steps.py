@@ -1,7 +1,7 @@
 """Schema steps that nobody ships, for tests of what happens between one schema and the next."""
 
-from recollectum.storage.migrate import Migration, shipped
-from recollectum.storage.opening import VAULT
+from recollectum.storage.engine import VAULT
+from recollectum.storage.sqlite.migrate import Migration, shipped
 
 _MOODS = """
     ALTER TABLE memories ADD COLUMN mood TEXT;

@@ -13,9 +13,9 @@ from pathlib import Path
 import apsw
 
 from recollectum.domain.ids import system_clock
-from recollectum.storage.migrate import migrate
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.migrate import migrate
 from tests.crashes.made_up_steps import STEPS
 
 #: Steps of SQLite's machine between two chances to die inside a statement.

@@ -12,9 +12,9 @@ from recollectum.domain.ids import Clock, IdMaker, system_clock
 from recollectum.policy.lifecycle import Retention
 from recollectum.recall.vectors.vector_search import Embedders, VectorSearch
 from recollectum.settings.model import EmbeddingSettings, Settings
-from recollectum.storage.migrate import migrate, shipped
-from recollectum.storage.opening import VAULT
+from recollectum.storage.engine import VAULT
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.migrate import migrate, shipped
 from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle

@@ -9,10 +9,10 @@ import pytest
 
 from recollectum.domain.errors import SchemaEdited, SchemaNewer, StorageError
 from recollectum.domain.ids import system_clock
-from recollectum.storage.migrate import Migration, migrate, pending
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.migrate import Migration, migrate, pending
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import Seen, look
 from tests.crashes.made_up_steps import STEPS

@@ -13,10 +13,12 @@ from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.home.locks import Lock
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.upkeep.doctor.examination import examine
 from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, permissions, worst
 from recollectum.upkeep.doctor.vault_checks import read_base, read_vault
 from recollectum.vault.intake.draft import Draft
+from tests.crashes.homes import file_of
 from tests.matrix.homes import quick_folder
 from tests.upkeep.homes import ANN, fill
 
@@ -66,20 +68,20 @@ def test_a_file_that_others_may_read_is_found(place: Path) -> None:
         fill(home.vault(ANN), 4)
         kept = home.home
     assert [one.severity for one in permissions(kept)] == [Severity.FINE]
-    kept.catalog_file.chmod(0o644)
+    HomeFiles(kept).catalog.chmod(0o644)
     (found,) = permissions(kept)
-    assert (found.severity, str(kept.catalog_file) in found.words) == (Severity.PROBLEM, True)
+    assert (found.severity, str(HomeFiles(kept).catalog) in found.words) == (Severity.PROBLEM, True)
 
 
 def test_an_orphan_that_holds_nothing_is_removed_and_one_that_holds_something_is_not(place: Path) -> None:
     with _open(place) as home:
         fill(home.vault(ANN), 4)
-        file = home.vault_path(ANN)
+        file = file_of(home, ANN)
         admin = home.admin
-        empty = home.home.vault_file("vlt_empty")
+        empty = HomeFiles(home.home).vault("vlt_empty")
         key = admin.keys.make_key("vlt_empty")
         SqliteDatabase(empty, SqliteOptions(key=key)).close()
-        full = home.home.vault_file("vlt_full")
+        full = HomeFiles(home.home).vault("vlt_full")
     assert file
     shutil.copyfile(file, full)
     full.chmod(0o600)
@@ -111,7 +113,7 @@ def test_leftovers_of_a_killed_backup_are_removed(place: Path) -> None:
 def test_rows_that_belong_to_nothing_and_an_index_that_drifted_are_a_problem(place: Path) -> None:
     with _open(place) as home:
         fill(home.vault(ANN), 20)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
         (entry,) = home.admin.entries([Owner.parse(ANN)])
         key = home.admin.key_of(entry)
         assert path
@@ -130,7 +132,7 @@ def test_duplicates_a_reserve_that_is_gone_and_a_hung_lock_are_told(place: Path)
     with _open(place, "off") as home:
         vault = home.vault(ANN)
         vault.memories.save_many([Draft(content="the same thing", importance=0.1), Draft(content="another thing")])
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
         assert path
         database = SqliteDatabase(path, SqliteOptions())
         database.write(lambda tx: tx.run("UPDATE memories SET fingerprint = 'x'", {}))
@@ -151,7 +153,7 @@ def test_duplicates_a_reserve_that_is_gone_and_a_hung_lock_are_told(place: Path)
 def test_a_reading_of_all_data_finds_every_damaged_page_that_holds_something(place: Path, encryption: str) -> None:
     with _open(place, encryption) as home:
         fill(home.vault(ANN), 300)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
     assert path
     whole = path.read_bytes()
     for page in range(1, len(whole) // 4096):
@@ -171,7 +173,7 @@ def test_a_reading_of_all_data_finds_every_damaged_page_that_holds_something(pla
 def test_a_text_that_was_changed_in_a_plain_file_is_noticed(place: Path) -> None:
     with _open(place, "off") as home:
         fill(home.vault(ANN), 10)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
     assert path
     raw = path.read_bytes()
     assert raw.count(b"number 7 of the things") >= 1

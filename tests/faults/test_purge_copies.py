@@ -17,6 +17,7 @@ from recollectum.vault.purge.environment import ErasureSamples
 from recollectum.vault.purge.request import PurgeRequest, PurgeState, Receipt
 from recollectum.vault.purge.search_program import search
 from recollectum.vault.vault import Vault
+from tests.crashes.homes import file_of
 from tests.crashes.programs import run
 from tests.upkeep.homes import opening
 
@@ -157,7 +158,7 @@ def test_a_purge_that_goes_on_remembers_which_backups_it_destroyed(tmp_path: Pat
         vault = home.vault(_ANN)
         gone = _talk(vault, _SECRET)
         back_up(home.admin)
-        path = home.vault_path(_ANN)
+        path = file_of(home, _ANN)
         assert path
         reader = SqliteDatabase(path, SqliteOptions())
         receipts: list[Receipt] = []

@@ -10,6 +10,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged, StorageError
 from recollectum.upkeep.backup.repair import RepairResult, repair
 from recollectum.upkeep.doctor.vault_checks import read_vault
+from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, fill
 
@@ -28,7 +29,7 @@ def _made(place: Path, encryption: str, count: int = 900) -> tuple[Path, set[str
     with open_home(place, Turning(), encryption=encryption) as home:
         vault = home.vault(ANN)
         fill(vault, count)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
         assert path
         return path, _texts(place, encryption), _messages(place, encryption)
 
@@ -119,7 +120,7 @@ def _busy(place: Path) -> Path:
             first = vault.memories.save(f"fact {number} as it was at first, with some words to make it longer").memory
             vault.memories.edit(first.id, content=f"fact {number} as it was later, with some words to make it longer")
             vault.memories.supersede(first.id, f"fact {number} as it is now, with some words to make it longer")
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
         assert path
         return path
 

@@ -74,14 +74,6 @@ def test_a_home_that_would_take_over_other_things_is_refused(given: str, tmp_pat
         home_root(Path(given), {"HOME": str(tmp_path)})
 
 
-def test_a_vault_has_a_file_and_its_id_cannot_leave_the_folder(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    assert home.vault_file("vlt_01abc") == tmp_path / "vaults" / "vlt_01abc.db"
-    for bad in ("", "../x", "A", "a/b", "a.b", "a\n", "a\0", "é", "a" * 300):
-        with pytest.raises(InvalidInput, match="not a vault id"):
-            home.vault_file(bad)
-
-
 def test_only_named_folders_can_be_asked_for(tmp_path: Path) -> None:
     assert Home(tmp_path).folder("skills") == tmp_path / "skills"
     with pytest.raises(InvalidInput, match="policies, commands, skills, agents, extensions"):

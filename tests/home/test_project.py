@@ -50,7 +50,7 @@ def test_the_home_is_never_a_project(home: Home, tmp_path: Path) -> None:
     assert find_project(below, Home(link)) is None
 
 
-@pytest.mark.parametrize("mark", ["catalog.db", "keys.db", "vaults/x"])
+@pytest.mark.parametrize("mark", ["locks", "backups", "vaults/x"])
 def test_a_home_that_is_not_in_use_is_no_project_either(home: Home, tmp_path: Path, mark: str) -> None:
     put(home.root / mark)
     assert find_project(home.root.parent, Home(tmp_path / "another")) is None

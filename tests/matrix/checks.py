@@ -72,7 +72,7 @@ def _visibility(view: Recollectum, caller: str) -> Iterator[str]:
 
 
 def _hidden(view: Recollectum, caller: str, owner: str) -> Iterator[str]:
-    if view.vault_path(owner) is not None:
+    if view.vault_place(owner) is not None:
         yield f"{caller}: the file of {owner} is named"
     for create in (True, False):
         here, error = told(lambda c=create: view.vault(owner, create=c))

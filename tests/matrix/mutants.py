@@ -106,7 +106,7 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
             'rows = tx.rows(_ONE, {"owner": str(owner)})\n    return',
             'rows = tx.rows(_ONE, {"owner": "user:alice" if owner.kind == "user" else str(owner)})\n    return',
         ),
-        Patch("storage/opening.py", " != str(owner):", " is None:"),
+        Patch("storage/sqlite/engine.py", " != str(owner):", " is None:"),
     ),
 }
 

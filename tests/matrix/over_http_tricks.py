@@ -57,7 +57,7 @@ def check_purge_tokens(folder: Path) -> Iterator[str]:
         if before != {owner: contents(server.home, owner) for owner in OWNERS}:
             yield "somebody was erased by another's token"
         done = server.ask("alice", "DELETE", "/memory/user/purge", {"confirm": token})
-        if done.status != 200 or server.home.vault_path("user:alice") is not None:
+        if done.status != 200 or server.home.vault_place("user:alice") is not None:
             yield f"one's own token was answered with {done.status}"
         receipt = _json(done)["receipt"]["id"]
         found = [server.ask("bob", "GET", f"/receipts/{one}").text for one in (receipt, "rct_" + "0" * 26)]

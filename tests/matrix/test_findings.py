@@ -156,7 +156,7 @@ def test_revoking_and_withdrawing_work_at_once(home: Recollectum, end: str) -> N
         vault.recall("one")
     seen: list[object] = []
     with suppress(Denied):
-        seen = [*carol.owners(), *filter(None, [carol.vault_path(ALICE)])]
+        seen = [*carol.owners(), *filter(None, [carol.vault_place(ALICE)])]
     assert seen == []
 
 

@@ -75,7 +75,7 @@ FOR_ANYBODY = {
     "language_model",
     "vault",
     "owners",
-    "vault_path",
+    "vault_place",
     "login",
     "with_client",
     "close",
@@ -233,7 +233,7 @@ def test_a_vault_that_may_not_be_seen_is_not_there(home: Recollectum, dave: Reco
     for owner in ("user:bob", Owner.parse("user:bob"), "user:nobody"):
         with pytest.raises(NotFound):
             dave.vault(owner)
-        assert dave.vault_path(owner) is None
+        assert dave.vault_place(owner) is None
     assert [str(owner) for owner in dave.owners()] == ["user:alice"]
     assert [str(owner) for owner in home.owners()] == ["user:alice", "user:bob"]
 

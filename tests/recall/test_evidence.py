@@ -8,9 +8,9 @@ import pytest
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.ranking import load_neighbours
-from recollectum.storage.migrate import shipped
-from recollectum.storage.opening import VAULT
+from recollectum.storage.engine import VAULT
 from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.migrate import shipped
 from recollectum.storage.tables.index import search
 from recollectum.storage.tables.index.search import Evidence
 from recollectum.storage.tables.index.search_filters import Filters

@@ -14,7 +14,10 @@ CONSTRUCTOR_PARAMETERS = 8
 PROTOCOL_METHODS = 6
 
 #: What may be larger, as the finding names it up to its colon, with the reason. The limits themselves only go down.
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS: dict[str, str] = {
+    "src/recollectum/storage/engine.py::Engine": "the whole list of what a second engine must do, in one place",
+    "src/recollectum/storage/engine.py::EngineUpkeep": "the other half of that list: copies, checks and repairs",
+}
 
 
 def findings(module: Module) -> Iterator[str]:

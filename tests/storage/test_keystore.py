@@ -16,6 +16,7 @@ from recollectum.storage import keystore
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteTx
+from recollectum.storage.sqlite.files import HomeFiles
 from tests.storage.remains import left_in_keys
 
 _NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -93,7 +94,7 @@ def test_a_key_is_destroyed_without_the_master_key(home: Home, store: KeyStore) 
 
 def test_everything_in_the_home_is_private(home: Home, store: KeyStore) -> None:
     store.make_key("vlt_1")
-    files = [home.keys_file, *home.root.glob("keys.db-*"), _key_file(store)]
+    files = [HomeFiles(home).keys, *home.root.glob("keys.db-*"), _key_file(store)]
     assert len(files) == 4
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     assert stat.S_IMODE(home.root.stat().st_mode) == 0o700
@@ -141,19 +142,19 @@ def test_a_missing_key_store_is_not_replaced_while_encrypted_files_exist(
     store.close()
     for path in home.root.glob("keys.db*"):
         path.unlink()
-    with pytest.raises(KeyStoreMissing, match=rf"{home.keys_file} is missing.*restore keys\.db from a backup"):
+    with pytest.raises(KeyStoreMissing, match=rf"{HomeFiles(home).keys} is missing.*restore keys\.db from a backup"):
         _open(home)
-    assert not home.keys_file.exists()
-    home.keys_file.touch()
+    assert not HomeFiles(home).keys.exists()
+    HomeFiles(home).keys.touch()
     with pytest.raises(KeyStoreMissing):
         _open(home)
 
 
 def test_a_home_with_plain_vaults_may_begin_to_encrypt(home: Home) -> None:
     prepare(home)
-    plain = connect(home.vault_file("vlt_1"))
+    plain = connect(HomeFiles(home).vault("vlt_1"))
     SqliteTx(plain).rows("CREATE TABLE t (x)", {})
-    home.vault_file("vlt_2").touch()
+    HomeFiles(home).vault("vlt_2").touch()
     opened = _open(home)
     assert opened.enabled
     opened.close()
@@ -218,16 +219,16 @@ def test_a_key_file_elsewhere_is_used_and_recorded(home: Home, tmp_path: Path) -
 
 def test_a_newer_key_store_is_refused_in_words(home: Home, store: KeyStore) -> None:
     _run(home, "PRAGMA user_version = 2")
-    with pytest.raises(SchemaNewer, match=rf"{home.keys_file} was written by a newer Recollectum"):
+    with pytest.raises(SchemaNewer, match=rf"{HomeFiles(home).keys} was written by a newer Recollectum"):
         _open(home)
 
 
 def test_a_damaged_key_store_is_said_to_be_damaged_and_left_alone(home: Home) -> None:
     prepare(home)
-    home.keys_file.write_bytes(b"not a database at all" * 300)
-    with pytest.raises(Damaged, match=str(home.keys_file)):
+    HomeFiles(home).keys.write_bytes(b"not a database at all" * 300)
+    with pytest.raises(Damaged, match=str(HomeFiles(home).keys)):
         _open(home)
-    assert home.keys_file.read_bytes().startswith(b"not a database")
+    assert HomeFiles(home).keys.read_bytes().startswith(b"not a database")
 
 
 def test_a_record_that_makes_no_sense_is_damage(home: Home, store: KeyStore) -> None:
@@ -243,7 +244,7 @@ def test_closing_twice_does_nothing(home: Home) -> None:
 
 
 def _wrapped(home: Home, vault_id: str) -> bytes:
-    connection = connect(home.keys_file)
+    connection = connect(HomeFiles(home).keys)
     wrapped = keystore.find_key(SqliteTx(connection), vault_id)
     connection.close()
     assert wrapped is not None
@@ -251,6 +252,6 @@ def _wrapped(home: Home, vault_id: str) -> bytes:
 
 
 def _run(home: Home, sql: str, value: str | bytes | None = None) -> None:
-    connection = connect(home.keys_file)
+    connection = connect(HomeFiles(home).keys)
     SqliteTx(connection).rows(sql, {"value": value})
     connection.close()

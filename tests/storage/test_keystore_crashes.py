@@ -12,6 +12,7 @@ import pytest
 from recollectum.domain.errors import KeyProblem
 from recollectum.home.paths import Home
 from recollectum.storage.keystore import KeyStore
+from recollectum.storage.sqlite.files import HomeFiles
 
 _CHILD = Path(__file__).with_name("keystore_child.py")
 _KILLS = 15
@@ -43,7 +44,7 @@ def test_a_creation_killed_anywhere_leaves_a_home_that_opens(tmp_path: Path) -> 
         home = Home(tmp_path / f"home{number}")
         killed = _run("create", str(home.root), str(total * number // (_KILLS + 1)))
         assert killed.returncode == -signal.SIGKILL, killed.stderr
-        states.add("keys.db" if home.keys_file.exists() else "nothing")
+        states.add("keys.db" if HomeFiles(home).keys.exists() else "nothing")
         states.add("key file" if _key_files() else "no key file")
 
         opened = _open(home)

@@ -19,6 +19,7 @@ from recollectum.storage import keystore
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteTx
+from recollectum.storage.sqlite.files import HomeFiles
 from tests.home.keys.keyrings import DictKeyring
 from tests.storage.remains import left_in_keys
 
@@ -221,8 +222,8 @@ def _unlock_by(home: Home, path: Path) -> None:
 
 
 def _recorded_salt(home: Home) -> str:
-    connection = connect(home.keys_file)
-    record = keystore.find_holder(SqliteTx(connection), home.keys_file)
+    connection = connect(HomeFiles(home).keys)
+    record = keystore.find_holder(SqliteTx(connection), HomeFiles(home).keys)
     connection.close()
     assert record is not None
     return str(record.detail["salt"])

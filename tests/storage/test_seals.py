@@ -18,6 +18,7 @@ from recollectum.upkeep.backup.repair import repair
 from recollectum.upkeep.doctor.vault_checks import read_vault
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
+from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home
 from tests.upkeep.homes import ANN, fill, said
 
@@ -32,7 +33,7 @@ def _filled(home: Recollectum) -> Vault:
 
 
 def _file(home: Recollectum) -> Path:
-    path = home.vault_path(ANN)
+    path = file_of(home, ANN)
     assert path
     return path
 

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from recollectum import Recollectum
-from recollectum.storage.migrate import shipped
+from recollectum.storage.sqlite.migrate import shipped
 from tests.upgrades.rows import ANSWERED, KEPT, OWNER, SHELVED, SPOKEN
 from tools.upgrade_databases import stored
 

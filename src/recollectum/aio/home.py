@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
     from recollectum.settings.load import LoadedSettings
     from recollectum.settings.model import Settings
+    from recollectum.storage.engine import VaultPlace
     from recollectum.storage.keystore import KeyStore
     from recollectum.upkeep.home_admin import HomeAdmin
     from recollectum.vault.access.keys import Keys
@@ -130,11 +131,11 @@ class AsyncRecollectum:
         """Whose vaults this caller may open, by name."""
         return await asyncio.to_thread(lambda: self._service().owners())
 
-    async def vault_path(self, owner: str | Owner) -> Path | None:
-        """The database file of an owner's vault, or None when there is none for this caller."""
-        return await asyncio.to_thread(lambda: self._service().vault_path(owner))
+    async def vault_place(self, owner: str | Owner) -> VaultPlace | None:
+        """Where an owner's vault is and how large, or None when there is none for this caller."""
+        return await asyncio.to_thread(lambda: self._service().vault_place(owner))
 
-    async def upgrade(self, *, dry_run: bool = False) -> dict[Path, tuple[str, ...]]:
+    async def upgrade(self, *, dry_run: bool = False) -> dict[Owner, tuple[str, ...]]:
         """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
 
         A vault is also brought there when it is first opened.

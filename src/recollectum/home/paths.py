@@ -1,7 +1,6 @@
 """Locates the state directory and the files in it."""
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ from recollectum.home.files import make_private_folder
 VARIABLE = "RECOLLECTUM_HOME"
 #: Folders a person fills by hand, and a project may add to.
 OVERRIDABLE = ("policies", "commands", "skills", "agents", "extensions")
-
-_VAULT_ID = re.compile(r"[a-z0-9_]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +29,6 @@ class Home:
     def legacy_settings_file(self) -> Path:
         """The same in its old JSON form; read only where there is no `settings_file`."""
         return self.root / "settings.json"
-
-    @property
-    def catalog_file(self) -> Path:
-        """Who has a vault here."""
-        return self.root / "catalog.db"
-
-    @property
-    def keys_file(self) -> Path:
-        """The wrapped key of each vault."""
-        return self.root / "keys.db"
 
     @property
     def vaults(self) -> Path:
@@ -66,12 +53,6 @@ class Home:
     def folder(self, name: str) -> Path:
         """The folder of one of the `OVERRIDABLE` names."""
         return self.root / check_folder(name)
-
-    def vault_file(self, vault_id: str) -> Path:
-        """The database of one vault."""
-        if not _VAULT_ID.fullmatch(vault_id):
-            raise InvalidInput(f"{vault_id!r} is not a vault id; use lower-case letters, digits and underscores")
-        return self.vaults / f"{vault_id}.db"
 
 
 def check_folder(name: str) -> str:

@@ -70,7 +70,7 @@ def _is_home(path: Path, home: Home) -> bool:
     if path.resolve() == home.root.resolve():
         return True
     other = Home(path)
-    return any(mark.exists() for mark in (other.catalog_file, other.keys_file, other.vaults))
+    return any(mark.exists() for mark in (other.vaults, other.locks, other.backups))
 
 
 def overrides(home: Home, project: Project | None, folder: str) -> dict[str, Path]:

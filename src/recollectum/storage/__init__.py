@@ -1,8 +1,9 @@
 """The only code that knows SQL.
 
 port        what the rest of the package asks of a database
-opening     opens the catalog or a vault at the shipped schema
-migrate     applies the numbered steps of migrations/
+engine      what it asks of the home of all vaults: make, open, copy, verify, repair, destroy
+opening     chooses the engine of a home
+copies      reads the copies in a backup
 keystore    the wrapped key of each vault (keys.db)
 read_cache  caches reads until the database changes
 times       moments as stored integers

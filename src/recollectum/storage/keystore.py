@@ -18,6 +18,7 @@ from recollectum.home.paths import Home, prepare
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
+from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.times import micros, moment
 
 _VERSION = 1
@@ -148,6 +149,7 @@ class KeyStore:
 
     def __init__(self, home: Home, offer: _KeyInputs, clock: Clock) -> None:
         self._home = home
+        self._files = HomeFiles(home)
         self._offer = offer
         self._clock = clock
         self._database: SqliteDatabase | None = None
@@ -206,13 +208,13 @@ class KeyStore:
         wrapped = self._read(lambda tx: find_key(tx, vault_id))
         if wrapped is None:
             raise KeyProblem(
-                f"there is no key for vault {vault_id!r} in {self._home.keys_file}: it was destroyed, or the file "
+                f"there is no key for vault {vault_id!r} in {self._files.keys}: it was destroyed, or the file "
                 "is older than the vault; restore keys.db from a later backup"
             )
         key = unwrap(_wrapping_key(master), wrapped, _label(vault_id))
         if key is None:
             raise WrongKey(
-                f"the wrapped key of vault {vault_id!r} in {self._home.keys_file} was changed or is another vault's; "
+                f"the wrapped key of vault {vault_id!r} in {self._files.keys} was changed or is another vault's; "
                 "restore keys.db from a backup"
             )
         return key
@@ -276,7 +278,7 @@ class KeyStore:
 
     def _attach(self) -> bool:
         """Open keys.db where it is there and its holder is settled."""
-        path = self._home.keys_file
+        path = self._files.keys
         if not path.exists():
             return False
         self._database = SqliteDatabase(path, _OPTIONS)
@@ -291,8 +293,8 @@ class KeyStore:
             # Another process may have made it while this one waited.
             if self._attach():
                 return
-            _refuse_to_replace(self._home)
-            self._database = SqliteDatabase(self._home.keys_file, _OPTIONS)
+            _refuse_to_replace(self._files)
+            self._database = SqliteDatabase(self._files.keys, _OPTIONS)
             # The home is named first and by itself: a creation that is killed later finds its own orphans by the name.
             self._write(lambda tx: create_tables(tx, IdMaker(self._clock)("home"), self._clock()))
             # Nothing wrapped by the master key is written before its holder has proved to keep it.
@@ -317,7 +319,7 @@ class KeyStore:
             return self._master
 
     def _record(self) -> HolderRecord:
-        path = self._home.keys_file
+        path = self._files.keys
         record = self._read(lambda tx: find_holder(tx, path))
         if record is None:
             raise KeyProblem(f"{path} does not say who holds the key; restore keys.db from a backup")
@@ -341,9 +343,7 @@ class KeyStore:
 
     def _empty_log(self, done: str) -> None:
         if not self._opened().on_connection(checkpoint):
-            raise Busy(
-                f"{done}, but others read {self._home.keys_file} and its log still has it; close them and try again"
-            )
+            raise Busy(f"{done}, but others read {self._files.keys} and its log still has it; close them and try again")
 
     def _opened(self) -> SqliteDatabase:
         if self._database is None:
@@ -365,12 +365,12 @@ def _label(vault_id: str) -> str:
     return f"vault key v1 {vault_id}"
 
 
-def _refuse_to_replace(home: Home) -> None:
+def _refuse_to_replace(files: HomeFiles) -> None:
     """Never make new keys where a catalog or vaults exist that only the old ones open."""
-    for path in (home.catalog_file, *sorted(home.vaults.glob("*.db"))):
+    for path in (files.catalog, *files.vaults()):
         if path.exists() and not _is_plain(path):
             raise KeyStoreMissing(
-                f"{home.keys_file} is missing or empty, but {path} is encrypted; restore keys.db from a backup, "
+                f"{files.keys} is missing or empty, but {path} is encrypted; restore keys.db from a backup, "
                 "the vaults cannot be opened without it"
             )
 

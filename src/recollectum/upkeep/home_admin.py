@@ -10,8 +10,8 @@ from recollectum.domain.ids import Clock, IdMaker
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
+from recollectum.storage.engine import CATALOG, Engine
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.opening import CATALOG
 from recollectum.storage.port import Database
 from recollectum.storage.tables.catalog import vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
@@ -25,6 +25,7 @@ class HomeAdmin:
     """One open home, for the process owner."""
 
     home: Home
+    engine: Engine
     settings: Settings
     keys: KeyStore
     catalog: Database
@@ -35,9 +36,9 @@ class HomeAdmin:
     #: The embedder that all vaults share, or None and the reason.
     embedder: "Callable[[], tuple[Embedder | None, str | None]]" = lambda: (None, None)
 
-    #: Take away again what was erased from a vault whose file was replaced.
+    #: Take away again what was erased from a vault that was replaced.
     settle: Callable[[VaultEntry], None] = lambda _: None
-    #: Close a vault's file in this process; True when nobody else has it open either.
+    #: Close a vault in this process; True when nobody else has it open either.
     release: Callable[[str], bool] = lambda _: True
 
     def entries(self, owners: Sequence[Owner] | None = None) -> list[VaultEntry]:

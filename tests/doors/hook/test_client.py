@@ -16,6 +16,7 @@ from recollectum import Recollectum
 from recollectum.domain.ids import system_clock
 from recollectum.home.daemon import Daemon, daemon_lock, write_daemon
 from recollectum.home.paths import Home
+from tests.crashes.homes import file_of
 from tests.doors.cli.calls import ok
 from tests.doors.hook.calls import PROGRAM, Answered, attended, call, event, patient
 from tests.vault.transcript_files import append, lines
@@ -119,7 +120,7 @@ def test_a_locked_vault_does_not_hold_up_a_prompt(how: str) -> None:
         # Only then: nobody gets the exclusive lock of a vault that somebody has open.
         attended()
     with Recollectum() as recollectum:
-        path = recollectum.vault_path("user:ada")
+        path = file_of(recollectum, "user:ada")
     holder = (
         "import apsw, sys\n"
         f"db = apsw.Connection({str(path)!r})\n"

@@ -27,6 +27,7 @@ from recollectum.home.credentials.store import Credentials
 from recollectum.home.paths import Home, prepare
 from recollectum.models.registry.language import open_language_model
 from recollectum.settings.model import LanguageModelSettings
+from recollectum.storage.sqlite.files import HomeFiles
 from tests.home.credentials.stores import CANARY, NOW, files_with, open_store, token
 
 OAUTH = CredentialKind.OAUTH
@@ -69,7 +70,7 @@ def test_the_key_of_the_file_is_not_in_the_home_and_another_home_cannot_open_it(
 def test_a_home_without_encryption_seals_by_a_random_key_outside_it(home: Home, tmp_path: Path) -> None:
     store = open_store(home, ENCRYPTION="off")
     store.save("X", ServiceApiKey(CANARY))
-    assert not home.keys_file.exists()
+    assert not HomeFiles(home).keys.exists()
     (key,) = Path(os.environ["XDG_CONFIG_HOME"]).rglob("credentials-*.key")
     assert not key.is_relative_to(home.root)
     assert open_store(home, ENCRYPTION="off").find("X") == ServiceApiKey(CANARY)

@@ -12,10 +12,10 @@ from recollectum.models.embedding.vectors import to_unit_length
 from recollectum.recall.vectors import ivf
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.quantisation import quantise
-from recollectum.storage.migrate import migrate, shipped
-from recollectum.storage.opening import VAULT
+from recollectum.storage.engine import VAULT
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
+from recollectum.storage.sqlite.migrate import migrate, shipped
 from recollectum.storage.tables.index import coarse as table
 from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState

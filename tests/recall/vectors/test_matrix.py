@@ -15,9 +15,9 @@ from recollectum.models.embedding.vectors import to_unit_length
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.quantisation import quantise
 from recollectum.recall.vectors.query import FEEDBACK_WEIGHT, VectorQuery
-from recollectum.storage.migrate import migrate, shipped
-from recollectum.storage.opening import VAULT
+from recollectum.storage.engine import VAULT
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.migrate import migrate, shipped
 from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 from tests.matrix.homes import START, Turning, quick_folder

@@ -15,6 +15,7 @@ from recollectum.home.paths import Home
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import NAME, read
 from recollectum.upkeep.backup.restore import restore_home
+from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, BEN, fill, filled, opening, said
 
@@ -116,7 +117,7 @@ def test_an_owner_without_a_vault_and_a_caller_without_the_right_are_refused(pla
 def test_a_damaged_vault_makes_no_backup(place: Path) -> None:
     with open_home(place, Turning(), encryption="auto") as home:
         fill(home.vault(ANN), 400)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
     assert path is not None
     raw = bytearray(path.read_bytes())
     raw[len(raw) // 2] ^= 1

@@ -14,6 +14,7 @@ from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import NAME
 from recollectum.upkeep.backup.restore import restore_home, restore_vaults
 from recollectum.vault.purge.request import PurgeRequest
+from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, BEN, filled, opening, said
 
@@ -63,7 +64,7 @@ def test_a_vault_that_is_lost_or_damaged_comes_back_and_the_damaged_file_is_kept
     with filled(place, owners=(ANN,)) as home:
         before = said(home.vault(ANN))
         made = back_up(home.admin)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
     assert path
     spoiled = b""
     if how == "missing":
@@ -149,7 +150,7 @@ def test_a_home_that_is_there_and_vaults_that_lost_theirs_are_not_replaced(place
     with filled(place, owners=(ANN,)) as home:
         made = back_up(home.admin, to=place / "stick")
         home.vault(ANN).memories.save(LATER)
-        path = home.vault_path(ANN)
+        path = file_of(home, ANN)
     assert path
     with pytest.raises(Conflict, match="--into"):
         restore_home(Home(place / "home"), made.path, opening(place))

@@ -14,6 +14,7 @@ from recollectum.upkeep.rounds.scheduler import NAMES, duty
 from recollectum.upkeep.rounds.status import RoundStatus, list_rounds
 from recollectum.upkeep.rounds.tasks import RoundContext, RoundResult
 from recollectum.vault.vault import Vault
+from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 
 EVERY = timedelta(minutes=1)
@@ -122,7 +123,7 @@ def test_a_damaged_vault_keeps_no_other_from_its_round_and_is_tried_later_and_la
     with open_home(place, clock) as home:
         for person in PEOPLE:
             home.vault(person).memories.save("kept")
-        file = home.vault_path("user:ben")
+        file = file_of(home, "user:ben")
     assert file
     sound = file.read_bytes()
     file.write_bytes(b"not a database at all" * 1000)

@@ -13,6 +13,7 @@ from recollectum.upkeep.rounds.duties import Duty, UpkeepRuntime
 from recollectum.upkeep.rounds.scheduler import duty
 from recollectum.upkeep.rounds.status import list_rounds
 from recollectum.vault.vault import Vault
+from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.vault.transcript_files import append, lines, said
 
@@ -122,7 +123,7 @@ def test_a_vault_that_is_missing_does_not_stop_the_others(place: Path) -> None:
             folder.mkdir()
             (folder / "one.md").write_text(f"The apples of {person} are ripe.\n")
             home.vault(f"user:{person}").admin.notes.add(folder)
-        file = home.vault_path("user:ann")
+        file = file_of(home, "user:ann")
     assert file
     file.rename(file.with_suffix(".away"))
     with open_home(place, Turning()) as home:

@@ -12,6 +12,7 @@ from recollectum.domain.hit import SourceKind
 from recollectum.domain.note import SyncReport
 from recollectum.domain.trust import Trust
 from recollectum.vault.vault import Vault
+from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home
 from tests.vault.note_folders import OLD, found, write
 
@@ -126,7 +127,7 @@ def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollectum, vault:
     assert found(vault, "xylophone") == []
     assert vault.admin.notes.page() == []
     assert vault.admin.index.verify().sound
-    file = home.vault_path("user:alice")
+    file = file_of(home, "user:alice")
     assert file is not None
     for suffix in ("", "-wal"):
         part = file.with_name(file.name + suffix)

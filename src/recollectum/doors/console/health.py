@@ -1,7 +1,5 @@
 """Shows the doctor's findings, the state of the index, and background work."""
 
-from pathlib import Path
-
 from starlette.responses import Response
 
 from recollectum.doors.console.page_requests import ROOT, CurrentVisit, Visit, new_router
@@ -26,8 +24,8 @@ HEADINGS = {
 @router.get(PLACE)
 def health(visit: CurrentVisit, doctor: str = "") -> Response:
     """The doctor's findings, the index, and the work that waits or failed."""
-    file = visit.recollectum.vault_path(visit.vault.owner)
-    looked = bool(doctor) or file is None or _size(file) <= _QUICK
+    place = visit.recollectum.vault_place(visit.vault.owner)
+    looked = bool(doctor) or place is None or place.bytes <= _QUICK
     found = findings(visit) if looked else []
     values = {
         "looked": looked,
@@ -59,10 +57,3 @@ def rounds(visit: Visit) -> list[RoundStatus]:
     made = list_rounds(visit.operator)
     mine = {one.name: one for one in made if one.owner == str(visit.vault.owner)}
     return [mine.get(one.name, one) for one in made if one.owner is None]
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -3,7 +3,6 @@
 import hmac
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response, StreamingResponse
@@ -89,15 +88,15 @@ WHAT = {
 def privacy(visit: CurrentVisit) -> Response:
     """The facts, and what one can do about them."""
     holder = visit.operator.encryption().holder()
-    file = visit.recollectum.vault_path(visit.vault.owner)
+    place = visit.recollectum.vault_place(visit.vault.owner)
     settings, folders = visit.operator.settings, visit.vault.admin.notes.folders()
     values = {
         "totals": visit.vault.admin.totals(),
         "folders": folders,
         "notes": sum(one.notes for one in folders),
         "places": visit.vault.admin.transcripts.followed(),
-        "file": str(file) if file else None,
-        "bytes": _size(file) if file else 0,
+        "file": place.words if place else None,
+        "bytes": place.bytes if place else 0,
         "encrypted": holder.kind is not HolderKind.OFF,
         "holder": holder,
         "elsewhere": outgoing_data(settings),
@@ -199,10 +198,3 @@ def _farewell(visit: Visit, made: Receipt) -> Response:
     text = json.dumps({"receipt": to_json(made)}, indent=2)
     values = {"receipt": made, "text": text, "theme": theme_of(visit.request), "root": ROOT}
     return render("farewell.html", values)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -102,10 +102,11 @@ def answer_within(line: HookFlags, environ: Mapping[str, str], events: BinaryIO,
 def _answer(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, by: float) -> bytes:
     # Here and below: each only where it is needed, because every import is a wait.
     from recollectum.home.paths import Home, home_root  # noqa: PLC0415
+    from recollectum.upkeep.presence import is_made  # noqa: PLC0415
 
     event = json.loads(events.read(MAX_EVENT))
     home = Home(home_root(Path(line.home) if line.home else None, environ))
-    if not home.catalog_file.exists():
+    if not is_made(home):
         # Nothing was ever remembered here; a hook is not what makes a home.
         return b""
     silent = str(event.get("hook_event_name", "")).casefold() in _SILENT
@@ -127,12 +128,13 @@ def _log(line: HookFlags, environ: Mapping[str, str], error: Exception) -> None:
     from recollectum.domain.ids import system_clock  # noqa: PLC0415
     from recollectum.doors.hook.log import log_error  # noqa: PLC0415
     from recollectum.home.paths import Home, home_root  # noqa: PLC0415
+    from recollectum.upkeep.presence import is_made  # noqa: PLC0415
 
     try:
         home = Home(home_root(Path(line.home) if line.home else None, environ))
     except RecollectumError:
         return
-    if home.catalog_file.exists():
+    if is_made(home):
         log_error(home, "hook", error, system_clock())
 
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from recollectum.domain.errors import NotFound
 from recollectum.doors.mcp import dispatch
 from recollectum.doors.mcp.client import Confirmations, McpClient, agent_name
 from recollectum.doors.mcp.declarations import McpProfile, Wire
 from recollectum.doors.mcp.protocol_versions import can_ask, complete_result, read_envelope
 from recollectum.doors.mcp.target import McpTarget
 from recollectum.engine import Recollectum
+from recollectum.upkeep.presence import check_made
 
 if TYPE_CHECKING:
     from recollectum.domain.access.owner import Owner
@@ -43,8 +43,8 @@ class LocalBackend:
 
 def _open(whom: McpTarget) -> "tuple[Recollectum, Recollectum, Owner]":
     """The open home, the home as the person sees it, and the person."""
-    if whom.user is not None and not whom.place.catalog_file.exists():
-        raise NotFound(f"there is no home at {whom.place.root} yet; make it with: recollectum init")
+    if whom.user is not None:
+        check_made(whom.place)
     home = Recollectum(whom.place.root, environ=whom.environ)
     try:
         if home.caller.person is not None:

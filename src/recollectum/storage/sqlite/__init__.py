@@ -1,5 +1,10 @@
 """The SQLite backend.
 
+engine         the catalog and the vaults of a home, a file each
+upkeep         copies, verifies and puts back those files
+repair         makes a new file of the readable rows of a damaged one
+migrate        applies the numbered steps of migrations/
+files          names the files of a home
 connection     opens a connection with the required settings
 database       one file: a writer and several readers
 group_commit   writers that arrive together share one commit

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import cast
 
 import apsw
 
@@ -79,14 +80,24 @@ def replace_content(source: Path, source_key: bytes | None, target: Path, target
 
 def keep_only_keys(path: Path, ids: Collection[str]) -> None:
     """Take the wrapped keys of all other vaults out of a copy of keys.db."""
+    _remove_keys(path, lambda vault_id: vault_id not in ids)
+
+
+def drop_keys(path: Path, ids: Collection[str]) -> None:
+    """Take the wrapped keys of some vaults out of a copy of keys.db; one that has none of them stays as it is."""
+    _remove_keys(path, lambda vault_id: vault_id in ids)
+
+
+def _remove_keys(path: Path, goes: Callable[[str], bool]) -> None:
     connection = connect(path)
     try:
         with translated(path, encrypted=False):
-            connection.execute("BEGIN IMMEDIATE")
-            for (vault_id,) in connection.execute("SELECT vault_id FROM vault_keys").fetchall():
-                if vault_id not in ids:
-                    connection.execute("DELETE FROM vault_keys WHERE vault_id = ?", (vault_id,))
-            connection.execute("COMMIT")
+            held = cast(list[tuple[str]], connection.execute("SELECT vault_id FROM vault_keys").fetchall())
+            going = [(vault_id,) for (vault_id,) in held if goes(vault_id)]
+            if going:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany("DELETE FROM vault_keys WHERE vault_id = ?", going)
+                connection.execute("COMMIT")
     finally:
         connection.close()
 

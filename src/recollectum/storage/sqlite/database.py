@@ -15,7 +15,7 @@ from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.failures import FOREIGN, translate, translated
 from recollectum.storage.sqlite.group_commit import GroupCommitWriter
 from recollectum.storage.sqlite.seal_triggers import install_triggers
-from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary
+from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary, has_text_index
 
 T = TypeVar("T")
 
@@ -142,7 +142,8 @@ class SqliteDatabase:
 
     def erase_remains(self) -> bool:
         """Scrub the index, then empty the write-ahead log; False while a reader still holds an old snapshot."""
-        self.write(lambda tx: tx.text.scrub(), frees=True)
+        if self.on_connection(has_text_index):
+            self.write(lambda tx: tx.text.scrub(), frees=True)
         try:
             return self.on_connection(checkpoint)
         except DiskFull:

@@ -1,7 +1,6 @@
 """Salvages every readable row of a damaged database into a new one and restores referential integrity there."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -9,6 +8,7 @@ from typing import cast
 import apsw
 
 from recollectum.home.files import create_private, sync_file
+from recollectum.storage.engine import SalvageCounts
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.failures import translated
@@ -23,18 +23,6 @@ _BATCH = 500
 # Not the first, which also says how large the file is.
 _SCHEMA_PAGES = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
 _ORPHANS = 'DELETE FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN (SELECT "{to}" FROM "{parent}")'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SalvageCounts:
-    """What became of the rows of one table."""
-
-    table: str
-    saved: int
-    #: Rows that were there and cannot be read, or were read and cannot be right.
-    lost: int
-    #: False where no index was left to count by: then at least so many were lost.
-    exact: bool = True
 
 
 def copy_raw(source: Path, target: Path) -> None:

@@ -46,6 +46,11 @@ def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
         connection.pragma("query_only", "on")
 
 
+def has_text_index(connection: apsw.Connection) -> bool:
+    """Whether the database is a vault, which has an index; a catalog has none."""
+    return bool(fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'search'", ()))
+
+
 def fetch(connection: apsw.Connection, sql: str, params: Sequence[int | str]) -> list[Row]:
     """Run a statement and fetch what it returns."""
     return cast(list[Row], connection.execute(sql, params).fetchall())

@@ -4,7 +4,7 @@ import hashlib
 import os
 import shutil
 import tarfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,23 +12,15 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput
 from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, sync_file, sync_folder
 from recollectum.home.locks import Lock
-from recollectum.storage.opening import CATALOG
-from recollectum.storage.sqlite.backup import copy_snapshot, keep_only_keys
-from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.storage.sqlite.integrity import row_counts, schema_number
-from recollectum.storage.tables.catalog import vaults
-from recollectum.storage.tables.catalog.vaults import VaultEntry
+from recollectum.storage.copies import check_copy, copy_name, entries_in
+from recollectum.storage.engine import CATALOG, Progress, VaultCopy
 from recollectum.upkeep.backup import manifest_file
 from recollectum.upkeep.backup.manifest_file import Manifest, Part, digest
-from recollectum.upkeep.backup.staging import check_part, stage
+from recollectum.upkeep.backup.staging import stage
 from recollectum.upkeep.home_admin import HomeAdmin
 
-CATALOG_FILE = "catalog.db"
-KEYS_FILE = "keys.db"
 ARCHIVE = ".tar"
 UNFINISHED = ".unfinished"
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,75 +66,45 @@ def back_up(
 
 def size_of(admin: HomeAdmin, owners: Sequence[Owner] | None) -> int:
     """About how many pages a backup copies and reads back, for a progress bar."""
-    files = [admin.home.vault_file(entry.id) for entry in admin.entries(owners)]
-    return 2 * sum(path.stat().st_size for path in files if path.exists()) // 4096
+    places = [admin.engine.place_of(entry.id) for entry in admin.entries(owners)]
+    return 2 * sum(place.bytes for place in places if place) // 4096
 
 
 def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress: Progress) -> Manifest:
     make_private_folder(work / "vaults")
+    upkeep = admin.engine.upkeep
     parts: list[Part] = []
     if owners is None:
         # First, and the vaults as it names them: one that is made meanwhile is in the next backup, whole.
-        parts.append(_copy(admin.home.catalog_file, work, CATALOG_FILE, admin.catalog_key(), progress))
-        entries = _listed(work / CATALOG_FILE, admin.catalog_key())
+        key = admin.catalog_key()
+        parts.append(_part(work, upkeep.copy_catalog(work, key, progress), key))
+        entries = entries_in(work / copy_name(CATALOG), key)
     else:
         entries = admin.entries(owners)
     for entry in entries:
-        name, source = f"vaults/{entry.id}.db", admin.home.vault_file(entry.id)
-        parts.append(_copy(source, work, name, admin.key_of(entry), progress, vault_id=entry.id))
+        key = admin.key_of(entry)
+        parts.append(_part(work, upkeep.copy_vault(work, entry.id, key, progress), key, entry.id))
     if admin.keys.enabled:
         # Last: a key is made before its vault.
         wanted = {entry.id for entry in entries if entry.encrypted}
-        parts.append(_copy_keys(admin, work, wanted | ({CATALOG} if owners is None else set())))
+        wanted |= {CATALOG} if owners is None else set[str]()
+        parts.append(_part(work, upkeep.copy_keys(work, wanted), None))
     made = Manifest(made_at=admin.clock(), whole=owners is None, parts=tuple(parts))
     manifest_file.write(work, made)
     return made
 
 
-def _copy(
-    source: Path, work: Path, name: str, key: bytes | None, progress: Progress, *, vault_id: str | None = None
-) -> Part:
-    target = work / name
-    rows = copy_snapshot(source, target, key=key, progress=progress)
-    return _part(target, name, key, rows, vault_id)
-
-
-def _copy_keys(admin: HomeAdmin, work: Path, wanted: Collection[str]) -> Part:
-    target = work / KEYS_FILE
-    copy_snapshot(admin.home.keys_file, target, key=None)
-    keep_only_keys(target, wanted)
-    copied = SqliteDatabase(target, SqliteOptions(readers=1))
-    try:
-        rows = copied.on_connection(row_counts)
-    finally:
-        copied.close()
-    return _part(target, KEYS_FILE, None, rows, None)
-
-
-def _part(target: Path, name: str, key: bytes | None, rows: dict[str, int], vault_id: str | None) -> Part:
-    copied = SqliteDatabase(target, SqliteOptions(key=key, readers=1))
-    try:
-        schema = copied.on_connection(schema_number)
-    finally:
-        copied.close()
-    _sync(target)
+def _part(work: Path, copy: VaultCopy, key: bytes | None, vault_id: str | None = None) -> Part:
+    target = work / copy.file
     return Part(
-        file=name,
+        file=copy.file,
         vault_id=vault_id,
         encrypted=key is not None,
-        schema=schema,
-        rows=rows,
+        schema=copy.schema,
+        rows=copy.rows,
         bytes=target.stat().st_size,
         sha256=digest(target),
     )
-
-
-def _listed(catalog: Path, key: bytes | None) -> list[VaultEntry]:
-    database = SqliteDatabase(catalog, SqliteOptions(key=key, readers=1))
-    try:
-        return database.read(vaults.everything)
-    finally:
-        database.close()
 
 
 def _try_out(admin: HomeAdmin, work: Path, made: Manifest, progress: Progress) -> None:
@@ -152,7 +114,7 @@ def _try_out(admin: HomeAdmin, work: Path, made: Manifest, progress: Progress) -
         stage(work, trial, made)
         for part in made.parts:
             key = admin.keys.key(part.vault_id or CATALOG) if part.encrypted else None
-            check_part(trial, part, key)
+            check_copy(trial / part.file, part.file, key, part.rows)
             progress(part.bytes // 4096)
     finally:
         shutil.rmtree(trial, ignore_errors=True)
@@ -195,11 +157,3 @@ def _clear_unfinished(admin: HomeAdmin, parent: Path) -> None:
 def _mark(admin: HomeAdmin) -> str:
     """What tells this home's unfinished backups from another's in the same folder."""
     return hashlib.sha256(str(admin.home.root.resolve()).encode()).hexdigest()[:12]
-
-
-def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDWR)
-    try:
-        sync_file(file)
-    finally:
-        os.close(file)

@@ -5,62 +5,30 @@ import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
-from recollectum.domain.errors import Conflict, Damaged, InvalidInput, KeyProblem, NotFound, StorageError
+from recollectum.domain.errors import Conflict, Damaged, InvalidInput, KeyProblem, NotFound
 from recollectum.domain.ids import Clock
-from recollectum.home.files import make_private_folder, sync_folder
+from recollectum.home.files import make_private_folder
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare
 from recollectum.settings.model import Settings
+from recollectum.storage.copies import check_copy, copy_name, upgrade_catalog, upgrade_vault
+from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.opening import CATALOG, Opener
+from recollectum.storage.opening import open_engine
 from recollectum.storage.port import Tx
-from recollectum.storage.sqlite.backup import replace_content
-from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
-from recollectum.storage.tables.trail import meta
-from recollectum.upkeep.backup.backup import CATALOG_FILE, KEYS_FILE, back_up
-from recollectum.upkeep.backup.manifest_file import Manifest, Part
-from recollectum.upkeep.backup.staging import check_is_backup, check_part, opened_backup, read_manifest, stage
+from recollectum.upkeep.backup.backup import back_up
+from recollectum.upkeep.backup.manifest_file import Manifest
+from recollectum.upkeep.backup.staging import check_is_backup, opened_backup, read_manifest, stage
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.purge.environment import was_erased
-
-SUFFIXES = ("", "-wal", "-shm")
-
-
-def evidence_folder(home: Home, name: str, now: datetime) -> Path:
-    """A new folder for what is put aside."""
-    base = f"aside-{name}-{now.strftime('%Y%m%dT%H%M%SZ')}"
-    number = 1
-    while (folder := home.backups / (base if number == 1 else f"{base}-{number}")).exists():
-        number += 1
-    make_private_folder(folder)
-    return folder
-
-
-def set_aside(home: Home, path: Path, now: datetime) -> Path:
-    """Move a database and its log into a folder of the backups; where they are now."""
-    folder = evidence_folder(home, path.stem, now)
-    # The database first: one that were found without its log would look whole, and be older.
-    for suffix in SUFFIXES:
-        part = path.with_name(path.name + suffix)
-        if part.exists():
-            part.rename(folder / part.name)
-    sync_folder(folder)
-    sync_folder(path.parent)
-    return folder
-
-
-def database_exists(path: Path) -> bool:
-    """Whether a database is there, or a log that would be taken for the next one's."""
-    return any(path.with_name(path.name + suffix).exists() for suffix in SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,29 +59,26 @@ class _Staged:
     """One vault of a backup, read to its last page and at this program's schema."""
 
     owner: Owner
+    vault_id: str
     file: Path
     key: bytes | None
 
 
 def restore_home(home: Home, backup: Path, opening: BackupAccess, *, replace: bool = False) -> RestoreResult:
     """Restore a whole home where there is none; its catalog comes last, and makes it one."""
-    if _has_content(home.catalog_file):
+    engine = open_engine(home, opening.settings.storage, opening.clock)
+    if engine.is_made():
         raise Conflict(f"there is a home at {home.root} already; restore into another one with --into")
     check_is_backup(backup)
     prepare(home)
     with Lock(home.locks / "home.lock"), _staged(home, backup, opening, None) as (room, manifest, staged):
         if not manifest.whole:
             raise InvalidInput(f"{backup} is of some vaults alone; make a home first with: recollectum init")
-        names = [part.file for part in manifest.parts if part.file != CATALOG_FILE]
-        there = [home.root / name for name in (*names, CATALOG_FILE) if database_exists(home.root / name)]
+        names = [part.file for part in manifest.parts]
+        there = engine.upkeep.in_the_way(names)
         if there and not replace:
             raise Conflict(f"{there[0]} is there already; add --replace to put it aside, or restore with --into")
-        kept = [set_aside(home, path, opening.clock()) for path in there]
-        # The keys before the vaults they open, and the catalog after both.
-        for name in (*sorted(names, key=lambda name: name != KEYS_FILE), CATALOG_FILE):
-            (room / name).replace(home.root / name)
-        sync_folder(home.vaults)
-        sync_folder(home.root)
+        kept = engine.upkeep.put_home(room, names, opening.clock())
     log = Log(home, opening.settings.log.level, opening.clock)
     log.info("restore.done", {"kind": "home", "vaults": len(staged)})
     log.close()
@@ -131,7 +96,7 @@ def restore_vaults(
     """Restore vaults into a home that is in use; with `replace`, after a backup of those that are there."""
     with _staged(admin.home, backup, opening, owners) as (_, _, staged):
         entries = {entry.owner: entry for entry in admin.entries()}
-        erased = [one.owner for one in staged if was_erased(admin.catalog, one.file.stem)]
+        erased = [one.owner for one in staged if was_erased(admin.catalog, one.vault_id)]
         if erased and owners is not None:
             raise Conflict(f"{erased[0]} was erased from this home since that backup, and is not brought back into it")
         staged = [one for one in staged if one.owner not in erased]
@@ -197,36 +162,22 @@ def _keys(room: Path, opening: BackupAccess) -> KeyStore:
 def _proven(
     room: Path, manifest: Manifest, keys: KeyStore | None, opening: BackupAccess, owners: Sequence[Owner] | None
 ) -> list[_Staged]:
-    opener = Opener(Home(room), opening.settings.storage, opening.clock)
+    settings, clock = opening.settings.storage, opening.clock
     found: list[_Staged] = []
     for part in manifest.parts:
         key = keys.key(part.vault_id or CATALOG) if keys and part.encrypted else None
-        check_part(room, part, key)
+        check_copy(room / part.file, part.file, key, part.rows)
+        # Before it takes a place: programs that have the vault open expect the schema they know.
         if part.vault_id is not None:
-            one = _at_this_schema(room, part, key, opener)
-            if owners is None or one.owner in owners:
-                found.append(one)
-        elif part.file == CATALOG_FILE:
-            opener.open_catalog(key).close()
+            owner = upgrade_vault(room, part.vault_id, key, settings, clock)
+            if owners is None or owner in owners:
+                found.append(_Staged(owner=owner, vault_id=part.vault_id, file=room / part.file, key=key))
+        elif part.file == copy_name(CATALOG):
+            upgrade_catalog(room, key, settings, clock)
     for owner in owners or ():
         if owner not in [one.owner for one in found]:
             raise NotFound(f"{str(owner)!r} is not in that backup; name another owner, or another backup")
     return found
-
-
-def _at_this_schema(room: Path, part: Part, key: bytes | None, opener: Opener) -> _Staged:
-    file = room / part.file
-    database = SqliteDatabase(file, SqliteOptions(key=key, readers=1))
-    try:
-        name = database.on_connection(lambda connection: meta.find(SqliteTx(connection), "owner"))
-    finally:
-        database.close()
-    if name is None or part.vault_id is None:
-        raise Damaged(f"{part.file} of the backup does not say whose it is; use another backup")
-    owner = Owner.parse(name)
-    # Before it takes a place: programs that have the vault open expect the schema they know.
-    opener.open_vault(part.vault_id, owner, key).close()
-    return _Staged(owner=owner, file=file, key=key)
 
 
 def _add(admin: HomeAdmin, one: _Staged) -> None:
@@ -234,7 +185,7 @@ def _add(admin: HomeAdmin, one: _Staged) -> None:
     encrypted = admin.settings.encryption == "auto" and admin.keys.enabled
     entry = VaultEntry(owner=one.owner, id=admin.ids("vlt"), encrypted=encrypted, created_at=admin.clock())
     key = admin.keys.make_key(entry.id) if encrypted else None
-    _write_file(admin.home.vault_file(entry.id), key, one)
+    admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key)
 
     def change(tx: Tx) -> None:
         if people.find(tx, one.owner.person) is None:
@@ -248,21 +199,24 @@ def _add(admin: HomeAdmin, one: _Staged) -> None:
 
 def _replace(admin: HomeAdmin, one: _Staged, entry: VaultEntry) -> list[Path]:
     """Take the place of a vault; what was there is kept, as a backup when it can be read and as it is when not."""
-    path = admin.home.vault_file(entry.id)
+    is_there = admin.engine.place_of(entry.id) is not None
     try:
-        saved = [back_up(admin, owners=[entry.owner]).path] if path.exists() else []
+        saved = [back_up(admin, owners=[entry.owner]).path] if is_there else []
         key = admin.key_of(entry)
     except (Damaged, KeyProblem):
-        saved = [set_aside(admin.home, path, admin.clock())]
+        saved = _set_aside(admin, entry)
         key = _key_again(admin, entry)
-    if path.exists():
-        # Through SQLite, in one transaction: programs that have it open see the old content or the new.
-        replace_content(one.file, one.key, path, key)
-    else:
+        is_there = False
+    if not is_there:
         # A log without its database would be taken for the new one's.
-        saved += [set_aside(admin.home, path, admin.clock())] if database_exists(path) else []
-        _write_file(path, key, one)
+        saved += _set_aside(admin, entry)
+    admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key)
     return saved
+
+
+def _set_aside(admin: HomeAdmin, entry: VaultEntry) -> list[Path]:
+    kept = admin.engine.upkeep.set_aside(entry.id, admin.clock())
+    return [kept] if kept else []
 
 
 def _key_again(admin: HomeAdmin, entry: VaultEntry) -> bytes | None:
@@ -271,28 +225,7 @@ def _key_again(admin: HomeAdmin, entry: VaultEntry) -> bytes | None:
     return admin.key_of(entry)
 
 
-def _write_file(path: Path, key: bytes | None, one: _Staged) -> None:
-    made = path.with_name(f".{path.stem}-{os.urandom(6).hex()}.unfinished")
-    try:
-        replace_content(one.file, one.key, made, key)
-        made.replace(path)
-        sync_folder(path.parent)
-    finally:
-        for suffix in ("", "-wal", "-shm"):
-            made.with_name(made.name + suffix).unlink(missing_ok=True)
-
-
 def _lives(admin: HomeAdmin, entry: VaultEntry) -> bool:
     """Whether there is something that a restore would replace: a vault that opens, or might."""
-    return _has_content(admin.home.vault_file(entry.id))
-
-
-def _has_content(path: Path) -> bool:
-    try:
-        return path.stat().st_size > 0
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StorageError(
-            f"{path} cannot be looked at ({error.strerror}); correct its mode or its folder's"
-        ) from error
+    place = admin.engine.place_of(entry.id)
+    return place is not None and place.bytes > 0

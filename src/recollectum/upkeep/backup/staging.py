@@ -1,4 +1,4 @@
-"""Stages a backup in a temporary folder and verifies its digests, pages and row counts."""
+"""Stages a backup in a temporary folder and verifies its digests and schema."""
 
 import shutil
 import tarfile
@@ -8,12 +8,9 @@ from pathlib import Path
 
 from recollectum.domain.errors import Damaged, NotFound, SchemaNewer
 from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder
-from recollectum.storage.migrate import shipped
-from recollectum.storage.opening import CATALOG, VAULT
-from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.storage.sqlite.integrity import page_faults, row_counts, row_faults
+from recollectum.storage.copies import newest_schema
 from recollectum.upkeep.backup import manifest_file
-from recollectum.upkeep.backup.manifest_file import NAME, Manifest, Part, digest
+from recollectum.upkeep.backup.manifest_file import NAME, Manifest, digest
 
 
 def check_is_backup(path: Path) -> None:
@@ -60,26 +57,12 @@ def stage(folder: Path, room: Path, manifest: Manifest) -> None:
 def check_schema(folder: Path, manifest: Manifest) -> None:
     """Refuse a backup of a newer program in words."""
     for part in manifest.parts:
-        family = VAULT if part.vault_id else CATALOG
-        newest = shipped(family)[-1].number
+        newest = newest_schema(part.vault_id)
         if part.schema > newest:
             raise SchemaNewer(
                 f"{folder / part.file} was written by a newer Recollectum (schema {part.schema}, this one knows "
                 f"{newest}); upgrade the program"
             )
-
-
-def check_part(room: Path, part: Part, key: bytes | None) -> None:
-    """Read every page and row of one staged file, and compare its counts with the manifest's."""
-    database = SqliteDatabase(room / part.file, SqliteOptions(key=key, readers=1))
-    try:
-        faults = database.on_connection(page_faults) or database.on_connection(row_faults)
-        if faults:
-            raise Damaged(f"{part.file} of the backup is damaged: {faults[0]}; use another backup")
-        if database.on_connection(row_counts) != dict(part.rows):
-            raise Damaged(f"{part.file} of the backup has other rows than were backed up; use another backup")
-    finally:
-        database.close()
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -25,7 +25,7 @@ def examine(
     found = [
         *vault_checks.key(admin),
         *home_checks.room(home, admin.settings),
-        *home_checks.logs(home),
+        *home_checks.logs(admin.engine.upkeep),
         *home_checks.locks(home, clock),
         *home_checks.unfinished(home, clock, fix=fix),
         *home_checks.backups(home, clock),

@@ -13,6 +13,8 @@ from recollectum.domain.ids import Clock
 from recollectum.home.locks import HUNG, Lock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
+from recollectum.storage.engine import EngineUpkeep
+from recollectum.storage.opening import private_files
 
 
 class Severity(StrEnum):
@@ -88,14 +90,12 @@ def room(home: Home, settings: Settings) -> Iterator[HealthFinding]:
         yield fine("disk reserve", words)
 
 
-def logs(home: Home) -> Iterator[HealthFinding]:
+def logs(upkeep: EngineUpkeep) -> Iterator[HealthFinding]:
     """Write-ahead logs that cannot be emptied."""
-    for path in (home.catalog_file, home.keys_file, *sorted(home.vaults.glob("*.db"))):
-        log = path.with_name(f"{path.name}-wal")
-        if log.exists() and (size := log.stat().st_size) > _LARGE_LOG:
-            words = f"the log of {path.name} has grown to {size / 2**20:.0f} MiB"
-            cure = "a program has been reading for long; close programs that use the home"
-            yield HealthFinding(topic="log size", severity=Severity.WARNING, words=words, cure=cure)
+    for name, size in upkeep.long_logs(_LARGE_LOG):
+        words = f"the log of {name} has grown to {size / 2**20:.0f} MiB"
+        cure = "a program has been reading for long; close programs that use the home"
+        yield HealthFinding(topic="log size", severity=Severity.WARNING, words=words, cure=cure)
 
 
 def locks(home: Home, clock: Clock) -> Iterator[HealthFinding]:
@@ -135,7 +135,7 @@ def backups(home: Home, clock: Clock) -> Iterator[HealthFinding]:
 
 def _private(home: Home) -> list[Path]:
     folders = [home.root, home.vaults, home.locks, home.backups]
-    files = [home.catalog_file, home.keys_file, *home.vaults.glob("*.db*"), *home.backups.glob("**/*")]
+    files = [*private_files(home), *home.backups.glob("**/*")]
     return [path for path in (*folders, *sorted(files)) if path.exists()]
 
 

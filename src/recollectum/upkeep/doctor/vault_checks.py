@@ -2,37 +2,25 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import KeyProblem, RecollectumError, StorageError
 from recollectum.domain.memory import State
 from recollectum.home.keys.holders import HolderKind
 from recollectum.recall.index.verification import check_index
-from recollectum.storage.migrate import pending, shipped
-from recollectum.storage.opening import VAULT
+from recollectum.storage.engine import Inspection, VaultPlace
 from recollectum.storage.port import Tx
-from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
-from recollectum.storage.sqlite.integrity import (
-    gaps,
-    holds_nothing,
-    marked_texts,
-    page_faults,
-    row_faults,
-    strays,
-    worth,
-)
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.storage.tables.content import memories, messages, sessions
 from recollectum.storage.tables.learning import jobs, proposals
-from recollectum.storage.tables.trail import events, meta
+from recollectum.storage.tables.trail import events, health
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.upkeep.doctor.home_checks import ABANDONED, HealthFinding, Severity, fine
 from recollectum.upkeep.home_admin import HomeAdmin
 
 _UNDECODABLE = (ValueError, KeyError, TypeError, RecollectumError)
 _MANY = 1 << 40
+_CONTENT = ("memories", "memory_versions", "messages", "sessions", "notes", "note_folders", "transcript_roots")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,20 +42,7 @@ class VaultReport:
 
 def read_base(admin: HomeAdmin) -> tuple[str, ...]:
     """What is wrong with the catalog and the wrapped keys, read to the last page."""
-    files = [(admin.home.catalog_file, admin.catalog_key())]
-    files += [(admin.home.keys_file, None)] if admin.keys.enabled else []
-    found: list[str] = []
-    for path, key in files:
-        try:
-            database = SqliteDatabase(path, SqliteOptions(key=key, readers=1))
-            try:
-                faults = database.on_connection(page_faults) or database.on_connection(row_faults)
-            finally:
-                database.close()
-        except (StorageError, KeyProblem) as error:
-            faults = [str(error)]
-        found += [f"{path.name}: {fault}" for fault in faults]
-    return tuple(found)
+    return tuple(admin.engine.upkeep.base_faults(admin.catalog_key()))
 
 
 def read_vault(admin: HomeAdmin, entry: VaultEntry, *, data: bool = True) -> VaultReport:
@@ -80,38 +55,35 @@ def read_vault(admin: HomeAdmin, entry: VaultEntry, *, data: bool = True) -> Vau
 
 
 def _look(admin: HomeAdmin, entry: VaultEntry, *, data: bool) -> tuple[list[str], list[str]]:
-    path = admin.home.vault_file(entry.id)
-    if not path.exists():
-        return [f"{path} is missing; restore it from a backup"], []
-    database = SqliteDatabase(path, SqliteOptions(key=admin.key_of(entry), readers=1))
-    try:
-        named = database.on_connection(lambda connection: meta.find(SqliteTx(connection), "owner"))
-        faults = [] if named == str(entry.owner) else [f"{path} is not the vault that the catalog takes it for"]
+    place = admin.engine.place_of(entry.id)
+    if place is None:
+        return [f"the vault of {entry.owner} ({entry.id}) is missing; restore it from a backup"], []
+    with admin.engine.upkeep.inspect(entry.id, admin.key_of(entry)) as found:
+        named = found.owner()
+        faults = [] if named == str(entry.owner) else [f"{place.words} is not the vault that the catalog takes it for"]
         if data:
-            faults += database.on_connection(page_faults) or database.on_connection(row_faults)
-        if faults or pending(database, shipped(VAULT)):
+            faults += found.faults()
+        if faults or found.pending_steps():
             # The rules below know the schema of this program only; an older one has been read page by page.
             return faults, []
-        faults += [f"{count} {what}" for what, count in database.on_connection(strays).items()]
-        faults += database.read(_index_faults)
+        faults += [f"{count} {what}" for what, count in found.read(health.strays).items()]
+        faults += found.read(_index_faults)
         if data:
-            faults += database.read(_meaning_faults) or _changed_texts(database.on_connection(marked_texts))
-        missing = database.on_connection(gaps)
+            faults += found.read(_meaning_faults) or _changed_texts(found.read(health.marked_texts))
+        missing = found.read(health.gaps)
         return faults, [f"{count} {what}" for what, count in missing.items()]
-    finally:
-        database.close()
 
 
 def _index_faults(tx: Tx) -> list[str]:
-    health = check_index(tx)
+    checked = check_index(tx)
     found: list[str] = []
-    if health.missing or health.stray:
+    if checked.missing or checked.stray:
         found.append(
-            f"{health.missing} missing from the index, {health.stray} stray in it; run: recollectum index rebuild"
+            f"{checked.missing} missing from the index, {checked.stray} stray in it; run: recollectum index rebuild"
         )
-    if health.changed:
+    if checked.changed:
         found.append(
-            f"{health.changed} rows are not as they were written; restore a backup, or run: recollectum repair"
+            f"{checked.changed} rows are not as they were written; restore a backup, or run: recollectum repair"
         )
     return found
 
@@ -169,9 +141,10 @@ def key(admin: HomeAdmin) -> Iterator[HealthFinding]:
 def orphans(admin: HomeAdmin, *, fix: bool) -> Iterator[HealthFinding]:
     """Vault files that the catalog does not know: the making of a vault that was killed leaves one."""
     known = {entry.id for entry in admin.entries()}
-    for path in sorted(admin.home.vaults.glob("*.db")):
-        if path.stem not in known:
-            yield _orphan(admin, path, fix=fix)
+    for vault_id in admin.engine.vault_ids():
+        place = admin.engine.place_of(vault_id)
+        if vault_id not in known and place:
+            yield _orphan(admin, vault_id, place, fix=fix)
 
 
 def base(admin: HomeAdmin) -> Iterator[HealthFinding]:
@@ -192,20 +165,17 @@ def vault(admin: HomeAdmin, entry: VaultEntry, *, deep: bool) -> Iterator[Health
     for gap in report.gaps:
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=f"{gap}, lost in an earlier damage")
     if report.sound:
-        database = SqliteDatabase(admin.home.vault_file(entry.id), SqliteOptions(key=admin.key_of(entry), readers=1))
-        try:
-            yield from _inside(database, topic)
-        finally:
-            database.close()
+        with admin.engine.upkeep.inspect(entry.id, admin.key_of(entry)) as inside:
+            yield from _inside(inside, topic)
 
 
-def _inside(database: SqliteDatabase, topic: str) -> Iterator[HealthFinding]:
-    steps = pending(database, shipped(VAULT))
+def _inside(vault: Inspection, topic: str) -> Iterator[HealthFinding]:
+    steps = vault.pending_steps()
     if steps:
         words = f"{len(steps)} schema steps of this version are due; opening the vault takes them, after a backup"
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words, cure="recollectum upgrade")
         return
-    found = database.on_connection(worth)
+    found = vault.read(health.worth)
     words = f"sound, {found.live} live memories; how often each is recalled is not recorded"
     yield fine(topic, words)
     if found.duplicates:
@@ -219,42 +189,35 @@ def _inside(database: SqliteDatabase, topic: str) -> Iterator[HealthFinding]:
         words = f"{found.failed_jobs} consolidations have failed for good"
         cure = "try them again with: recollectum consolidate"
         yield HealthFinding(topic=topic, severity=Severity.WARNING, words=words, cure=cure)
-    waiting = database.read(memories.counts).get(State.HARD_DELETE_PENDING, 0)
+    waiting = vault.read(memories.counts).get(State.HARD_DELETE_PENDING, 0)
     if waiting:
         words = f"{waiting} forgotten memories wait to be destroyed"
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words, cure="recollectum lifecycle run")
 
 
-def _orphan(admin: HomeAdmin, path: Path, *, fix: bool) -> HealthFinding:
-    empty = _is_empty(admin, path)
-    age = admin.clock() - datetime.fromtimestamp(path.stat().st_mtime, UTC)
+def _orphan(admin: HomeAdmin, vault_id: str, place: VaultPlace, *, fix: bool) -> HealthFinding:
+    empty = _is_empty(admin, vault_id)
     if not empty:
         why = "cannot be read" if empty is None else "holds something"
-        words = f"{path} belongs to nobody in the catalog and {why}"
+        words = f"{place.words} belongs to nobody in the catalog and {why}"
         cure = "keep it; the catalog may be older than the file: restore a later backup of it"
         return HealthFinding(topic="orphan files", severity=Severity.WARNING, words=words, cure=cure)
-    words = f"{path} belongs to nobody and holds nothing; the making of a vault was cut short"
+    words = f"{place.words} belongs to nobody and holds nothing; the making of a vault was cut short"
     # A vault that is being made at this moment looks the same.
-    removed = fix and age >= ABANDONED
+    removed = fix and admin.clock() - place.changed_at >= ABANDONED
     if removed:
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-        admin.keys.destroy_key(path.stem)
+        admin.engine.destroy_vault(vault_id)
+        admin.keys.destroy_key(vault_id)
     cure = "remove it with: recollectum doctor --fix, an hour after it was made"
     return HealthFinding(topic="orphan files", severity=Severity.NOTE, words=words, cure=cure, fixed=removed)
 
 
-def _is_empty(admin: HomeAdmin, path: Path) -> bool | None:
-    """Whether the file holds nothing; None when that cannot be known."""
-    if path.stat().st_size == 0:
-        log = path.with_name(f"{path.name}-wal")
-        return True if not log.exists() or log.stat().st_size == 0 else None
+def _is_empty(admin: HomeAdmin, vault_id: str) -> bool | None:
+    """Whether nothing was ever said or remembered in a vault; None when that cannot be known."""
     try:
-        key = admin.keys.key(path.stem) if admin.keys.has_key(path.stem) else None
-        database = SqliteDatabase(path, SqliteOptions(key=key, readers=1))
-        try:
-            return database.on_connection(holds_nothing)
-        finally:
-            database.close()
+        key = admin.keys.key(vault_id) if admin.keys.has_key(vault_id) else None
+        with admin.engine.upkeep.inspect(vault_id, key) as found:
+            counts = found.row_counts()
     except (StorageError, KeyProblem):
         return None
+    return not any(counts.get(name, 0) for name in _CONTENT)

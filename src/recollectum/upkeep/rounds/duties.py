@@ -1,25 +1,21 @@
 """Runs one kind of upkeep over all vaults or the home, isolates failures, and records the result in the catalog."""
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import RecollectumError
-from recollectum.home.paths import Home
 from recollectum.storage.tables.catalog import rounds
 from recollectum.storage.tables.catalog.rounds import RoundRow
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.upkeep.rounds.tasks import RoundContext, RoundResult, Work
-from recollectum.upkeep.rounds.timing import UNSETTLED, is_changed, is_due, next_look, retry_at
-from recollectum.upkeep.rounds.watchers import Watcher, file_states
+from recollectum.upkeep.rounds.timing import is_changed, is_due, next_look, retry_at
+from recollectum.upkeep.rounds.watchers import Watcher
 from recollectum.vault.vault import Vault
 
 #: A round that comes often and does nothing is written down no more often than this.
@@ -91,24 +87,6 @@ def record_total(admin: HomeAdmin, before: RoundRow | None, row: RoundRow) -> No
     admin.catalog.write(lambda tx: rounds.save(tx, row))
 
 
-def vault_fingerprint(admin: HomeAdmin, entry: VaultEntry, settling: timedelta) -> str:
-    """The state of a vault's files from outside: as long as it is the same, nobody has written to the vault.
-
-    SQLite writes to its log first, waits for the medium and only then shows what it wrote, so files that changed a
-    moment ago may have more to show without changing again.
-    """
-    states = [state[1:] for state in file_states(_files(admin.home, entry.id))]
-    youngest = max((changed for changed, _ in states), default=0)
-    settled = time.time_ns() - youngest >= settling / timedelta(microseconds=1) * 1000
-    return repr(states) if settled else repr(states) + UNSETTLED
-
-
-@lru_cache(maxsize=4096)
-def _files(home: Home, vault_id: str) -> tuple[Path, ...]:
-    file = home.vault_file(vault_id)
-    return file, file.with_name(f"{file.name}-wal")
-
-
 OpenVault: TypeAlias = Callable[[Owner], Vault]
 
 
@@ -135,8 +113,12 @@ class UpkeepRuntime:
         return known[1]
 
     def seen(self, entry: VaultEntry) -> str:
-        """The state of a vault's files, which tells whether somebody wrote to it."""
-        return vault_fingerprint(self.admin, entry, self.settling)
+        """The write mark of a vault, which tells whether somebody wrote to it."""
+        return self.marks([entry])[entry.id]
+
+    def marks(self, entries: Iterable[VaultEntry]) -> dict[str, str]:
+        """The write marks of several vaults, which an engine may look up in one go."""
+        return self.admin.engine.write_marks((entry.id for entry in entries), self.settling)
 
 
 class Duty(Protocol):
@@ -172,10 +154,12 @@ class VaultDuty:
         started = admin.clock()
         last = admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name))
         made: dict[str, RoundRow] = {}
-        for entry in self._upkeep.entries():
+        entries = self._upkeep.entries()
+        marks = self._upkeep.marks(entries)
+        for entry in entries:
             if self._upkeep.stop.is_set():
                 break
-            if force or is_due(last.get(entry.id), admin.clock(), self._upkeep.seen(entry)):
+            if force or is_due(last.get(entry.id), admin.clock(), marks[entry.id]):
                 made[entry.id] = self._visit(entry, last.get(entry.id))
         standing = {**{vault: row for vault, row in last.items() if vault}, **made}
         failing = sum(row.trouble is not None for row in standing.values())

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from recollectum.domain.ids import Clock
+from recollectum.storage.engine import UNSETTLED
 from recollectum.storage.tables.catalog.rounds import RoundRow
 
 #: However quiet a vault is, it is looked at again after so long.
 AT_LATEST = timedelta(hours=1)
 _LONGEST_BACKOFF = timedelta(hours=1)
 _MOST_DOUBLINGS = 12
-#: Ends the state of files that were written so lately that what was written may not be visible yet.
-UNSETTLED = "?"
 
 
 def is_due(last: RoundRow | None, now: datetime, seen: str) -> bool:

@@ -12,21 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from recollectum.home.files import sync_folder, write_atomic
-from recollectum.storage.sqlite.backup import keep_only_keys
-from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.storage.sqlite.integrity import row_counts
+from recollectum.storage.copies import KEYS_COPY, copy_name, drop_keys, row_counts
+from recollectum.storage.engine import CATALOG
 
-#: Stands for the catalog, which knows every person by name.
-CATALOG = "catalog"
 _MANIFEST = "manifest.json"
-_KEYS = "keys.db"
 
 
 def copies_of(backups: Path, vault_ids: Iterable[str]) -> list[Path]:
     """Every file and folder that holds a copy of one of these vaults."""
     wanted = tuple(vault_ids)
     found = {path for one in wanted for path in backups.glob(f"*{one}-*")}
-    found.update(path for one in wanted for path in backups.rglob(_name_in_backup(one)) if path.parent != backups)
+    found.update(path for one in wanted for path in backups.rglob(f"{copy_name(one)}*") if path.parent != backups)
     # What lies in a folder that goes whole need not be named.
     inside = {path for path in found if any(parent in found for parent in path.parents)}
     return sorted((found - inside) | {one for one in backups.rglob("*.tar") if _holds(one, wanted)})
@@ -43,19 +39,16 @@ def destroy_copies(backups: Path, vault_ids: Collection[str], before: datetime |
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
+    # The catalog knows every person by name.
     if CATALOG in vault_ids:
         # With its key, a copy that somebody keeps elsewhere could still be read.
-        for keys in backups.rglob(_KEYS):
-            _drop_keys(keys, vault_ids)
+        for keys in backups.rglob(KEYS_COPY):
+            drop_keys(keys, vault_ids)
     for manifest in backups.rglob(_MANIFEST):
         _rewrite(manifest)
     for folder in {path.parent for path in found}:
         sync_folder(folder)
     return len(found)
-
-
-def _name_in_backup(vault_id: str) -> str:
-    return f"{CATALOG}.db*" if vault_id == CATALOG else f"vaults/{vault_id}.db*"
 
 
 def _is_after(path: Path, time: datetime) -> bool:
@@ -73,17 +66,7 @@ def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
             names = tar.getnames()
     except (OSError, tarfile.TarError):
         return False
-    return any(name.endswith(f"/{_name_in_backup(one)[:-1]}") for name in names for one in vault_ids)
-
-
-def _drop_keys(path: Path, vault_ids: Collection[str]) -> None:
-    database = SqliteDatabase(path, SqliteOptions(readers=1))
-    try:
-        held = {row[0] for row in database.read(lambda tx: tx.rows("SELECT vault_id FROM vault_keys", {}))}
-    finally:
-        database.close()
-    if held & set(vault_ids):
-        keep_only_keys(path, held - set(vault_ids))
+    return any(name.endswith(f"/{copy_name(one)}") for name in names for one in vault_ids)
 
 
 def _rewrite(manifest: Path) -> None:
@@ -92,7 +75,7 @@ def _rewrite(manifest: Path) -> None:
     before: list[dict[str, Any]] = document["parts"]
     after = [_describe_part(manifest.parent, part) for part in _remaining_parts(manifest.parent, before)]
     if after != before:
-        whole = document["whole"] and any(part["file"] == f"{CATALOG}.db" for part in after)
+        whole = document["whole"] and any(part["file"] == copy_name(CATALOG) for part in after)
         write_atomic(manifest, json.dumps({**document, "whole": whole, "parts": after}, indent=2).encode() + b"\n")
 
 
@@ -102,15 +85,10 @@ def _remaining_parts(folder: Path, parts: list[dict[str, Any]]) -> Iterator[dict
 
 def _describe_part(folder: Path, part: dict[str, Any]) -> dict[str, Any]:
     path = folder / part["file"]
-    if part["file"] != _KEYS:
+    if part["file"] != KEYS_COPY:
         return part
     data = path.read_bytes()
     found = hashlib.sha256(data).hexdigest()
     if found == part["sha256"]:
         return part
-    database = SqliteDatabase(path, SqliteOptions(readers=1))
-    try:
-        rows = database.on_connection(row_counts)
-    finally:
-        database.close()
-    return {**part, "rows": rows, "bytes": len(data), "sha256": found}
+    return {**part, "rows": row_counts(path), "bytes": len(data), "sha256": found}

@@ -14,6 +14,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import Clock
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
+from recollectum.storage.engine import Engine
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import erased
@@ -86,13 +87,12 @@ class PurgeEnvironment(NamedTuple):
     """The parts of one home that a purge of one vault touches."""
 
     home: Home
+    engine: Engine
     catalog: Database
     keys: KeyStore
     clock: Clock
-    #: Close a vault's file in this process; True when nobody else has it open either.
+    #: Close a vault in this process; True when nobody else has it open either.
     release: Callable[[str], bool]
-    #: Empty the catalog's log; False while somebody reads from before.
-    settle_catalog: Callable[[], bool]
     #: Pieces of what purges of this process erased, until their files are searched.
     needles: dict[str, ErasureSamples]
     #: Delete the secrets that were kept for a vault; how many there were.

@@ -238,7 +238,7 @@ def _make_receipt(
         return blank
     folder = owner_folder(runtime.owners, owner) if runtime.owners and owner else None
     found = search_files(
-        environment.home,
+        environment,
         needles,
         (environment.vault_id,),
         folder,

@@ -3,12 +3,12 @@
 import shutil
 
 from recollectum.domain.access.owner import Owner
+from recollectum.storage.engine import CATALOG
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.erasure import erased
 from recollectum.storage.tables.erasure.erased import Departure
 from recollectum.vault.files.owner_files import owner_folder
-from recollectum.vault.purge.backups import CATALOG
 from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment, owner_digest, vault_digest
 from recollectum.vault.purge.execution import store_receipt, with_search_result
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
@@ -17,7 +17,6 @@ from recollectum.vault.purge.search import search_files
 _STILL_OPEN = (
     "another process has a vault of theirs open, or reads the catalog; close it, then run: recollectum purge finish"
 )
-_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 
 def vaults_of(tx: Tx, person: Owner) -> tuple[str, ...]:
@@ -69,12 +68,12 @@ def erase_person(environment: PurgeEnvironment, departure: Departure) -> Receipt
 
 def finish_departure(environment: PurgeEnvironment, waits: Receipt, ids: tuple[str, ...] = ()) -> Receipt:
     """Empty the catalog's log of a person of whom all else is gone, and search every file."""
-    if not environment.settle_catalog():
+    if not environment.catalog.erase_remains():
         return waits
     needles = environment.needles.pop(waits.id, ErasureSamples())
     # Ends of words are in the catalog's other names; whole pieces of text are not.
     needles.terms.clear()
-    found = search_files(environment.home, needles, ids, None, lambda _: False)
+    found = search_files(environment, needles, ids, None, lambda _: False)
     hits = [name for _, name in found.hits]
     return store_receipt(environment, with_search_result(waits, found.samples, (found.files, found.bytes), hits))
 
@@ -83,30 +82,23 @@ def destroy_returned_vaults(environment: PurgeEnvironment) -> int:
     """Destroy the files of vaults that were erased whole and put back since; how many there were."""
     known = {entry.id for entry in environment.catalog.read(vaults.everything)}
     salt, removed = environment.salt(), 0
-    for path in sorted(environment.home.vaults.glob("*.db")):
-        digest = vault_digest(salt, path.stem)
-        if path.stem not in known and environment.catalog.read(lambda tx, d=digest: erased.is_noted(tx, d, d)):
-            _unlink(environment, path.stem)
+    for vault_id in environment.engine.vault_ids():
+        digest = vault_digest(salt, vault_id)
+        if vault_id not in known and environment.catalog.read(lambda tx, d=digest: erased.is_noted(tx, d, d)):
+            environment.engine.destroy_vault(vault_id)
             removed += 1
     return removed
 
 
 def _destroy(environment: PurgeEnvironment, vault_id: str) -> bool:
     """Destroy the key and the file of one vault; False while another process has it open."""
-    path = environment.home.vault_file(vault_id)
-    if path.exists() and not environment.release(vault_id):
+    if environment.engine.place_of(vault_id) and not environment.release(vault_id):
         return False
     # Before the key: without its file nobody would look for them again.
     environment.forget_secrets(vault_id)
     environment.keys.destroy_key(vault_id)
-    _unlink(environment, vault_id)
+    environment.engine.destroy_vault(vault_id)
     return True
-
-
-def _unlink(environment: PurgeEnvironment, vault_id: str) -> None:
-    path = environment.home.vault_file(vault_id)
-    for suffix in _SUFFIXES:
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _ids(departure: Departure) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from recollectum.domain.errors import StorageError
-from recollectum.home.paths import Home
+from recollectum.storage.copies import is_database_name
 from recollectum.vault.purge import search_program
-from recollectum.vault.purge.environment import ErasureSamples
+from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +30,19 @@ class ErasureSearchResult:
 
 
 def search_files(
-    home: Home, needles: ErasureSamples, own: Collection[str], owned: Path | None, explains: Callable[[int], bool]
+    environment: PurgeEnvironment,
+    needles: ErasureSamples,
+    own: Collection[str],
+    owned: Path | None,
+    explains: Callable[[int], bool],
 ) -> ErasureSearchResult:
     """Look for the needles in every file but those of other owners; `explains` says what stands elsewhere by right.
 
     `own` are the ids of the vaults in question, `owned` the folder of their owner's files.
     """
     question = {
-        "root": str(home.root),
-        "skipped": _names_of_other_owners(home, own, owned),
+        "root": str(environment.home.root),
+        "skipped": _names_of_other_owners(environment, own, owned),
         "needles": [one.hex() for one in needles.encoded()],
     }
     answer = _run_program(json.dumps(question))
@@ -46,7 +50,7 @@ def search_files(
     hits: list[tuple[int, str]] = []
     for place, name in answer["hits"]:
         # The end of a word is a word of its own elsewhere: only in a database can it be a term of the index.
-        if needles.is_term(place) and ".db" not in name:
+        if needles.is_term(place) and not is_database_name(name):
             continue
         if place not in explained:
             explained[place] = explains(place)
@@ -66,15 +70,10 @@ def _run_program(question: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def _names_of_other_owners(home: Home, own: Collection[str], owned: Path | None) -> list[str]:
+def _names_of_other_owners(environment: PurgeEnvironment, own: Collection[str], owned: Path | None) -> list[str]:
     """The beginnings of the names of files that belong to somebody else: the same words may be theirs too."""
-    skipped: list[str] = []
-    for path in sorted(home.vaults.glob("*.db")):
-        if path.stem not in own:
-            skipped += [f"vaults/{path.name}", f"backups/{path.stem}-"]
-    copies = (path for path in home.backups.glob("*/vaults/*.db") if path.stem not in own)
-    skipped += [path.relative_to(home.root).as_posix() for path in sorted(copies)]
-    owners = home.root / "owners"
+    skipped = environment.engine.upkeep.names_of_others(own)
+    owners = environment.home.root / "owners"
     for folder in sorted(owners.iterdir()) if owners.is_dir() else ():
         if folder != owned:
             skipped.append(f"owners/{folder.name}/")

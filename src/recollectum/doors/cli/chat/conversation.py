@@ -20,6 +20,7 @@ from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind
 from recollectum.home.project import find_project
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE
 from recollectum.settings.registry import all_settings, nearest
+from recollectum.upkeep.presence import has_keys
 
 if TYPE_CHECKING:
     from recollectum.domain.session import SessionKey
@@ -86,7 +87,7 @@ def with_model(run: Run, chosen: str | None) -> Run:
 
 def with_passphrase(run: Run) -> Run:
     """The run with the passphrase in it, asked for once, so that opening the home again does not ask."""
-    if run.environ.get(PASSPHRASE_VARIABLE) or not is_interactive() or not home_of(run).keys_file.exists():
+    if run.environ.get(PASSPHRASE_VARIABLE) or not is_interactive() or not has_keys(home_of(run)):
         return run
     try:
         with open_key_store(run) as keys:

@@ -16,6 +16,7 @@ from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
 from recollectum.home.keys.holders import HolderKind, KeyHolder
 from recollectum.home.paths import Home, home_root
 from recollectum.settings.load import LoadedSettings, load
+from recollectum.upkeep.presence import has_keys, is_made, place_of_keys
 
 if TYPE_CHECKING:
     from recollectum.engine import KeyStore, Recollectum
@@ -39,7 +40,7 @@ def settings_of(run: Run) -> LoadedSettings:
 def open_home(run: Run, *, create: bool = False) -> "Generator[Recollectum]":
     """The open home, when the user on the line is in it; without a home, only the default user's may be made."""
     home = home_of(run)
-    made = home.catalog_file.exists()
+    made = is_made(home)
     if not made and (not create or run.user is not None or run.environ.get(KEY_VARIABLE)):
         raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
     with open_or_create_home(run) as recollectum:
@@ -69,8 +70,8 @@ def open_key_store(run: Run) -> "Generator[KeyStore]":
     from recollectum.engine import open_keys  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
 
     home = home_of(run)
-    if not home.keys_file.exists():
-        raise KeyProblem(f"there is no key store at {home.keys_file}; nothing in this home is encrypted by one")
+    if not has_keys(home):
+        raise KeyProblem(f"there is no key store at {place_of_keys(home)}; nothing in this home is encrypted by one")
     keys = open_keys(home.root, environ=run.environ)
     try:
         yield keys

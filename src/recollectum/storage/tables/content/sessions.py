@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from functools import lru_cache
 
-from recollectum.domain.session import Session, SessionKey
+from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
@@ -57,6 +57,12 @@ _COUNT = "SELECT count(*), coalesce(sum(message_count), 0) FROM sessions"
 _KEYS = "SELECT id, key FROM sessions"
 #: Keys that stay known.
 _CACHED_KEYS = 16_384
+# Messages whose session was lost in a damage.
+_ORPHANS = """
+    SELECT session_id, min(created_at), max(created_at), max(position), sum(token_estimate)
+      FROM messages WHERE session_id NOT IN (SELECT id FROM sessions) GROUP BY session_id
+"""
+_RECOVERED = "recovered from a damaged vault"
 
 
 def insert(tx: Tx, session: Session) -> None:
@@ -137,6 +143,27 @@ def _from_row(row: Row) -> Session:
         token_estimate=row[10],
         extra=json.loads(row[11]) if row[11] else {},
     )
+
+
+def add_missing(tx: Tx) -> int:
+    """Make a closed session for messages that have none, as a repair must; how many were made."""
+    orphans = tx.rows(_ORPHANS, {})
+    for session_id, first, last, position, tokens in orphans:
+        insert(
+            tx,
+            Session(
+                id=session_id,
+                # Where it took place is lost as well; no channel opens a session under this key.
+                key=SessionKey(kind=SessionKind.HOOK, name="recovered"),
+                created_at=moment(first),
+                updated_at=moment(last),
+                ended_at=moment(last),
+                title=_RECOVERED,
+                message_count=position,
+                token_estimate=tokens,
+            ),
+        )
+    return len(orphans)
 
 
 def _to_row(session: Session) -> Params:

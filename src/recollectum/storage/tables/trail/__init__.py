@@ -6,4 +6,5 @@ sweeps       reports of retention sweeps
 quarantines  sources that were set aside
 seals        a checksum per row
 meta         named facts about the vault
+health       counts for the check of a vault
 """

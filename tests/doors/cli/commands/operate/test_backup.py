@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.home.paths import Home, home_root
+from recollectum.storage.sqlite.files import HomeFiles
 from tests.doors.cli.calls import call, ok, refused, spawn
 
 
@@ -96,7 +97,7 @@ def test_the_doctor_answers_by_severity(remembered: str, tmp_path: Path) -> None
 
 
 def test_in_a_process_of_its_own_the_doctor_finds_a_catalog_that_is_gone(remembered: str) -> None:
-    _home().catalog_file.unlink()
+    HomeFiles(_home()).catalog.unlink()
     told = spawn("doctor", "--json")
     assert told.code == 1
     assert json.loads(told.out)["severity"] == "problem"

@@ -11,6 +11,7 @@ from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import home_of, open_home, user_of
+from recollectum.upkeep.presence import check_made, has_vaults, is_made, place_of_catalog
 
 if TYPE_CHECKING:
     from recollectum.upkeep.doctor.home_checks import HealthFinding
@@ -49,14 +50,13 @@ def _examined(run: Run, *, deep: bool, fix: bool) -> "list[HealthFinding]":
     from recollectum.upkeep.doctor.examination import cannot_open, examine, telemetry  # noqa: PLC0415
 
     home = home_of(run)
-    if not home.catalog_file.exists() and not any(home.vaults.glob("*.db")):
-        raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
+    if not has_vaults(home):
+        check_made(home)
     # Before it is opened, which corrects what it can.
     found = list(home_checks.permissions(home))
-    if not home.catalog_file.exists():
-        lost = (
-            f"{home.catalog_file} is missing, but there are vaults that it knew the owners of; restore a backup of it"
-        )
+    if not is_made(home):
+        place = place_of_catalog(home)
+        lost = f"{place} is missing, but there are vaults that it knew the owners of; restore a backup of it"
         return [*found, cannot_open(lost), telemetry()]
     try:
         with open_home(run) as recollectum:

@@ -12,6 +12,7 @@ from recollectum.doors.cli.terminal.output import answer, note, plural
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import home_of, open_home, open_or_create_home, settings_of
+from recollectum.upkeep.presence import is_made
 
 if TYPE_CHECKING:
     from recollectum.domain.access.owner import Owner
@@ -75,9 +76,9 @@ def _restore(
     from recollectum.upkeep.backup.restore import restore_home, restore_vaults  # noqa: PLC0415 - as above
 
     home = home_of(run)
-    if not home.catalog_file.exists() and owners is None:
+    if not is_made(home) and owners is None:
         return restore_home(home, backup, opening, replace=replace)
-    if not home.catalog_file.exists():
+    if not is_made(home):
         with open_or_create_home(changed(run, user=None)) as recollectum:
             return restore_vaults(recollectum.admin, backup, opening, owners=owners, replace=replace)
     with open_home(changed(run, user=None)) as recollectum:

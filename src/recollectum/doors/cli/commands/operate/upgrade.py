@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from recollectum.doors.cli.terminal.flags import Run, command
+from recollectum.doors.cli.terminal.flags import Run, command, format_owner
 from recollectum.doors.cli.terminal.output import answer
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import open_home
@@ -24,5 +24,6 @@ def upgrade(
     with open_home(run) as recollectum:
         steps = recollectum.upgrade(dry_run=dry_run)
     did = "would take" if dry_run else "took"
-    lines = [f"{path.name} {did} {', '.join(names)}" for path, names in steps.items()]
-    answer(run, {"dry_run": dry_run, "steps": steps}, map(visible, lines or ["every vault is at this schema"]))
+    lines = [f"{format_owner(owner)} {did} {', '.join(names)}" for owner, names in steps.items()]
+    document = {str(owner): names for owner, names in steps.items()}
+    answer(run, {"dry_run": dry_run, "steps": document}, map(visible, lines or ["every vault is at this schema"]))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from recollectum.domain.access.credential import MAX_SECRET, Credential, CredentialKind, CredentialName, ServiceApiKey
-from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import system_clock
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
@@ -19,6 +19,7 @@ from recollectum.doors.cli.terminal.target import home_of, open_home
 from recollectum.home.credentials.payload import from_answer
 from recollectum.home.credentials.store import Credentials
 from recollectum.home.credentials.token_import import import_tokens
+from recollectum.upkeep.presence import check_made
 
 app = new_group("Keep API keys and OAuth tokens for other services; no command shows one.")
 
@@ -128,8 +129,7 @@ def status(run: Run) -> None:
     from recollectum.engine import open_keys  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
 
     home = home_of(run)
-    if not home.catalog_file.exists():
-        raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
+    check_made(home)
     keys = open_keys(home.root, environ=run.environ)
     try:
         safety = Credentials(home, keys, environ=run.environ).safety()

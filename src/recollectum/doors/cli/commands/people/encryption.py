@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.errors import NotFound
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, listing
 from recollectum.doors.cli.terminal.prompts import ask_new_passphrase, ask_secret
 from recollectum.doors.cli.terminal.target import describe_key_holder, home_of, open_home, open_key_store
 from recollectum.home.keys.holders import OFF, HolderKind, KeyHolder
+from recollectum.upkeep.presence import check_made, has_keys
 
 app = new_group("See who holds the key, make a recovery code, and get the key back.")
 
@@ -18,9 +18,8 @@ app = new_group("See who holds the key, make a recovery code, and get the key ba
 def status(run: Run) -> None:
     """Say in plain words who holds the key, even when it cannot be had."""
     home = home_of(run)
-    if not home.keys_file.exists():
-        if not home.catalog_file.exists():
-            raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
+    if not has_keys(home):
+        check_made(home)
         _answer_holder(run, OFF)
         return
     with open_key_store(run) as keys:

@@ -8,6 +8,7 @@ from recollectum.doors.cli.terminal.flags import Run, command, format_owner
 from recollectum.doors.cli.terminal.output import answer
 from recollectum.doors.cli.terminal.target import check_user, describe_key_holder, home_of, open_or_create_home, user_of
 from recollectum.home.keys.holders import HolderKind, KeyHolder
+from recollectum.upkeep.presence import is_made
 
 if TYPE_CHECKING:
     from recollectum.domain.access.owner import Owner
@@ -21,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
 
 def init(run: Run) -> None:
     """Make the home and the user's vault, and show the recovery code once; again, it changes nothing."""
-    new_home = not home_of(run).catalog_file.exists()
+    new_home = not is_made(home_of(run))
     with open_or_create_home(run) as recollectum:
         owner = user_of(recollectum, run) if new_home else check_user(recollectum, run, create=True)
         new_vault = owner not in {known.person for known in recollectum.owners()}

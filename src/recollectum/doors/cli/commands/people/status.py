@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class VaultStatus:
     """What is known of one vault."""
 
-    file: Path | None
+    #: Where it is, in words.
+    file: str | None
     bytes: int
     memories: Mapping[State, int]
     sessions: int
@@ -106,10 +107,10 @@ def _existing(recollectum: "Recollectum", owner: "Owner") -> "Vault | None":
 
 
 def _vault_status(recollectum: "Recollectum", vault: "Vault", reading: "ClockReading", *, check: bool) -> VaultStatus:
-    file, totals = recollectum.vault_path(vault.owner), vault.admin.totals()
+    place, totals = recollectum.vault_place(vault.owner), vault.admin.totals()
     return VaultStatus(
-        file=file,
-        bytes=_size(file) if file else 0,
+        file=place.words if place else None,
+        bytes=place.bytes if place else 0,
         memories={state: totals.memories.get(state, 0) for state in State if state is not State.PURGED},
         sessions=totals.sessions,
         messages=totals.messages,

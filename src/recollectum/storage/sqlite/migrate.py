@@ -13,7 +13,7 @@ from recollectum.domain.ids import Clock
 from recollectum.storage.sqlite.database import SqliteDatabase, checkpoint
 from recollectum.storage.times import micros
 
-_FOLDER = Path(__file__).parent / "migrations"
+_FOLDER = Path(__file__).parents[1] / "migrations"
 
 _LEDGER = """
     CREATE TABLE IF NOT EXISTS migrations (
@@ -33,6 +33,11 @@ class Migration:
     number: int
     name: str
     sql: str
+
+    @property
+    def label(self) -> str:
+        """What people know it by."""
+        return f"{self.number:04} {self.name}"
 
     @property
     def digest(self) -> str:

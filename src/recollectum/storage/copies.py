@@ -1,0 +1,79 @@
+"""Reads the copies in a backup: SQLite files under fixed names, whichever engine the home has."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Damaged
+from recollectum.domain.ids import Clock
+from recollectum.home.paths import Home
+from recollectum.settings.model import StorageSettings
+from recollectum.storage.engine import CATALOG, VAULT
+from recollectum.storage.sqlite.backup import drop_keys
+from recollectum.storage.sqlite.engine import SqliteEngine
+from recollectum.storage.sqlite.files import CATALOG_FILE, KEYS_FILE, is_database_name, name_in_backup
+from recollectum.storage.sqlite.migrate import shipped
+from recollectum.storage.sqlite.upkeep import inspect_file
+from recollectum.storage.tables.catalog import vaults
+from recollectum.storage.tables.catalog.vaults import VaultEntry
+
+__all__ = [
+    "KEYS_COPY",
+    "check_copy",
+    "copy_name",
+    "drop_keys",
+    "entries_in",
+    "is_database_name",
+    "newest_schema",
+    "row_counts",
+    "upgrade_catalog",
+    "upgrade_vault",
+]
+KEYS_COPY = KEYS_FILE
+
+
+def copy_name(vault_id: str) -> str:
+    """The name of the copy of a vault, or of the catalog, in the folder of a backup."""
+    return CATALOG_FILE if vault_id == CATALOG else name_in_backup(vault_id)
+
+
+def newest_schema(vault_id: str | None) -> int:
+    """The last schema step that this program knows, of vaults or of the catalog."""
+    return shipped(VAULT if vault_id else CATALOG)[-1].number
+
+
+def entries_in(file: Path, key: bytes | None) -> list[VaultEntry]:
+    """The vaults that a copy of the catalog knows."""
+    with inspect_file(file, key) as copy:
+        return copy.read(vaults.everything)
+
+
+def check_copy(file: Path, name: str, key: bytes | None, rows: Mapping[str, int]) -> None:
+    """Read every page and row of a copy, and compare its counts with those that were noted."""
+    with inspect_file(file, key) as copy:
+        if faults := copy.faults():
+            raise Damaged(f"{name} of the backup is damaged: {faults[0]}; use another backup")
+        if copy.row_counts() != dict(rows):
+            raise Damaged(f"{name} of the backup has other rows than were backed up; use another backup")
+
+
+def upgrade_catalog(room: Path, key: bytes | None, settings: StorageSettings, clock: Clock) -> None:
+    """Bring the catalog in a folder of copies to this program's schema."""
+    SqliteEngine(Home(room), settings, clock).open_catalog(key).close()
+
+
+def upgrade_vault(room: Path, vault_id: str, key: bytes | None, settings: StorageSettings, clock: Clock) -> Owner:
+    """Bring a vault in a folder of copies to this program's schema; whose it is."""
+    name = copy_name(vault_id)
+    with inspect_file(room / name, key) as copy:
+        owner = copy.owner()
+    if owner is None:
+        raise Damaged(f"{name} of the backup does not say whose it is; use another backup")
+    SqliteEngine(Home(room), settings, clock).open_vault(vault_id, Owner.parse(owner), key).close()
+    return Owner.parse(owner)
+
+
+def row_counts(file: Path) -> dict[str, int]:
+    """How many rows each table of an unencrypted copy has."""
+    with inspect_file(file, None) as copy:
+        return copy.row_counts()

@@ -1,0 +1,196 @@
+"""Repairs a damaged vault file: salvages its rows into a new file and keeps the old one unchanged."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Damaged, KeyProblem, StorageError
+from recollectum.domain.ids import Clock
+from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, sync_folder
+from recollectum.home.paths import Home
+from recollectum.storage.engine import VAULT, SalvagedVault
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
+from recollectum.storage.sqlite.files import evidence_folder, log_of, with_logs
+from recollectum.storage.sqlite.integrity import page_faults, step_of
+from recollectum.storage.sqlite.migrate import migrate, shipped
+from recollectum.storage.sqlite.salvage import (
+    copy_raw,
+    copy_schema_pages,
+    delete_orphans,
+    restore_references,
+    salvage,
+)
+from recollectum.storage.tables.content import sessions
+from recollectum.storage.tables.trail import meta, seals
+
+#: Made again from the others, or filled by the schema's own steps.
+DERIVED = frozenset(
+    (
+        "chunks",
+        "generations",
+        "vectors",
+        "embedding_cache",
+        "coarse",
+        "coarse_middles",
+        "coarse_lists",
+        "migrations",
+        "profiles",
+    )
+)
+#: A repair reads and writes the whole vault several times.
+_CACHE_KIB = 64 * 1024
+
+
+def repair_file(
+    home: Home,
+    path: Path,
+    owner: Owner,
+    key: bytes | None,
+    *,
+    release: Callable[[], bool],
+    rebuild: Callable[[Tx], int],
+    clock: Clock,
+) -> SalvagedVault:
+    """Salvage one vault file; refused while another program has it open.
+
+    Only copies are worked on. The new file takes the old one's place when it is whole, by one rename.
+    """
+    evidence = evidence_folder(home, path.stem, clock())
+    work = home.backups / f".{os.urandom(6).hex()}-repairing"
+    try:
+        make_private_folder(work)
+        before = _marks(path)
+        _copy_as_it_is(path, evidence)
+        made = _salvaged(owner, evidence / path.name, work, key, rebuild, clock)
+        # Who has the old file open would go on writing into it, and who wrote meanwhile is not in the new one.
+        if _marks(path) != before or not release():
+            raise StorageError(f"another program uses the vault of {owner}; stop it, then run the repair again")
+        _put(work / "new.db", path)
+    except BaseException as error:
+        # The old file stands where it stood, so a copy of it is of no use.
+        shutil.rmtree(evidence, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise explain(error, work) from error
+        raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return made
+
+
+def _marks(path: Path) -> list[tuple[int, int]]:
+    """The state of the database and its log, which a write changes."""
+    parts = (path, log_of(path))
+    return [(found.st_size, found.st_mtime_ns) for found in (part.stat() for part in parts if part.exists())]
+
+
+def _copy_as_it_is(path: Path, evidence: Path) -> None:
+    """The database and its log, byte for byte."""
+    for part in (path, log_of(path)):
+        if part.exists() and part.stat().st_size:
+            copy_raw(part, evidence / part.name)
+    sync_folder(evidence)
+
+
+def _salvaged(
+    owner: Owner, evidence: Path, work: Path, key: bytes | None, rebuild: Callable[[Tx], int], clock: Clock
+) -> SalvagedVault:
+    old, new = work / "old.db", work / "new.db"
+    for part, copy in ((evidence, old), (log_of(evidence), log_of(old))):
+        if part.exists():
+            # SQLite writes the log into what it opens, and the evidence must stay as it is.
+            shutil.copyfile(part, copy)
+            copy.chmod(PRIVATE_FILE)
+    options = SqliteOptions(key=key, readers=1, cache_kib=_CACHE_KIB)
+    number = _schema_of(old, key)
+    if number is None:
+        number = shipped(VAULT)[-1].number
+        _make(clock, work / "donor.db", options, number)
+        copy_schema_pages(work / "donor.db", old, key=key)
+        _refuse_what_cannot_be_opened(old, key)
+    _make(clock, new, options, number)
+    tables = salvage(old, new, key=key, skip=DERIVED)
+    database = SqliteDatabase(new, options)
+    try:
+        # The rest of the way, so that the rows can be read as this program knows them.
+        migrate(database, shipped(VAULT), clock=clock, backup=lambda _: None)
+        # Before anything is mended, which changes rows as well.
+        doubtful = database.read(_doubtful)
+        stand_ins = database.write(sessions.add_missing)
+        database.write(lambda tx: meta.save(tx, "owner", str(owner)))
+    finally:
+        database.close()
+    parentless, strays = delete_orphans(new, key=key), restore_references(new, key=key)
+    dropped = {table: parentless.get(table, 0) + strays.get(table, 0) for table in {*parentless, *strays}}
+    return SalvagedVault(
+        # The seals were of use to tell what is doubtful, and are made anew.
+        tables=tuple(one for one in tables if one.table != "seals"),
+        dropped=dropped,
+        stand_ins=stand_ins,
+        pieces=_rebuilt(new, options, rebuild),
+        doubtful=doubtful,
+        evidence=evidence.parent,
+    )
+
+
+def _doubtful(tx: Tx) -> tuple[str, ...]:
+    """Rows whose seal does not fit them, or is lost."""
+    return tuple(sorted({f"{table} {known}" for table, known in seals.changed(tx)}))
+
+
+def _make(clock: Clock, path: Path, options: SqliteOptions, number: int) -> None:
+    """A new vault, at the schema of the damaged one."""
+    database = SqliteDatabase(path, options)
+    try:
+        migrate(database, shipped(VAULT)[:number], clock=clock, backup=lambda _: None)
+    finally:
+        database.close()
+
+
+def _schema_of(old: Path, key: bytes | None) -> int | None:
+    """The schema step of the damaged file, the newest where its record cannot be read; None when it does not open."""
+    try:
+        connection = connect(old, key=key)
+    except (Damaged, KeyProblem):
+        return None
+    try:
+        return step_of(connection, shipped(VAULT)[-1].number)
+    finally:
+        connection.close(True)
+
+
+def _refuse_what_cannot_be_opened(old: Path, key: bytes | None) -> None:
+    if _schema_of(old, key) is None:
+        raise Damaged(
+            "the first page of the vault, which says where all others are, cannot be read, so nothing can be salvaged; "
+            "restore a backup with: recollectum restore"
+        )
+
+
+def _rebuilt(new: Path, options: SqliteOptions, rebuild: Callable[[Tx], int]) -> int:
+    def remake(tx: Tx) -> int:
+        seals.clear(tx)
+        if options.key is None:
+            seals.seal(tx)
+        return rebuild(tx)
+
+    database = SqliteDatabase(new, options)
+    try:
+        pieces = database.write(remake)
+        if faults := database.on_connection(page_faults):
+            raise Damaged(f"the salvaged vault is not whole ({faults[0]}), so the old one was left in place")
+        database.on_connection(checkpoint)
+        return pieces
+    finally:
+        database.close()
+
+
+def _put(new: Path, path: Path) -> None:
+    """The new file in the old one's place; the log of the old one, which is kept, would be taken for its own."""
+    for part in with_logs(path)[1:]:
+        part.unlink(missing_ok=True)
+    new.replace(path)
+    sync_folder(path.parent)

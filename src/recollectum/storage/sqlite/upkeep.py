@@ -1,0 +1,194 @@
+"""Copies, verifies, repairs and puts back the database files of a home."""
+
+import os
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Damaged, KeyProblem, StorageError
+from recollectum.domain.ids import Clock
+from recollectum.home.files import sync_file, sync_folder
+from recollectum.home.paths import Home
+from recollectum.storage.engine import VAULT, Inspection, Progress, SalvagedVault, VaultCopy
+from recollectum.storage.port import Tx
+from recollectum.storage.sqlite import files, integrity
+from recollectum.storage.sqlite.backup import copy_snapshot, keep_only_keys, replace_content
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
+from recollectum.storage.sqlite.files import HomeFiles
+from recollectum.storage.sqlite.migrate import pending, shipped
+from recollectum.storage.sqlite.repair import repair_file
+from recollectum.storage.tables.trail import meta
+
+T = TypeVar("T")
+
+
+class SqliteInspection:
+    """One file, opened to be looked at; see `storage.engine.Inspection`."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    def read(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` in one snapshot."""
+        return self._database.read(work)
+
+    def owner(self) -> str | None:
+        """Whose vault it says it is."""
+        return self._database.on_connection(lambda connection: meta.find(SqliteTx(connection), "owner"))
+
+    def faults(self) -> list[str]:
+        """What a reading of every page and row finds wrong."""
+        on_connection = self._database.on_connection
+        return on_connection(integrity.page_faults) or on_connection(integrity.row_faults)
+
+    def pending_steps(self) -> tuple[str, ...]:
+        """The schema steps that opening it would run."""
+        return tuple(step.label for step in pending(self._database, shipped(VAULT)))
+
+    def row_counts(self) -> dict[str, int]:
+        """How many rows each table has."""
+        return self._database.on_connection(integrity.row_counts)
+
+    def schema(self) -> int:
+        """The last schema step that was applied."""
+        return self._database.on_connection(integrity.schema_number)
+
+
+@contextmanager
+def inspect_file(path: Path, key: bytes | None) -> Generator[SqliteInspection]:
+    """Look at one file without changing it."""
+    database = SqliteDatabase(path, SqliteOptions(key=key, readers=1))
+    try:
+        yield SqliteInspection(database)
+    finally:
+        database.close()
+
+
+class SqliteUpkeep:
+    """The files of one home; see `storage.engine.EngineUpkeep`."""
+
+    def __init__(self, home: Home, clock: Clock) -> None:
+        self._home = home
+        self._files = HomeFiles(home)
+        self._clock = clock
+
+    def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
+        """Copy the catalog, which may be in use, into the folder of a backup."""
+        return _copy(self._files.catalog, folder, files.CATALOG_FILE, key, progress)
+
+    def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
+        """Copy the wrapped keys of these vaults alone."""
+        target = folder / files.KEYS_FILE
+        copy_snapshot(self._files.keys, target, key=None)
+        keep_only_keys(target, vault_ids)
+        return _described(target, files.KEYS_FILE, None)
+
+    def copy_vault(self, folder: Path, vault_id: str, key: bytes | None, progress: Progress) -> VaultCopy:
+        """Copy a vault, which may be in use, as it is at one moment."""
+        return _copy(self._files.vault(vault_id), folder, files.name_in_backup(vault_id), key, progress)
+
+    def put_vault(self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None) -> None:
+        """Let a vault hold what a copy holds, in one transaction; a vault that is not there is made."""
+        path = self._files.vault(vault_id)
+        if path.exists():
+            # Through SQLite, in one transaction: programs that have it open see the old content or the new.
+            replace_content(copy, copy_key, path, key)
+            return
+        made = path.with_name(f".{path.stem}-{os.urandom(6).hex()}.unfinished")
+        try:
+            replace_content(copy, copy_key, made, key)
+            made.replace(path)
+            sync_folder(path.parent)
+        finally:
+            files.remove(made)
+
+    def put_home(self, folder: Path, names: Sequence[str], now: datetime) -> list[Path]:
+        """Make the home of the copies in a folder, the catalog last; where what was there is kept."""
+        kept = [files.set_aside(self._home, path, now) for path in self.in_the_way(names)]
+        # The keys before the vaults they open, and the catalog after both.
+        order = {files.KEYS_FILE: 0, files.CATALOG_FILE: 2}
+        for name in sorted(names, key=lambda name: order.get(name, 1)):
+            (folder / name).replace(self._home.root / name)
+        sync_folder(self._home.vaults)
+        sync_folder(self._home.root)
+        return kept
+
+    def in_the_way(self, names: Sequence[str]) -> list[Path]:
+        """The databases and logs of the home that have the name of one of these copies."""
+        paths = [self._home.root / name for name in sorted(names, key=lambda name: name == files.CATALOG_FILE)]
+        return [path for path in paths if files.is_there(path)]
+
+    def set_aside(self, vault_id: str, now: datetime) -> Path | None:
+        """Move a vault that cannot be read, or what is left of it, into the backups; where it is now."""
+        path = self._files.vault(vault_id)
+        return files.set_aside(self._home, path, now) if files.is_there(path) else None
+
+    @contextmanager
+    def inspect(self, vault_id: str, key: bytes | None) -> Generator[Inspection]:
+        """Look at one vault without changing it."""
+        path = self._files.vault(vault_id)
+        log = files.log_of(path)
+        if not files.has_content(path) and files.has_content(log):
+            # SQLite would throw the log away.
+            raise Damaged(f"{path} is empty, but {log.name} is not; restore a backup with: recollectum restore")
+        with inspect_file(path, key) as found:
+            yield found
+
+    def base_faults(self, key: bytes | None) -> list[str]:
+        """What is wrong with the catalog and the wrapped keys, read to the last page."""
+        found: list[str] = []
+        databases = [(self._files.catalog, key), (self._files.keys, None)]
+        for path, its_key in databases[: 1 + self._files.keys.exists()]:
+            try:
+                with inspect_file(path, its_key) as database:
+                    faults = database.faults()
+            except (StorageError, KeyProblem) as error:
+                faults = [str(error)]
+            found += [f"{path.name}: {fault}" for fault in faults]
+        return found
+
+    def repair_vault(
+        self,
+        vault_id: str,
+        owner: Owner,
+        key: bytes | None,
+        *,
+        release: Callable[[], bool],
+        rebuild: Callable[[Tx], int],
+    ) -> SalvagedVault:
+        """Save every readable row of a damaged vault into a new file, and keep the old one as evidence."""
+        path = self._files.vault(vault_id)
+        return repair_file(self._home, path, owner, key, release=release, rebuild=rebuild, clock=self._clock)
+
+    def long_logs(self, most: int) -> list[tuple[str, int]]:
+        """The name of each database whose log has more than so many bytes, and how many."""
+        found: list[tuple[str, int]] = []
+        for path in (self._files.catalog, self._files.keys, *self._files.vaults()):
+            log = files.log_of(path)
+            if log.exists() and (size := log.stat().st_size) > most:
+                found.append((path.name, size))
+        return found
+
+    def names_of_others(self, vault_ids: Collection[str]) -> list[str]:
+        """How the names of the files of all other vaults begin, from the home."""
+        return self._files.names_of_others(vault_ids)
+
+
+def _copy(source: Path, folder: Path, name: str, key: bytes | None, progress: Progress) -> VaultCopy:
+    # The rows of the snapshot itself: a copy that has others is found out when it is read back.
+    rows = copy_snapshot(source, folder / name, key=key, progress=progress)
+    return _described(folder / name, name, key, rows)
+
+
+def _described(file: Path, name: str, key: bytes | None, rows: Mapping[str, int] | None = None) -> VaultCopy:
+    with inspect_file(file, key) as copy:
+        found = VaultCopy(file=name, schema=copy.schema(), rows=copy.row_counts() if rows is None else rows)
+    opened = os.open(file, os.O_RDWR)
+    try:
+        sync_file(opened)
+    finally:
+        os.close(opened)
+    return found

@@ -1,0 +1,81 @@
+"""Counts what a check of a vault looks for: rows that belong to nothing, lost rows, and memories worth little."""
+
+from dataclasses import dataclass
+
+from recollectum.storage.port import Tx
+
+#: Rows that belong to nothing. Each is one count.
+_STRAYS = {
+    "versions of memories that are gone": """
+        SELECT count(*) FROM memory_versions WHERE memory_id NOT IN (SELECT id FROM memories)
+    """,
+    "citations of memories that are gone": """
+        SELECT count(*) FROM citations WHERE memory_id NOT IN (SELECT id FROM memories)
+    """,
+    "messages that stand after the end of their session": """
+        SELECT count(*) FROM messages JOIN sessions ON sessions.id = session_id WHERE position > message_count
+    """,
+    "memories that were replaced by one that is gone": """
+        SELECT count(*) FROM memories AS old WHERE superseded_by IS NOT NULL
+           AND NOT EXISTS (SELECT 1 FROM memories WHERE id = old.superseded_by)
+    """,
+}
+#: What is missing for good, which a repair cannot bring back.
+_GAPS = {
+    "memories that lack one of their earlier versions": """
+        SELECT count(*) FROM memories WHERE version - 1 > (
+            SELECT count(*) FROM memory_versions WHERE memory_id = memories.id)
+    """,
+    "messages that are missing from their session": """
+        SELECT coalesce(sum(missing), 0)
+          FROM (SELECT message_count - (SELECT count(*) FROM messages WHERE session_id = sessions.id) AS missing
+                  FROM sessions) AS counted
+         WHERE missing > 0
+    """,
+}
+_WORTH = """
+    WITH live AS (SELECT * FROM memories WHERE state IN ('active', 'archived') AND superseded_by IS NULL)
+    SELECT (SELECT count(*) FROM live),
+           (SELECT coalesce(sum(alike - 1), 0) FROM (SELECT count(*) AS alike FROM live
+                GROUP BY fingerprint, kind, key, valid_from, valid_to) AS counted),
+           (SELECT count(*) FROM live WHERE importance < 0.2),
+           (SELECT count(*) FROM jobs WHERE state = 'failed')
+"""
+_MARKED_TEXTS = "SELECT content, fingerprint FROM memories"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """Counts of what may not be worth keeping; how often a memory is recalled is not recorded."""
+
+    live: int
+    duplicates: int
+    #: Of an importance below 0.2.
+    slight: int
+    failed_jobs: int
+
+
+def strays(tx: Tx) -> dict[str, int]:
+    """Rows of a vault that belong to nothing, counted by what they are."""
+    return _counted(tx, _STRAYS)
+
+
+def gaps(tx: Tx) -> dict[str, int]:
+    """Rows that a vault once had and has lost, counted by what they were."""
+    return _counted(tx, _GAPS)
+
+
+def worth(tx: Tx) -> Worth:
+    """How much of what a vault remembers says the same twice, or was said to matter little."""
+    live, twice, slight, failed = tx.rows(_WORTH, {})[0]
+    return Worth(live=live, duplicates=twice, slight=slight, failed_jobs=failed)
+
+
+def marked_texts(tx: Tx) -> list[tuple[str, str]]:
+    """The text of every memory, with the fingerprint that was kept beside it."""
+    return [(text, mark) for text, mark in tx.rows(_MARKED_TEXTS, {})]
+
+
+def _counted(tx: Tx, rules: dict[str, str]) -> dict[str, int]:
+    counts = {rule: tx.rows(sql, {})[0][0] for rule, sql in rules.items()}
+    return {rule: count for rule, count in counts.items() if count}

@@ -1,0 +1,13 @@
+"""Says whether there is a home, and whether it has keys, without opening it: a hook may ask at every event."""
+
+from recollectum.domain.errors import NotFound
+from recollectum.home.paths import Home
+from recollectum.storage.opening import has_keys, has_vaults, is_made, place_of_catalog, place_of_keys
+
+__all__ = ["check_made", "has_keys", "has_vaults", "is_made", "place_of_catalog", "place_of_keys"]
+
+
+def check_made(home: Home) -> None:
+    """Refuse a home that nobody has made, in words."""
+    if not is_made(home):
+        raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")

@@ -17,10 +17,7 @@ _SQL = re.compile(
 )
 
 #: Modules that may hold SQL all the same, with the reason.
-EXCEPTIONS: dict[str, str] = {
-    "src/recollectum/upkeep/backup/repair.py": "its statements move to storage with the seam of the engines",
-    "src/recollectum/vault/purge/backups.py": "its statements move to storage with the seam of the engines",
-}
+EXCEPTIONS: dict[str, str] = {}
 
 
 def findings(module: Module) -> Iterator[str]:

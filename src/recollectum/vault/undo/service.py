@@ -194,7 +194,8 @@ def _toggle_runs(desk: ChangeContext, step: UndoStep) -> None:
 def _check_kind(step: UndoStep) -> None:
     subject = step.subjects[0]
     if step.events[0].subject == "session":
-        cure = "recollectum sessions delete takes it out" if step.type is EventType.IMPORTED else "a backup may hold it"
+        imported = step.type is EventType.IMPORTED
+        cure = "`recollectum sessions delete` takes it out" if imported else "a backup may hold it"
         raise StepRefused(f"event {step.event}, session {subject!r} {step.type}, cannot be undone; {cure}")
     if step.type is EventType.PURGED:
         raise StepRefused(f"memory {subject!r} was destroyed for good, and nothing brings it back")

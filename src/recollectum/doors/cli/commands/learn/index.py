@@ -96,7 +96,7 @@ def _told(found: "IndexStatus") -> list[tuple[str, object]]:
         ("vectors", _extent(current) if current else none_yet),
         ("being made", f"{_extent(building)}, by {format_model(building.identity)}" if building else None),
         ("stopped by", found.trouble),
-        ("before", f"{format_model(previous.identity)}; recollectum index rollback goes back" if previous else None),
+        ("before", f"{format_model(previous.identity)}; `recollectum index rollback` goes back" if previous else None),
     ]
 
 

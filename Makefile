@@ -25,6 +25,7 @@ check: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m tools.aio
 	$(BIN)/python -m tools.reference docs/reference
+	$(BIN)/python -m tools.layers
 
 bench: $(STAMP)
 	$(BIN)/python -m bench

@@ -11,11 +11,11 @@ clock          keeps the vault's time monotonic
 events         lists the audit events
 idempotency    runs a request with an idempotency key once
 index          reports on the search index, updates and verifies it
+recall         checks a recall request, and runs the pipeline
 refresh        syncs changed files before a search and at session start
 erasure        erases the physical remains of destroyed rows
 session_cache  caches lists of sessions
 messages       appends messages to sessions
-tool_use       records the use of a tool with the memory it saves
 files          reads a person's files; the runtime's caches of them
 intake         checks and redacts text before it is written
 access         API keys, grants and people

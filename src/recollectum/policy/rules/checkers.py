@@ -20,7 +20,7 @@ _IN_COMMAND = "the command"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolUse:
+class ForeignToolUse:
     """What a checker is shown."""
 
     args: Mapping[str, Json]
@@ -31,12 +31,12 @@ class ToolUse:
     resolve: Callable[[Path], Path]
 
 
-def check(one: Check, use: ToolUse) -> str | None:
+def check(one: Check, use: ForeignToolUse) -> str | None:
     """What the checker finds wrong, or None; never the content of an argument."""
     return CHECKERS[one.checker](one, use)
 
 
-def _allowed_path(one: Check, use: ToolUse) -> str | None:
+def _allowed_path(one: Check, use: ForeignToolUse) -> str | None:
     """Every path lies in a folder that one works in, after links and `..` are followed."""
     roots = [Path(root) for root in one.option("roots")] or list(use.roots) or [use.cwd]
     for name, text in _paths(one, use):
@@ -48,7 +48,7 @@ def _allowed_path(one: Check, use: ToolUse) -> str | None:
     return None
 
 
-def _protected_path(one: Check, use: ToolUse) -> str | None:
+def _protected_path(one: Check, use: ForeignToolUse) -> str | None:
     """No path leads to keys, credentials or the insides of a repository."""
     names = {name.lower() for name in one.option("names") or _PROTECTED}
     for name, text in _paths(one, use):
@@ -62,7 +62,7 @@ def _protected_path(one: Check, use: ToolUse) -> str | None:
     return None
 
 
-def _no_secrets(_: Check, use: ToolUse) -> str | None:
+def _no_secrets(_: Check, use: ForeignToolUse) -> str | None:
     """No argument holds a password, a key or a token."""
     for name, text in _texts("", use.args):
         found = find_secrets(text)
@@ -71,7 +71,7 @@ def _no_secrets(_: Check, use: ToolUse) -> str | None:
     return None
 
 
-def _size_limit(one: Check, use: ToolUse) -> str | None:
+def _size_limit(one: Check, use: ForeignToolUse) -> str | None:
     """The arguments together have at most so many characters."""
     limit = int((one.option("limit") or (str(_LIMIT),))[0])
     total = sum(len(text) for _, text in _texts("", use.args))
@@ -79,7 +79,7 @@ def _size_limit(one: Check, use: ToolUse) -> str | None:
 
 
 #: Each checker by the name that files call it.
-CHECKERS: dict[str, Callable[[Check, ToolUse], str | None]] = {
+CHECKERS: dict[str, Callable[[Check, ForeignToolUse], str | None]] = {
     "allowed-path": _allowed_path,
     "protected-path": _protected_path,
     "no-secrets": _no_secrets,
@@ -87,7 +87,7 @@ CHECKERS: dict[str, Callable[[Check, ToolUse], str | None]] = {
 }
 
 
-def _paths(one: Check, use: ToolUse) -> Iterator[tuple[str, str]]:
+def _paths(one: Check, use: ForeignToolUse) -> Iterator[tuple[str, str]]:
     names = frozenset(one.option("arguments")) or _PATH_ARGUMENTS
     for name, text in _texts("", use.args):
         if name.rpartition(".")[2] in names:
@@ -99,7 +99,7 @@ def _paths(one: Check, use: ToolUse) -> Iterator[tuple[str, str]]:
             yield _IN_COMMAND, text
 
 
-def _resolved(name: str, text: str, use: ToolUse) -> Path | None:
+def _resolved(name: str, text: str, use: ForeignToolUse) -> Path | None:
     """Where a path leads, or None when that cannot be told."""
     if not text or "\0" in text or "://" in text or text.startswith("~") or (name == _IN_COMMAND and "$" in text):
         return None

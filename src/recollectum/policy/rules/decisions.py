@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recollectum.domain.message import Json
-from recollectum.policy.rules.checkers import ToolUse, check
+from recollectum.policy.rules.checkers import ForeignToolUse, check
 from recollectum.policy.rules.matching import Ruleset, begins_with, matches_any_name, may_begin_with, scope_covers
 from recollectum.policy.rules.model import Check, Problem, Rule, RuleScope, Verdict
 from recollectum.policy.rules.shell_commands import SimpleCommand, UnclearCommand, command_from_words, parse_command
@@ -151,7 +151,7 @@ def asks_for_arguments(tool: str, ruleset: Ruleset) -> bool:
 def _checked(
     request: ToolRequest, parts: tuple[SimpleCommand, ...], decided: ToolDecision, ruleset: Ruleset
 ) -> ToolDecision:
-    use = ToolUse(
+    use = ForeignToolUse(
         args=request.args,
         words=tuple(word.text for part in parts for word in part.words[1:]),
         cwd=request.cwd,

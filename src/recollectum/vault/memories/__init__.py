@@ -5,4 +5,5 @@ saving              turns a draft into a memory, a version or a renewal
 changes             writes one change with its version, index entries and event
 history             versions, events, citations and totals
 quarantined_writes  sets a memory aside as it is written
+tool_use            records the use of a tool with the memory it saves
 """

@@ -33,9 +33,9 @@ from recollectum.vault.memories import changes
 from recollectum.vault.memories.history import History, citations_of
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
+from recollectum.vault.memories.tool_use import record_tool_use, tool_use_message
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import Service
-from recollectum.vault.tool_use import record_tool_use, tool_use_message
 
 if TYPE_CHECKING:
     from recollectum.vault.contacts.service import Contacts

@@ -106,7 +106,7 @@ def _over_mcp(home: Path) -> Iterator[tuple[str, Walk]]:
     def remember() -> None:
         params = {**ENVELOPE, "name": "remember", "arguments": {"content": _text()}}
         answer = io.BytesIO()
-        server = StdioServer(DEFAULT, lambda: back, answer)
+        server = StdioServer(DEFAULT, back.exchange, answer)
         server.serve(io.BytesIO(request("tools/call", params).encode() + b"\n"))
         assert b'"isError": true' not in answer.getvalue(), answer.getvalue()
         assert b"Remembered" in answer.getvalue(), answer.getvalue()

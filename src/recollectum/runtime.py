@@ -34,11 +34,10 @@ from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
-from recollectum.vault.open_vaults import OpenVault, OpenVaults, VaultHandle, handle_of
+from recollectum.vault.open_vaults import OpenVault, OpenVaults, SessionCache, VaultHandle, handle_of
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
 from recollectum.vault.runtime import VaultRuntime
-from recollectum.vault.session_cache import SessionCache
 
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder

@@ -19,9 +19,8 @@ from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
-from recollectum.vault.open_vaults import OpenVault, handle_of
+from recollectum.vault.open_vaults import OpenVault, SessionCache, handle_of
 from recollectum.vault.runtime import VaultRuntime
-from recollectum.vault.session_cache import SessionCache
 from recollectum.vault.vault import Vault
 
 OWNER = Owner.parse("user:ann")

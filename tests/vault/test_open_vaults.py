@@ -14,8 +14,7 @@ from recollectum import Recollectum
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.testing import ScriptedEmbedder, embedding_with
-from recollectum.vault.open_vaults import OpenVault
-from recollectum.vault.session_cache import SessionCache
+from recollectum.vault.open_vaults import OpenVault, SessionCache
 
 pytest.importorskip("numpy")
 

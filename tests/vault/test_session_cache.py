@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from recollectum.domain.session import Session, SessionKey
-from recollectum.vault.session_cache import SessionCache
+from recollectum.vault.open_vaults import SessionCache
 from tests.crashes.programs import finish, start
 from tests.matrix.homes import START, Turning, open_home
 

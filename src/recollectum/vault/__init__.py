@@ -14,7 +14,6 @@ index          reports on the search index, updates and verifies it
 recall         checks a recall request, and runs the pipeline
 refresh        syncs changed files before a search and at session start
 erasure        erases the physical remains of destroyed rows
-session_cache  caches lists of sessions
 messages       appends messages to sessions
 files          reads a person's files; the runtime's caches of them
 intake         checks and redacts text before it is written

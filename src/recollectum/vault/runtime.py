@@ -17,8 +17,7 @@ from recollectum.storage.port import Database, Tx
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import RefreshThrottle
 from recollectum.vault.gate import Gate
-from recollectum.vault.open_vaults import VaultHandle
-from recollectum.vault.session_cache import SessionCache
+from recollectum.vault.open_vaults import SessionCache, VaultHandle
 
 if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel

@@ -196,7 +196,12 @@ class Recollectum:
         # Only now: it is of use to servers alone.
         from recollectum.vault.idempotency import Idempotency  # noqa: PLC0415
 
-        person = self._caller_now().person
+        caller = self._caller_now()
+        person = caller.person
+        decision = decide_access(caller, person, Permission.WRITE, Scope.USER)
+        if not decision.allowed:
+            # Also before an answer is repeated, which no gate sees.
+            raise Denied(f"{self.caller.name} may not do this: {decision.rule}")
         return Idempotency(self._runtime.catalog, person, self._runtime.clock, self._runtime.running)
 
     def encryption(self) -> KeyStore:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.vault import Vault
 
+    __version__: str
+
 __all__ = [
     "Chat",
     "Conflict",
@@ -100,6 +102,8 @@ _HOME_OF = {
 
 def __getattr__(name: str) -> object:
     """A public name, from the module it lives in."""
+    if name == "__version__":
+        return _version()
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found: object = getattr(import_module(_HOME_OF[name]), name)
@@ -110,3 +114,9 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """The public names."""
     return list(__all__)
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - it costs 20 ms, and few ask
+
+    return version(__name__)

@@ -1,9 +1,11 @@
 """Recollectum: opens a home and hands out vaults. Wiring only; what one may do is in the vault's services."""
 
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from recollectum.domain.access.caller import OPERATOR, Caller, Permission, Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, NotFound
 from recollectum.domain.ids import Clock, system_clock
+from recollectum.home.keys.holders import PASSPHRASE_VARIABLE
 from recollectum.home.paths import Home, home_root
 from recollectum.policy.access import decide_access, may_see
 from recollectum.policy.actions import check_client
@@ -22,10 +25,12 @@ from recollectum.storage.keystore import KeyStore
 from recollectum.storage.tables.catalog import vaults
 from recollectum.vault.access.keys import Keys, caller_for, caller_of
 from recollectum.vault.access.people import People
+from recollectum.vault.gate import Gate
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 
 if TYPE_CHECKING:
+    from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
     from recollectum.upkeep.home_admin import HomeAdmin
     from recollectum.vault.idempotency import Idempotency
@@ -42,11 +47,17 @@ class Recollectum:
         home: str | Path | None = None,
         *,
         api_key: str | None = None,
-        passphrase: str | None = None,
         settings: Mapping[str, object] | None = None,
+        embedder: "Embedder | None" = None,
+        language_model: "LanguageModel | None" = None,
+        create: bool = True,
         environ: Mapping[str, str] | None = None,
         clock: Clock = system_clock,
     ) -> None:
+        """Open a home; where there is none it is made, unless `create` is false.
+
+        `embedder` and `language_model` are used in place of those that the settings name; whoever gives one closes it.
+        """
         variables = os.environ if environ is None else environ
         self._runtime = HomeRuntime(
             OpenOptions(
@@ -54,11 +65,15 @@ class Recollectum:
                 cwd=Path.cwd(),
                 environ=variables,
                 overrides=settings or {},
-                passphrase=passphrase,
+                embedder=embedder,
+                language_model=language_model,
+                create=create,
                 clock=clock,
             )
         )
         self._closes: Callable[[], None] = self._runtime.close
+        #: Of a temporary home.
+        self._folder: TemporaryDirectory[str] | None = None
         try:
             # An empty key is a wrong key: a variable that was not filled must not make an operator.
             secret = variables.get(API_KEY_VARIABLE) if api_key is None else api_key
@@ -67,6 +82,40 @@ class Recollectum:
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def temporary(
+        cls,
+        *,
+        settings: Mapping[str, object] | None = None,
+        embedder: "Embedder | None" = None,
+        language_model: "LanguageModel | None" = None,
+        clock: Clock = system_clock,
+    ) -> "Recollectum":
+        """A home in a temporary folder that is deleted when it is closed, for tests and demonstrations.
+
+        Its key is kept by a passphrase that nobody knows, so that no keyring is touched.
+        """
+        # Only now: few programs open one.
+        from recollectum.home.credentials.keychain import FORCE_VARIABLE  # noqa: PLC0415
+
+        folder = TemporaryDirectory(prefix="recollectum-")
+        # The API key of another home must not say who opens this one.
+        environ = {name: value for name, value in os.environ.items() if name != API_KEY_VARIABLE}
+        try:
+            made = cls(
+                Path(folder.name) / "home",
+                settings=settings,
+                embedder=embedder,
+                language_model=language_model,
+                environ={**environ, FORCE_VARIABLE: "1", PASSPHRASE_VARIABLE: secrets.token_urlsafe(32)},
+                clock=clock,
+            )
+        except BaseException:
+            folder.cleanup()
+            raise
+        made._folder = folder
+        return made
 
     def _caller_of(self, secret: str) -> Caller:
         return caller_of(self._runtime.known, secret, self._runtime.clock())
@@ -78,17 +127,28 @@ class Recollectum:
         self.caller = caller
         self._now: Callable[[], Caller] | None = look_up
         self._clients = clients
-        gate = self._runtime.gate(caller, None, look_up, clients)
-        self.people = People(self._runtime.catalog, gate, self._runtime.clock)
-        self.keys = Keys(self._runtime.catalog, gate, self._runtime.clock, self._runtime.ids)
 
     def _as(self, caller: Caller, look_up: Callable[[], Caller] | None, clients: tuple[str, ...]) -> "Recollectum":
         """The same open home for another caller; closing it closes nothing."""
         other = object.__new__(Recollectum)
         other._runtime = self._runtime
         other._closes = lambda: None
+        other._folder = None
         other._become(caller, look_up, clients)
         return other
+
+    @property
+    def people(self) -> People:
+        """The people of the home: their names, identities and tenants."""
+        return People(self._runtime.catalog, self._home_gate(), self._runtime.clock)
+
+    @property
+    def keys(self) -> Keys:
+        """API keys and grants."""
+        return Keys(self._runtime.catalog, self._home_gate(), self._runtime.clock, self._runtime.ids)
+
+    def _home_gate(self) -> Gate:
+        return self._runtime.gate(self.caller, None, self._now, self._clients)
 
     def login(self, api_key: str, *, cache: bool = False) -> "Recollectum":
         """The home as the person sees it to whom a key belongs.
@@ -187,8 +247,7 @@ class Recollectum:
         # Only now: few programs look at receipts.
         from recollectum.vault.purge.receipts import Receipts  # noqa: PLC0415
 
-        gate = self._runtime.gate(self.caller, None, self._now, self._clients)
-        return Receipts(self._runtime.catalog, gate, self._runtime.purge_environment(""))
+        return Receipts(self._runtime.catalog, self._home_gate(), self._runtime.purge_environment(""))
 
     @property
     def idempotency(self) -> "Idempotency":
@@ -242,6 +301,8 @@ class Recollectum:
     def close(self) -> None:
         """Close every file; calling it again does nothing."""
         self._closes()
+        if self._folder:
+            self._folder.cleanup()
 
     def __enter__(self) -> "Recollectum":
         """The open home itself."""

@@ -54,7 +54,11 @@ class OpenOptions:
     cwd: Path
     environ: Mapping[str, str]
     overrides: Mapping[str, object]
-    passphrase: str | None
+    #: The models to use in place of those that the settings name; they are not closed with the home.
+    embedder: "Embedder | None"
+    language_model: "LanguageModel | None"
+    #: Whether to make the home where there is none.
+    create: bool
     clock: Clock
 
 
@@ -74,6 +78,8 @@ class HomeRuntime:
         self.ids = IdMaker(means.clock)
         self.home = Home(means.root)
         self._owners = self.home.root / "owners"
+        if not means.create and not self.home.catalog_file.exists():
+            raise HomeError(f"there is no home at {means.root}; name another folder, or open it with create=True")
         prepare(self.home)
         self.loaded: LoadedSettings = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
         settings = self.loaded.settings
@@ -88,7 +94,6 @@ class HomeRuntime:
                 self.home,
                 encryption=settings.encryption,
                 key_file=settings.key_file,
-                passphrase=means.passphrase,
                 environ=means.environ,
                 clock=means.clock,
             )
@@ -97,9 +102,10 @@ class HomeRuntime:
         self._crawls = CrawlCache()
         self._needles: dict[str, ErasureSamples] = {}
         shared_in = self.home if settings.daemon.share_embedder == "on" else None
-        self._embedders = Embedders(settings.embedding, means.environ, shared_in)
+        self._embedders = Embedders(settings.embedding, means.environ, shared_in, means.embedder)
         self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ)
         self._environ = means.environ
+        self._given_language_model = means.language_model
         self._language: list[LanguageModel | None] = []
         self._language_lock = ThreadLock()
         self.running = InFlightRequests()
@@ -277,6 +283,8 @@ class HomeRuntime:
 
     def language_model(self) -> "LanguageModel | None":
         """The one language model of the home, had when it is first asked for."""
+        if self._given_language_model:
+            return self._given_language_model
         # Only now: most programs ask none, and the clients of providers take a while to load.
         from recollectum.home.credentials.store import Credentials  # noqa: PLC0415
         from recollectum.models.registry.language import open_language_model  # noqa: PLC0415

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 import recollectum.domain
 import recollectum.vault
 from recollectum import Recollectum
+from recollectum.models.embedding.port import Embedder
 from recollectum.storage.port import Database
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.gate import Gate, Gated
@@ -90,7 +91,7 @@ def _returned(method: Callable[..., Any] | None) -> Iterator[type]:
 def _names() -> dict[str, Any]:
     found = {name: kind for module in _modules() for name, kind in vars(module).items() if isinstance(kind, type)}
     # Named by the engine alone, and loaded only where it is asked for.
-    return {**found, HomeAdmin.__name__: HomeAdmin}
+    return {**found, HomeAdmin.__name__: HomeAdmin, Embedder.__name__: Embedder}
 
 
 def _kind(value: object) -> type:

@@ -83,6 +83,11 @@ FOR_ANYBODY = {
     "loaded_settings",
     "settings",
     "idempotency",
+    # Their operations have a gate.
+    "people",
+    "keys",
+    # It opens another home.
+    "temporary",
 }
 FOR_THE_OPERATOR: dict[str, Callable[[Recollectum], object]] = {
     "as_person": lambda home: home.as_person("user:alice"),

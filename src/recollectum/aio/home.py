@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollectum.domain.ids import Clock
     from recollectum.engine import Recollectum
     from recollectum.home.paths import Home
+    from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
     from recollectum.settings.load import LoadedSettings
     from recollectum.settings.model import Settings
@@ -48,13 +49,22 @@ class AsyncRecollectum:
         home: str | Path | None = None,
         *,
         api_key: str | None = None,
-        passphrase: str | None = None,
         settings: Mapping[str, object] | None = None,
+        embedder: Embedder | None = None,
+        language_model: LanguageModel | None = None,
+        create: bool = True,
         environ: Mapping[str, str] | None = None,
         clock: Clock = system_clock,
     ) -> None:
         self._open: Callable[[], Recollectum] = lambda: _engine()(
-            home, api_key=api_key, passphrase=passphrase, settings=settings, environ=environ, clock=clock
+            home,
+            api_key=api_key,
+            settings=settings,
+            embedder=embedder,
+            language_model=language_model,
+            create=create,
+            environ=environ,
+            clock=clock,
         )
         self._opened: Recollectum | None = None
 
@@ -86,14 +96,33 @@ class AsyncRecollectum:
         """Who asks."""
         return self._service().caller
 
+    @classmethod
+    def temporary(
+        cls,
+        *,
+        settings: Mapping[str, object] | None = None,
+        embedder: Embedder | None = None,
+        language_model: LanguageModel | None = None,
+        clock: Clock = system_clock,
+    ) -> AsyncRecollectum:
+        """A home in a temporary folder that is deleted when it is closed, for tests and demonstrations.
+
+        Its key is kept by a passphrase that nobody knows, so that no keyring is touched.
+        """
+        face = cls()
+        face._open = lambda: _engine().temporary(
+            settings=settings, embedder=embedder, language_model=language_model, clock=clock
+        )
+        return face
+
     @property
     def people(self) -> AsyncPeople:
-        """The people of the home and their identities."""
+        """The people of the home: their names, identities and tenants."""
         return AsyncPeople(lambda: self._service().people)
 
     @property
     def keys(self) -> AsyncKeys:
-        """The API keys and grants of the home."""
+        """API keys and grants."""
         return AsyncKeys(lambda: self._service().keys)
 
     async def login(self, api_key: str, *, cache: bool = False) -> AsyncRecollectum:

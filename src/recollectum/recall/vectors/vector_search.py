@@ -45,7 +45,15 @@ def open_embedder(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Em
 class Embedders:
     """The embedder of the settings, opened when it is first asked for and shared by all vaults."""
 
-    def __init__(self, settings: EmbeddingSettings, environ: Mapping[str, str], shared_in: Home | None = None) -> None:
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        environ: Mapping[str, str],
+        shared_in: Home | None = None,
+        given: Embedder | None = None,
+    ) -> None:
+        #: Used in place of the one that the settings name; whoever gave it closes it.
+        self._given = given
         self._settings = settings
         self._environ = environ
         #: The home whose daemon computes for other processes; None where each has its own model.
@@ -59,6 +67,8 @@ class Embedders:
 
     def get(self) -> tuple[Embedder | None, str | None]:
         """The embedder, or None and the reason."""
+        if self._given:
+            return self._given, None
         with self._lock:
             if not self._opened:
                 self._open()

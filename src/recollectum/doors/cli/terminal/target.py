@@ -13,7 +13,7 @@ from recollectum.domain.errors import InvalidInput, KeyProblem, NotFound
 from recollectum.doors.cli.terminal.flags import Run, format_owner, parse_owner
 from recollectum.doors.cli.terminal.output import note
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
-from recollectum.home.keys.holders import HolderKind, KeyHolder
+from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind, KeyHolder
 from recollectum.home.paths import Home, home_root
 from recollectum.settings.load import LoadedSettings, load
 from recollectum.upkeep.presence import has_keys, is_made, place_of_keys
@@ -61,7 +61,7 @@ def open_or_create_home(run: Run) -> "Recollectum":
     except KeyProblem:
         if not is_interactive() or not _wants_passphrase(run):
             raise
-    return Recollectum(root, environ=run.environ, passphrase=ask_secret("Passphrase"))
+    return Recollectum(root, environ={**run.environ, PASSPHRASE_VARIABLE: ask_secret("Passphrase")})
 
 
 @contextmanager

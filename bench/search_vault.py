@@ -77,8 +77,7 @@ def _write(tx: Tx, generation: int, texts: Sequence[str], rows: Sequence[bytes],
     # Each text is short enough to be one piece.
     assert last - before == len(texts)
     vectors.add(tx, generation, zip(range(before + 1, last + 1), rows, strict=True))
-    for number in range(before + 1, last + 1):
-        chunks.judge(tx, number, told=8, own=number % 2 == 0, echo=0.0)
+    chunks.judge(tx, ((number, 8, number % 2 == 0, 0.0) for number in range(before + 1, last + 1)))
     chunk_neighbours.store(tx, range(before + 1, last + 1))
     generations.advance(tx, generation, last)
 

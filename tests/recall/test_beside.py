@@ -33,7 +33,7 @@ def _compared(tx: Tx) -> tuple[Mapping[int, list[int]], Mapping[int, list[int]]]
         tx, numbers, Filters().params(tx, ClockReading(now=START, policy_now=START)), filtered=False
     )
     looked = {number: [*before, *after] for number, (before, after) in besides.load(tx, numbers).items()}
-    return load_neighbours(tx, known.values()), looked
+    return load_neighbours(tx, known.values())[0], looked
 
 
 def _same(place: Path) -> Mapping[int, list[int]]:

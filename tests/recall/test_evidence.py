@@ -38,7 +38,7 @@ def _both(tx: Tx) -> tuple[dict[int, Evidence], dict[int, Evidence]]:
 
 def _known(tx: Tx) -> tuple[dict[int, Evidence], dict[int, list[int]]]:
     known = _both(tx)[0]
-    return known, load_neighbours(tx, known.values())
+    return known, load_neighbours(tx, known.values())[0]
 
 
 def test_without_a_filter_the_same_is_known_from_fewer_rows(place: Path, clock: Turning) -> None:

@@ -155,10 +155,10 @@ def _boost_by_neighbours(
     tx: Tx, ranked: list[FusedScore], known: Mapping[int, Evidence], pool: CandidatePool, scale: ZScale
 ) -> list[FusedScore]:
     """The head of the ranking with what each turn gains from its neighbours."""
-    beside = load_neighbours(tx, [known[one.number] for one in ranked])
+    beside, stored = load_neighbours(tx, [known[one.number] for one in ranked])
     base = {one.number: one.base for one in ranked}
     others = sorted({number for pieces in beside.values() for number in pieces} - base.keys())
-    if others and (pool.nearest is None or pool.nearest.stale):
+    if stored and others and (pool.nearest is None or pool.nearest.stale):
         # What was taken out since says nothing any more.
         others = sorted(search.existing(tx, others))
     nearby = pool.nearest.cosines(others) if pool.nearest else dict.fromkeys(others)
@@ -167,8 +167,8 @@ def _boost_by_neighbours(
     return boost_by_neighbours(ranked, beside, base)
 
 
-def load_neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
-    """For each turn, the pieces of the adjacent turns by other speakers. Some may be gone since."""
+def load_neighbours(tx: Tx, found: Iterable[Evidence]) -> tuple[dict[int, list[int]], bool]:
+    """For each turn, the pieces of the adjacent turns by other speakers; and whether some may be gone since."""
     known: dict[int, list[int]] = {}
     unknown: list[int] = []
     for one in found:
@@ -178,6 +178,7 @@ def load_neighbours(tx: Tx, found: Iterable[Evidence]) -> dict[int, list[int]]:
                 unknown.append(one.number)
             elif pieces:
                 known[one.number] = pieces
+    stored = bool(known)
     if unknown:
         known |= {number: [*before, *after] for number, (before, after) in chunk_neighbours.load(tx, unknown).items()}
-    return known
+    return known, stored

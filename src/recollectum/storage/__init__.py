@@ -7,6 +7,7 @@ copies      reads the copies in a backup
 keystore    the wrapped key of each vault (keys.db)
 read_cache  caches reads until the database changes
 times       moments as stored integers
+row_lists   rows as named parameters of one statement
 sqlite      the SQLite backend
 tables      one module per table
 """

@@ -256,10 +256,9 @@ def _store(
     # A chunk that was taken out while the model worked must not come back as a vector.
     entries = [(one.chunk, found[text_hash(one.text)]) for one in batch.passages if one.chunk in standing]
     vectors.add(tx, batch.generation.id, entries)
-    for one in batch.judged:
-        if one.chunk in standing:
-            chunks.judge(tx, one.chunk, told=one.told, own=one.own, echo=one.echo)
-    chunk_neighbours.store(tx, [one.chunk for one in batch.judged if one.chunk in standing])
+    judged = [one for one in batch.judged if one.chunk in standing]
+    chunks.judge(tx, ((one.chunk, one.told, one.own, one.echo) for one in judged))
+    chunk_neighbours.store(tx, [one.chunk for one in judged])
     kept = {text_hash(one.text) for one in batch.passages if one.chunk in standing}
     if cache_entries:
         embedding_cache.touch(tx, batch.known, model, now)

@@ -1,7 +1,7 @@
 """Builds a context for a model: profile, learnings, hits and recent messages, within a token budget."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from recollectum.context.compiler import compile_context
@@ -23,10 +23,11 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, summaries
 from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.storage.tables.learning import profiles
+from recollectum.storage.tables.learning.profiles import Selection
 from recollectum.storage.tables.trail import quarantines
 from recollectum.text.cleaning import clean
 from recollectum.text.tokens import counter_for
-from recollectum.vault.context.profile import PreparedProfile, cache_profile, load_profile
+from recollectum.vault.context.profile import PreparedProfile, cache_profile, load_profile, profile_sources
 from recollectum.vault.messages import get_session
 from recollectum.vault.notes import global_notes
 from recollectum.vault.refresh import refresh_before_search
@@ -48,8 +49,9 @@ class PersonKnowledge:
 
 def load_person_knowledge(tx: Tx, reading: ClockReading, *, agent: str | None, learner: str | None) -> PersonKnowledge:
     """The profile for an agent or for all, and what one agent has learned or any has shared."""
-    made = load_profile(tx, reading, agent)
-    told = profiles.important(tx, _LEARNINGS, learner, reading, MOST_LEARNINGS)
+    wanted = (*profile_sources(agent), Selection(_LEARNINGS, learner, MOST_LEARNINGS))
+    facts, work, told = profiles.select(tx, reading, *wanted)
+    made = load_profile(tx, agent, [*facts, *work])
     bullets = profile_lines(made)
     # A preference may be in the profile already.
     return PersonKnowledge(profile=made, learnings=tuple(one.content for one in told if one.content not in bullets))
@@ -70,8 +72,8 @@ class RecentMessages:
     earlier: int = 0
 
 
-def load_recent_messages(tx: Tx, session: Session, most: int) -> RecentMessages:
-    """The last messages, with the calls that their results answer and the question they are about."""
+def load_recent_messages(tx: Tx, session: Session, most: int, aside: Set[str]) -> RecentMessages:
+    """The last messages without those set aside, with the calls that their results answer and their question."""
     if most == 0:
         return RecentMessages(earlier=session.message_count)
     # One more than may go in shows whether the oldest turn is whole.
@@ -80,7 +82,6 @@ def load_recent_messages(tx: Tx, session: Session, most: int) -> RecentMessages:
         said = messages.latest(tx, session.id, before=None, limit=most + 1 + FARTHEST)
     if said and all(one.role is not Role.USER for one in said):
         said = [*_find_question(tx, session.id, said[0].position), *said]
-    aside = quarantines.of_session(tx, session.id)
     shown = [one for one in said if one.id not in aside] if aside else said
     return RecentMessages(messages=shown, earlier=max(0, session.message_count - len(said)))
 
@@ -184,7 +185,8 @@ class _Loading:
         """Everything but the notes, which lie in a file; and the profile, which may be new."""
         named, session_id = self.wanted.agent, self.wanted.session_id
         session = get_session(tx, session_id) if session_id else None
-        said = load_recent_messages(tx, session, self.budget.messages) if session else RecentMessages()
+        aside = quarantines.of_session(tx, session.id) if session else frozenset[str]()
+        said = load_recent_messages(tx, session, self.budget.messages, aside) if session else RecentMessages()
         learner = named or (session.key.agent if session else self.agent)
         known = load_person_knowledge(tx, reading, agent=named, learner=learner)
         parts = Parts(
@@ -192,7 +194,7 @@ class _Loading:
             learnings=known.learnings,
             recalled=self._recalled(tx, reading, len(said.messages)),
             # A summary may repeat what is set aside.
-            summary=summaries.find(tx, session.id) if session and not quarantines.of_session(tx, session.id) else None,
+            summary=summaries.find(tx, session.id) if session and not aside else None,
             messages=said.messages,
             earlier=said.earlier,
         )

@@ -17,7 +17,7 @@ from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.learning import profiles
-from recollectum.storage.tables.learning.profiles import CachedProfile, ProfileMemory
+from recollectum.storage.tables.learning.profiles import CachedProfile, ProfileMemory, Selection
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.runtime import VaultRuntime
 
@@ -49,7 +49,7 @@ class Profiles:
         """
         # Whoever may only read here does not spend the owner's money.
         asked = model or (self._runtime.language_model() if self.gate.own else None)
-        considered, cached = self._runtime.read(lambda tx, reading: _find_cached(tx, reading, agent))
+        considered, cached = self._runtime.read(lambda tx, reading: _load_with_cached(tx, reading, agent))
         if cached and not refresh and (asked is None or cached.by != RULES):
             return cached
         # No transaction is open while a model thinks.
@@ -68,9 +68,9 @@ class PreparedProfile:
     made_from: Sequence[ProfileMemory] = ()
 
 
-def load_profile(tx: Tx, reading: ClockReading, agent: str | None) -> PreparedProfile | None:
-    """The profile without asking a model: the cached one while it is good, else the ranked list."""
-    considered, cached = _find_cached(tx, reading, agent)
+def load_profile(tx: Tx, agent: str | None, considered: Sequence[ProfileMemory]) -> PreparedProfile | None:
+    """The profile without asking a model: the cached one while it is good, else the ranked list of its sources."""
+    cached = _find_cached(tx, agent, considered)
     if cached:
         return PreparedProfile(cached)
     made = _make_profile(_load(tx, considered), None)
@@ -102,26 +102,31 @@ def _make_profile(known: Sequence[Memory], model: LanguageModel | None) -> Profi
     return profile(known, model)
 
 
+def profile_sources(agent: str | None) -> tuple[Selection, Selection]:
+    """What a profile is made from: the most important facts, and what the person was at most recently."""
+    return Selection(_OF_FACTS, agent, MOST_FACTS), Selection(_OF_WORK, agent, MOST_RECENT, newest=True)
+
+
 def _load_sources(tx: Tx, reading: ClockReading, agent: str | None) -> list[ProfileMemory]:
-    return [
-        *profiles.important(tx, _OF_FACTS, agent, reading, MOST_FACTS),
-        *profiles.recent(tx, _OF_WORK, agent, reading, MOST_RECENT),
-    ]
+    facts, work = profiles.select(tx, reading, *profile_sources(agent))
+    return [*facts, *work]
 
 
-def _find_cached(tx: Tx, reading: ClockReading, agent: str | None) -> tuple[list[ProfileMemory], Profile | None]:
-    """What a profile is to be made from, and the one that was made from just that."""
-    considered = _load_sources(tx, reading, agent)
+def _find_cached(tx: Tx, agent: str | None, considered: Sequence[ProfileMemory]) -> Profile | None:
+    """The profile that was made from just these memories."""
     cached = profiles.find(tx, agent)
     if cached is None or cached.digest != _sources_digest(considered):
-        return considered, None
-    bullets = tuple(Bullet(text, ids) for text, ids in cached.bullets)
-    return considered, Profile(bullets, cached.by)
+        return None
+    return Profile(tuple(Bullet(text, ids) for text, ids in cached.bullets), cached.by)
+
+
+def _load_with_cached(tx: Tx, reading: ClockReading, agent: str | None) -> tuple[list[ProfileMemory], Profile | None]:
+    considered = _load_sources(tx, reading, agent)
+    return considered, _find_cached(tx, agent, considered)
 
 
 def _load(tx: Tx, considered: Sequence[ProfileMemory]) -> list[Memory]:
-    found = (memories.find(tx, one.id) for one in considered)
-    return [one for one in found if one is not None]
+    return memories.find_many(tx, [one.id for one in considered])
 
 
 def _sources_digest(considered: Sequence[ProfileMemory]) -> str:

@@ -1,6 +1,7 @@
 """Reads and writes the memories table: each memory in its current state."""
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from recollectum.domain.errors import Conflict
@@ -38,6 +39,7 @@ _UPDATE = """
 """
 
 _BY_ID = f"SELECT {_COLUMNS} FROM memories WHERE id = :id"  # noqa: S608  (constants of this file)
+_BY_IDS = f"SELECT {_COLUMNS} FROM memories WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608
 _BY_KEY = f"""
     SELECT {_COLUMNS} FROM memories
      WHERE key = :key AND state IN ('active', 'archived') AND superseded_by IS NULL
@@ -96,6 +98,12 @@ def update(tx: Tx, before: Memory, after: Memory, fingerprint: str, due_at: date
 def find(tx: Tx, memory_id: str) -> Memory | None:
     """The memory with that id, in whatever state its row says."""
     return _first(tx.rows(_BY_ID, {"id": memory_id}))
+
+
+def find_many(tx: Tx, ids: Sequence[str]) -> list[Memory]:
+    """The memories with these ids, in the order of the ids; those that are not there are left out."""
+    by_id = {one.id: one for one in map(_from_row, tx.rows(_BY_IDS, {"ids": json.dumps(ids)}))} if ids else {}
+    return [by_id[one] for one in ids if one in by_id]
 
 
 def find_by_key(tx: Tx, key: str) -> Memory | None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 
 from recollectum.storage.port import Tx
+from recollectum.storage.row_lists import values_of
 
 # CROSS fixes the order: from the few that are wanted.
 _LOAD = """
@@ -17,10 +18,12 @@ _LOAD = """
            AND coalesce(beside.speaker, beside.role) <> coalesce(chunks.speaker, chunks.role)
      ORDER BY beside.number
 """
+_NAMES = ("number", "before_step", "before_pieces", "after_step", "after_pieces")
 _STORE = """
-    UPDATE chunks SET before_step = :before_step, before_pieces = :before_pieces,
-           after_step = :after_step, after_pieces = :after_pieces
-     WHERE number = :number AND source = 'sessions'
+    WITH beside (number, before_step, before_pieces, after_step, after_pieces) AS (VALUES {rows})
+    UPDATE chunks SET before_step = beside.before_step, before_pieces = beside.before_pieces,
+           after_step = beside.after_step, after_pieces = beside.after_pieces
+      FROM beside WHERE chunks.number = beside.number AND chunks.source = 'sessions'
 """
 # Only what said that nothing follows: whatever else a turn has after it, it has for good.
 _INVALIDATE = """
@@ -46,20 +49,20 @@ def load(tx: Tx, numbers: Iterable[int]) -> dict[int, tuple[list[int], list[int]
 def store(tx: Tx, numbers: Iterable[int]) -> None:
     """Keep what stands beside these pieces, and that these stand beside others."""
     wanted = set(numbers)
+    if not wanted:
+        return
     beside = load(tx, wanted)
     touched = {number for pair in beside.values() for side in pair for number in side} - wanted
-    beside |= load(tx, touched)
+    if touched:
+        beside |= load(tx, touched)
+    rows: list[tuple[int, ...]] = []
     for number in sorted(wanted | touched):
         before, after = beside.get(number, ([], []))
         if _is_contiguous(before) and _is_contiguous(after):
-            params = {
-                "number": number,
-                "before_step": number - before[-1] if before else 0,
-                "before_pieces": len(before),
-                "after_step": after[0] - number if after else 0,
-                "after_pieces": len(after),
-            }
-            tx.run(_STORE, params)
+            steps = number - before[-1] if before else 0, after[0] - number if after else 0
+            rows.append((number, steps[0], len(before), steps[1], len(after)))
+    for listed, params in values_of(_NAMES, rows):
+        tx.run(_STORE.format(rows=listed), params)
 
 
 def invalidate(tx: Tx, turns: Iterable[int]) -> None:

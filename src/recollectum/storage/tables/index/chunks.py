@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.hit import Chunk, SourceKind
 from recollectum.storage.port import Params, Row, Tx
+from recollectum.storage.row_lists import values_of
 from recollectum.storage.tables.index import chunk_neighbours, vectors
 
 if TYPE_CHECKING:
@@ -53,7 +54,11 @@ _REMOVE = "DELETE FROM chunks WHERE source = :source AND source_number = :source
 _CLEAR = "DELETE FROM chunks RETURNING number"
 _COUNT = "SELECT count(*) FROM chunks"
 _LAST = "SELECT coalesce(max(number), 0) FROM chunks"
-_JUDGE = "UPDATE chunks SET told = :told, own = :own, echo = :echo WHERE number = :number"
+_JUDGE = """
+    WITH judged (number, told, own, echo) AS (VALUES {rows})
+    UPDATE chunks SET told = judged.told, own = judged.own, echo = judged.echo
+      FROM judged WHERE chunks.number = judged.number
+"""
 _AFTER = """
     SELECT chunks.number, chunks.start, chunks.stop, memories.content, messages.text,
            coalesce(messages.speaker, messages.role), messages.session_id, messages.position,
@@ -150,9 +155,11 @@ def last(tx: Tx) -> int:
     return tx.rows(_LAST, {})[0][0]
 
 
-def judge(tx: Tx, number: int, *, told: int, own: bool, echo: float) -> None:
-    """Note what a piece is worth as an answer."""
-    tx.run(_JUDGE, {"number": number, "told": told, "own": int(own), "echo": echo})
+def judge(tx: Tx, features: Iterable[tuple[int, int, bool, float]]) -> None:
+    """Note what pieces are worth as an answer: of each its number, told, own and echo."""
+    rows = ((number, told, int(own), echo) for number, told, own, echo in features)
+    for listed, params in values_of(("number", "told", "own", "echo"), rows):
+        tx.run(_JUDGE.format(rows=listed), params)
 
 
 def count(tx: Tx) -> int:

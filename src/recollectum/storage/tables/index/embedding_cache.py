@@ -1,18 +1,19 @@
 """Reads and writes the embedding_cache table: vectors by text hash, least recently used out first."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from recollectum.storage.port import Tx
+from recollectum.storage.port import Tx, Value
+from recollectum.storage.row_lists import values_of
 from recollectum.storage.times import micros
 
-_GET = "SELECT data FROM embedding_cache WHERE text_hash = :text_hash AND model = :model"
-_TOUCH = "UPDATE embedding_cache SET used_at = :at WHERE text_hash = :text_hash AND model = :model"
+_GET = "SELECT text_hash, data FROM embedding_cache WHERE text_hash IN (VALUES {hashes}) AND model = :model"
+_TOUCH = "UPDATE embedding_cache SET used_at = :at WHERE text_hash IN (VALUES {hashes}) AND model = :model"
 _PUT = """
-    INSERT INTO embedding_cache (text_hash, model, data, used_at) VALUES (:text_hash, :model, :data, :at)
+    INSERT INTO embedding_cache (text_hash, data, model, used_at) VALUES {rows}
     ON CONFLICT (text_hash, model) DO UPDATE SET used_at = excluded.used_at
 """
-_FORGET = "DELETE FROM embedding_cache WHERE text_hash = :text_hash"
+_FORGET = "DELETE FROM embedding_cache WHERE text_hash IN (VALUES {hashes})"
 _COUNT = "SELECT count(*) FROM embedding_cache"
 _EVICT = """
     DELETE FROM embedding_cache WHERE (text_hash, model) IN (
@@ -23,32 +24,35 @@ _EVICT = """
 def find(tx: Tx, hashes: Sequence[bytes], model: bytes) -> dict[bytes, bytes]:
     """The vectors that are known, by the hash of their text."""
     found: dict[bytes, bytes] = {}
-    for text_hash in hashes:
-        rows = tx.rows(_GET, {"text_hash": text_hash, "model": model})
-        if rows:
-            found[text_hash] = rows[0][0]
+    for listed, params in _listed(hashes):
+        found.update(tx.rows(_GET.format(hashes=listed), {**params, "model": model}))
     return found
 
 
 def save(tx: Tx, vectors: Mapping[bytes, bytes], model: bytes, at: datetime) -> None:
     """Keep vectors by the hash of their text."""
-    for text_hash, data in vectors.items():
-        tx.run(_PUT, {"text_hash": text_hash, "model": model, "data": data, "at": micros(at)})
+    rows = ((text_hash, data, model, micros(at)) for text_hash, data in vectors.items())
+    for listed, params in values_of(("text_hash", "data", "model", "at"), rows):
+        tx.run(_PUT.format(rows=listed), params)
 
 
 def touch(tx: Tx, hashes: Iterable[bytes], model: bytes, at: datetime) -> None:
     """Note that vectors were used, so that others go first."""
-    for text_hash in hashes:
-        tx.run(_TOUCH, {"text_hash": text_hash, "model": model, "at": micros(at)})
+    for listed, params in _listed(hashes):
+        tx.run(_TOUCH.format(hashes=listed), {**params, "model": model, "at": micros(at)})
 
 
 def forget(tx: Tx, hashes: Iterable[bytes]) -> None:
     """Destroy the vectors of texts, whichever model made them."""
-    for text_hash in hashes:
-        tx.run(_FORGET, {"text_hash": text_hash})
+    for listed, params in _listed(hashes):
+        tx.run(_FORGET.format(hashes=listed), params)
 
 
 def evict(tx: Tx, most: int) -> int:
     """Drop the longest unused until `most` are left; how many went."""
     surplus = tx.rows(_COUNT, {})[0][0] - most
     return tx.run(_EVICT, {"count": surplus}) if surplus > 0 else 0
+
+
+def _listed(hashes: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Value]]]:
+    return values_of(("hash",), ((one,) for one in hashes))

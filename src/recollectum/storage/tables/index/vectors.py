@@ -1,25 +1,26 @@
 """Reads and writes the vectors table: one quantised vector (signed bytes) per chunk and generation."""
 
+import json
 from collections.abc import Iterable
 
 from recollectum.storage.port import Row, Tx
+from recollectum.storage.row_lists import values_of
 from recollectum.storage.tables.index import generations
 
-_ADD = """
-    INSERT INTO vectors (generation, chunk, data) VALUES (:generation, :chunk, :data) ON CONFLICT DO NOTHING
-"""
+_ADD = "INSERT INTO vectors (generation, chunk, data) VALUES {rows} ON CONFLICT DO NOTHING"
 _AFTER = """
     SELECT chunk, data FROM vectors WHERE generation = :generation AND chunk > :after ORDER BY chunk LIMIT :limit
 """
 _LAST = "SELECT max(chunk) FROM vectors WHERE generation = :generation"
-_REMOVE = "DELETE FROM vectors WHERE generation = :generation AND chunk = :chunk"
+_REMOVE = "DELETE FROM vectors WHERE generation = :generation AND chunk IN (SELECT value FROM json_each(:chunks))"
 _COUNT = "SELECT count(*) FROM vectors WHERE generation = :generation"
 
 
 def add(tx: Tx, generation: int, entries: Iterable[tuple[int, bytes]]) -> None:
     """Keep vectors; one that is there already stays as it is."""
-    for chunk, data in entries:
-        tx.run(_ADD, {"generation": generation, "chunk": chunk, "data": data})
+    rows = ((generation, chunk, data) for chunk, data in entries)
+    for listed, params in values_of(("generation", "chunk", "data"), rows):
+        tx.run(_ADD.format(rows=listed), params)
 
 
 def after(tx: Tx, generation: int, chunk: int, limit: int = -1) -> list[Row]:
@@ -34,9 +35,9 @@ def last(tx: Tx, generation: int) -> int:
 
 def remove(tx: Tx, chunks: Iterable[int]) -> None:
     """Take chunks out of every generation."""
-    numbers = list(chunks)
+    numbers = json.dumps(list(chunks))
     for generation in generations.everything(tx):
-        removed = sum(tx.run(_REMOVE, {"generation": generation.id, "chunk": number}) for number in numbers)
+        removed = tx.run(_REMOVE, {"generation": generation.id, "chunks": numbers})
         if removed:
             generations.count_removed(tx, generation.id, removed)
 

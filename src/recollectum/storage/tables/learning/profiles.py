@@ -1,13 +1,12 @@
 """Reads and writes the profiles table, and selects the memories that a profile is made from. Rebuildable."""
 
 import json
-from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
 from recollectum.domain.memory import Kind
 from recollectum.policy.clock import ClockReading
-from recollectum.storage.port import Tx
+from recollectum.storage.port import Tx, Value
 from recollectum.storage.times import micros
 
 _FIND = "SELECT digest, bullets, made_by FROM profiles WHERE agent = :agent"
@@ -18,18 +17,21 @@ _SAVE = """
        SET digest = excluded.digest, bullets = excluded.bullets, made_by = excluded.made_by, made_at = excluded.made_at
 """
 # Only what may be served, and only what the person or the agent said: nobody weighs a profile.
+# Kind by kind the index has them in order, so that no more rows are read than are wanted.
 _TOLD = """
-    SELECT id, version, content, importance, updated_at FROM memories
-     WHERE state = 'active' AND superseded_by IS NULL AND kind = :kind
-       AND trust IN ('owner', 'assistant')
-       AND (:agent IS NULL OR agent IS NULL OR agent = :agent)
-       AND (expires_at IS NULL OR expires_at > :now)
-       AND (valid_to IS NULL OR valid_to > :now)
-       AND (archive_at IS NULL OR archive_at > :policy_now)
-       AND (retention_expires_at IS NULL OR retention_expires_at > :policy_now)
+    SELECT * FROM (
+        SELECT {place} AS place, id, version, content, importance, updated_at FROM memories
+         WHERE state = 'active' AND superseded_by IS NULL AND kind = :kind{n}
+           AND trust IN ('owner', 'assistant')
+           AND (:agent{n} IS NULL OR agent IS NULL OR agent = :agent{n})
+           AND (expires_at IS NULL OR expires_at > :now)
+           AND (valid_to IS NULL OR valid_to > :now)
+           AND (archive_at IS NULL OR archive_at > :policy_now)
+           AND (retention_expires_at IS NULL OR retention_expires_at > :policy_now)
+         ORDER BY {order} LIMIT :limit{n}) AS told{n}
 """
-_IMPORTANT = f"{_TOLD} ORDER BY importance DESC, updated_at DESC, id DESC LIMIT :limit"
-_RECENT = f"{_TOLD} ORDER BY updated_at DESC, id DESC LIMIT :limit"
+_BY_IMPORTANCE = "importance DESC, updated_at DESC, id DESC"
+_BY_TIME = "updated_at DESC, id DESC"
 
 
 class CachedProfile(NamedTuple):
@@ -72,30 +74,32 @@ def save(tx: Tx, agent: str | None, made: CachedProfile, at: datetime) -> None:
     tx.run(_SAVE, row)
 
 
-def important(
-    tx: Tx, kinds: Iterable[Kind], agent: str | None, reading: ClockReading, limit: int
-) -> list[ProfileMemory]:
-    """The most important memories of some kinds that may be told to an agent; None for any."""
-    found = _of_each(tx, _IMPORTANT, kinds, agent, reading, limit)
-    return sorted(found, key=lambda one: (one.importance, one.updated_at, one.id), reverse=True)[:limit]
+class Selection(NamedTuple):
+    """Which memories to tell an agent: of these kinds the most important, or the newest."""
+
+    kinds: tuple[Kind, ...]
+    #: None for any.
+    agent: str | None
+    limit: int
+    newest: bool = False
 
 
-def recent(tx: Tx, kinds: Iterable[Kind], agent: str | None, reading: ClockReading, limit: int) -> list[ProfileMemory]:
-    """The same, the newest first."""
-    found = _of_each(tx, _RECENT, kinds, agent, reading, limit)
-    return sorted(found, key=lambda one: (one.updated_at, one.id), reverse=True)[:limit]
+def select(tx: Tx, reading: ClockReading, *wanted: Selection) -> list[list[ProfileMemory]]:
+    """The memories of each selection, the first to tell first, all by one statement."""
+    parts: list[str] = []
+    params: dict[str, Value] = {"now": micros(reading.now), "policy_now": micros(reading.policy_now)}
+    for place, one in enumerate(wanted):
+        for kind in one.kinds:
+            n = len(parts)
+            parts.append(_TOLD.format(place=place, n=n, order=_BY_TIME if one.newest else _BY_IMPORTANCE))
+            params |= {f"kind{n}": kind, f"agent{n}": one.agent, f"limit{n}": one.limit}
+    rows = tx.rows(" UNION ALL ".join(parts), params)
+    return [
+        _first([ProfileMemory._make(row[1:]) for row in rows if row[0] == place], one)
+        for place, one in enumerate(wanted)
+    ]
 
 
-def _of_each(
-    tx: Tx, sql: str, kinds: Iterable[Kind], agent: str | None, reading: ClockReading, limit: int
-) -> Iterator[ProfileMemory]:
-    """The first of each kind: kind by kind the index has them in order, and no more rows are read than are wanted."""
-    for kind in kinds:
-        row = {
-            "kind": kind,
-            "agent": agent,
-            "now": micros(reading.now),
-            "policy_now": micros(reading.policy_now),
-            "limit": limit,
-        }
-        yield from map(ProfileMemory._make, tx.rows(sql, row))
+def _first(told: list[ProfileMemory], wanted: Selection) -> list[ProfileMemory]:
+    told.sort(key=lambda one: (0.0 if wanted.newest else one.importance, one.updated_at, one.id), reverse=True)
+    return told[: wanted.limit]

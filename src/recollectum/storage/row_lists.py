@@ -1,0 +1,18 @@
+"""Writes rows as named parameters of one statement, so that a list takes one statement instead of a loop."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from recollectum.storage.port import Value
+
+#: Rows in one statement: few enough for the limits on parameters, and the texts of statements stay few.
+_BATCH = 64
+
+
+def values_of(names: Sequence[str], rows: Iterable[Sequence[Value]]) -> Iterator[tuple[str, dict[str, Value]]]:
+    """For each batch of rows the list for VALUES, such as `(:a0, :b0), (:a1, :b1)`, and its parameters."""
+    waiting = iter(rows)
+    while batch := list(islice(waiting, _BATCH)):
+        listed = ", ".join("(" + ", ".join(f":{name}{n}" for name in names) + ")" for n in range(len(batch)))
+        named = (zip(names, row, strict=True) for row in batch)
+        yield listed, {f"{name}{n}": value for n, row in enumerate(named) for name, value in row}

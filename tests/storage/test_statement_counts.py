@@ -1,0 +1,135 @@
+"""Operations send few statements, and as many for a list as for one: each is a round trip where the database is far."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollectum.vault.intake.new_message import NewMessage
+from recollectum.vault.vault import Vault
+from tests.recall.homes import opened, scripted
+from tests.storage.statements import StatementLog, traced
+
+RECALL, FILTERED, CONTEXT, SAVE = 8, 10, 15, 10
+#: A context that makes the profile anew also keeps it: the time, what it was made from, and the profile.
+KEEP_PROFILE = 3
+#: A recall that embeds one step of what is new, which is sixteen pieces, in the background and waits for it.
+CATCH_UP = 36
+
+Traced = tuple[Vault, StatementLog]
+
+
+@pytest.fixture(params=["words", "meaning"])
+def opened_vault(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Traced]:
+    """A vault with memories and a conversation, warm, with and without vectors."""
+    embedder = scripted() if request.param == "meaning" else None
+    with traced() as log, opened(tmp_path, embedder) as vault:
+        for number in range(60):
+            vault.memories.save(f"the car number {number} of Ann is red")
+        _say(vault, 40)
+        vault.memories.save("boats are expensive", key="boats")
+        if embedder:
+            vault.admin.index.update()
+        vault.recall("red car")
+        vault.context("red car")
+        yield vault, log
+
+
+def _say(vault: Vault, count: int) -> None:
+    said = [
+        NewMessage(role="user" if n % 2 else "assistant", content=f"boat {n} in a harbour and a car", speaker="Ann")
+        for n in range(count)
+    ]
+    vault.sessions.open().add_many(said)
+
+
+def _listed(sent: Sequence[str]) -> str:
+    return "\n".join(sent)
+
+
+@pytest.mark.parametrize("query", ["red car boat", "Where is Ann's red car?", "what did I say last week about a boat"])
+def test_a_recall(opened_vault: Traced, query: str) -> None:
+    vault, log = opened_vault
+    vault.recall(query)
+    sent = log.of(lambda: vault.recall(query))
+    assert len(sent) <= RECALL, _listed(sent)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"speaker": "Ann"},
+        {"agent": "main"},
+        {"trust": "owner"},
+        {"source": "memories"},
+        {"kind": "fact"},
+        {"channel": "nowhere"},
+        {"speaker": "Ann", "trust": "owner", "agent": "main"},
+    ],
+)
+def test_a_filtered_recall(opened_vault: Traced, filters: dict[str, Any]) -> None:
+    vault, log = opened_vault
+    vault.recall("red car boat", **filters)
+    sent = log.of(lambda: vault.recall("red car boat", **filters))
+    assert len(sent) <= FILTERED, _listed(sent)
+
+
+def test_a_context(opened_vault: Traced) -> None:
+    vault, log = opened_vault
+    session = vault.sessions.open().id
+    vault.context("red car boat", session_id=session)
+    vault.context("red car boat", session_id=session)
+    sent = log.of(lambda: vault.context("red car boat", session_id=session))
+    assert len(sent) <= CONTEXT, _listed(sent)
+
+
+def test_a_context_that_makes_the_profile_anew(tmp_path: Path) -> None:
+    with traced() as log, opened(tmp_path, None) as vault:
+        for number in range(60):
+            vault.memories.save(f"the car number {number} of Ann is red")
+        _say(vault, 40)
+        session = vault.sessions.open().id
+        vault.context("red car boat", session_id=session)
+        vault.memories.save("a new fact about cars")
+        sent = log.of(lambda: vault.context("red car boat", session_id=session))
+    assert len(sent) <= CONTEXT + KEEP_PROFILE, _listed(sent)
+
+
+def test_a_save(opened_vault: Traced) -> None:
+    vault, log = opened_vault
+    for save in (
+        lambda: vault.memories.save("the new boat is white"),
+        lambda: vault.memories.save("the new boat is white"),
+        lambda: vault.memories.save("ships are dear", key="ships"),
+    ):
+        sent = log.of(save)
+        assert len(sent) <= SAVE, _listed(sent)
+
+
+def test_a_recall_after_a_write_sends_as_much_for_many_turns_as_for_two(opened_vault: Traced) -> None:
+    vault, log = opened_vault
+    counts: list[int] = []
+    for turns in (2, 14):
+        _say(vault, turns)
+        sent = log.of(lambda: vault.recall("red car boat"))
+        assert len(sent) <= CATCH_UP, _listed(sent)
+        counts.append(len(sent))
+    assert counts[0] == counts[1]
+
+
+def test_a_recall_that_finds_fewer_than_asked_loads_the_words_once(opened_vault: Traced) -> None:
+    vault, log = opened_vault
+    vault.memories.save("one lonely lighthouse")
+    vault.recall("lonely lighthouse", meaning=False, limit=50)
+    sent = log.of(lambda: vault.recall("lonely lighthouse", meaning=False, limit=50))
+    assert len([sql for sql in sent if "substr(" in sql]) == 1
+
+
+def test_where_the_first_say_the_same_only_what_is_new_is_loaded(tmp_path: Path) -> None:
+    with traced() as log, opened(tmp_path, None) as vault:
+        same = [NewMessage(role="user", content="the boat is blue", speaker="Ann") for _ in range(30)]
+        others = [NewMessage(role="user", content=f"a boat in harbour {n}", speaker="Ben") for n in range(30)]
+        vault.sessions.open().add_many([*same, *others])
+        sent = log.of(lambda: vault.recall("boat blue", limit=12))
+    assert len([sql for sql in sent if "substr(" in sql]) == 2

@@ -4,6 +4,7 @@ access/     owner, caller, person and credential: who may do what
 models/     what embedders and language models are asked and what they answer
 contact     somebody the person knows, and how they are reached
 context     the block that a model is given, its ledger, and the profile
+enums       a word as a member of an enum, or a refusal
 errors      every error that is raised on purpose
 event       one line of the audit trail
 hit         a result of recall, and the chunk it was cut from

@@ -69,6 +69,11 @@ def state_at(memory: Memory, reading: ClockReading) -> State:
     return memory.state
 
 
+def is_current(memory: Memory, reading: ClockReading) -> bool:
+    """Whether a memory is active and nothing has taken its place."""
+    return not memory.superseded_by and state_at(memory, reading) is State.ACTIVE
+
+
 def due_at(memory: Memory) -> datetime | None:
     """The earliest time at which `due_step` may answer; what the sweep's index holds."""
     match memory.state:

@@ -1,7 +1,7 @@
 """Lists the audit events of a vault, newest first."""
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import InvalidInput
+from recollectum.domain.enums import parse_enum
 from recollectum.domain.event import Event, EventType
 from recollectum.policy.actions import Action
 from recollectum.storage.tables.trail import events
@@ -24,7 +24,7 @@ class Events:
     @operation(Action.EVENT_READ, Scope.USER)
     def page(self, *, type: str | None = None, before: int | None = None, limit: int = 50) -> list[Event]:
         """The newest events before a number, all or of one type."""
-        wanted = None if type is None else _type(type)
+        wanted = None if type is None else parse_enum(EventType, type, "event type")
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size))
 
@@ -32,10 +32,3 @@ class Events:
     def of(self, subject_id: str) -> list[Event]:
         """Everything that happened to one memory or session, oldest first."""
         return self._runtime.read(lambda tx, _: events.of(tx, subject_id))
-
-
-def _type(text: str) -> EventType:
-    try:
-        return EventType(text)
-    except ValueError:
-        raise InvalidInput(f"event type {text!r} is unknown; use one of {', '.join(EventType)}") from None

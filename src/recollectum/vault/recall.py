@@ -4,17 +4,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import ModelError
 from recollectum.domain.hit import RecallResult, SourceKind
+from recollectum.domain.memory import Kind
+from recollectum.domain.trust import Trust
 from recollectum.recall import pipeline
 from recollectum.recall.pipeline import Arms
-from recollectum.recall.query import RecallQuery, to_source, to_trust
+from recollectum.recall.query import RecallQuery
 from recollectum.recall.rerank import RerankScores
 from recollectum.recall.result_limits import CAP_BY_SETTING, fit_token_budget
 from recollectum.settings.model import RecallSettings, split_sources
 from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.text.cleaning import clean
-from recollectum.vault.intake.draft import check_aware, check_limit, checked_kind
+from recollectum.vault.intake.draft import check_aware, check_limit
 from recollectum.vault.refresh import refresh_before_search
 from recollectum.vault.runtime import VaultRuntime
 
@@ -52,11 +55,11 @@ class RecallRequest:
             filters=Filters(
                 sources=self._sources(rules),
                 session_id=self.session_id,
-                kind=None if self.kind is None else checked_kind(self.kind),
+                kind=None if self.kind is None else parse_enum(Kind, self.kind, "kind"),
                 speaker=self.speaker,
                 agent=self.agent,
                 channel=self.channel,
-                trust=None if self.trust is None else to_trust(self.trust),
+                trust=None if self.trust is None else parse_enum(Trust, self.trust, "trust"),
                 since=check_aware("since", self.since),
                 until=check_aware("until", self.until),
             ),
@@ -66,7 +69,7 @@ class RecallRequest:
 
     def _sources(self, rules: RecallSettings) -> tuple[SourceKind, ...] | None:
         if self.source is not None:
-            return (to_source(self.source),)
+            return (parse_enum(SourceKind, self.source, "source"),)
         if self.session_id is self.kind is self.speaker is None:
             usual = split_sources(rules.sources)
             return usual if 0 < len(usual) < len(SourceKind) else None

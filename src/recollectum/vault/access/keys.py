@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from recollectum.domain.access.caller import ApiKey, Caller, Grant, Permission, Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
+from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Denied, InvalidInput, NotFound
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.policy.access import manages_key, may_issue_key
@@ -46,7 +47,7 @@ class Keys:
         It opens the person's own vault, and those of `owners`: in them it may do what it may do at home, but what it
         writes there is not taken for their owner's word. With `admin` it also makes and ends keys of these owners.
         """
-        allowed = frozenset(_permission(word) for word in permissions)
+        allowed = frozenset(parse_enum(Permission, word, "permission") for word in permissions)
         if not allowed - {Permission.ADMIN}:
             raise InvalidInput("a key needs read or write, with or without admin; choose at least one of them")
         owner = Owner.parse(person).person
@@ -110,8 +111,8 @@ class Keys:
             id=self._ids("grt"),
             to=Owner.parse(to).person,
             owner=Owner.parse(owner).person,
-            permission=_permission(permission),
-            scope=_scope(scope),
+            permission=parse_enum(Permission, permission, "permission"),
+            scope=parse_enum(Scope, scope, "scope"),
             session_id=session_id,
             created_at=self._clock(),
         )
@@ -222,17 +223,3 @@ def _get_managed_key(tx: Tx, caller: Caller, key_id: str) -> ApiKey:
 
 def _no_key(key_id: str) -> NotFound:
     return NotFound(f"there is no key {key_id!r} that is in use; `keys` lists them")
-
-
-def _permission(word: str) -> Permission:
-    try:
-        return Permission(word)
-    except ValueError:
-        raise InvalidInput(f"permission {word!r} is unknown; use read, write or admin") from None
-
-
-def _scope(word: str) -> Scope:
-    try:
-        return Scope(word)
-    except ValueError:
-        raise InvalidInput(f"scope {word!r} is unknown; use one of {', '.join(Scope)}") from None

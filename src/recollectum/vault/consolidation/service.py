@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.enums import parse_enum
+from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.models.language_model import Estimate, Prompt
 from recollectum.domain.proposal import Finding
@@ -158,7 +159,7 @@ class Consolidation:
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def jobs(self, *, state: str | None = None, before: str | None = None, limit: int = 50) -> list[Job]:
         """The newest jobs before an id: waiting, claimed, done or failed."""
-        size, wanted = check_limit(limit, MAX_PAGE), None if state is None else _job_state(state)
+        size, wanted = check_limit(limit, MAX_PAGE), None if state is None else parse_enum(JobState, state, "state")
         return self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=before, limit=size))
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
@@ -205,10 +206,3 @@ class Consolidation:
 
     def _idle_since(self, reading: ClockReading) -> datetime:
         return reading.now - timedelta(minutes=self._runtime.settings.consolidation.idle_minutes)
-
-
-def _job_state(state: str) -> JobState:
-    try:
-        return JobState(state)
-    except ValueError:
-        raise InvalidInput(f"jobs have no state {state!r}; use one of {', '.join(JobState)}") from None

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.memory import Memory, State
+from recollectum.domain.memory import Memory
 from recollectum.domain.message import Message
 from recollectum.domain.proposal import Span
 from recollectum.domain.session import Session, SessionKind, copied_to
 from recollectum.policy.clock import ClockReading
-from recollectum.policy.lifecycle import state_at
+from recollectum.policy.lifecycle import is_current
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, messages
 from recollectum.storage.tables.learning import forgotten_spans, runs
@@ -69,11 +69,6 @@ def is_foreign(session: Session, owner: Owner | None) -> bool:
     if session.imported or session.key.kind in (SessionKind.HOOK, SessionKind.CRON):
         return True
     return session.key.kind is SessionKind.GROUP and (owner is None or owner.kind is not OwnerKind.GROUP)
-
-
-def is_current(memory: Memory, reading: ClockReading) -> bool:
-    """Whether a memory is active and nothing has taken its place."""
-    return not memory.superseded_by and state_at(memory, reading) is State.ACTIVE
 
 
 def _load_known(tx: Tx, reading: ClockReading, most: int) -> list[Memory]:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.contact import Contact, Outcome, Resolved
-from recollectum.domain.memory import Memory, State
+from recollectum.domain.memory import Memory
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
-from recollectum.policy.lifecycle import state_at
+from recollectum.policy.lifecycle import is_current
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.text.cleaning import clean
@@ -179,13 +179,13 @@ class Contacts:
 
 def _load_statements(tx: Tx, reading: ClockReading) -> list[ContactStatement]:
     return [
-        told for _, memory in memories.everything(tx) if _is_current(memory, reading) for told in _statements(memory)
+        told for _, memory in memories.everything(tx) if _is_true_now(memory, reading) for told in _statements(memory)
     ]
 
 
-def _is_current(memory: Memory, reading: ClockReading) -> bool:
-    """Whether a memory is active, stands, and is true now."""
-    if memory.superseded_by is not None or state_at(memory, reading) is not State.ACTIVE:
+def _is_true_now(memory: Memory, reading: ClockReading) -> bool:
+    """Whether a memory is current, and true now."""
+    if not is_current(memory, reading):
         return False
     begun = memory.valid_from is None or memory.valid_from <= reading.now
     return begun and (memory.valid_to is None or memory.valid_to > reading.now)

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.memory import MAX_CONTENT, Kind, check_key
 
@@ -37,7 +38,7 @@ class Draft:
         check_aware("valid_to", self.valid_to)
         if self.valid_from and self.valid_to and self.valid_to <= self.valid_from:
             raise InvalidInput(f"valid_to {self.valid_to} is not after valid_from {self.valid_from}")
-        checked_kind(self.kind)
+        parse_enum(Kind, self.kind, "kind")
         check_content(self.content)
 
 
@@ -55,14 +56,6 @@ def check_importance(importance: float) -> float:
     if not math.isfinite(importance) or not 0 <= importance <= 1:
         raise InvalidInput(f"importance {importance} is out of range; use 0 to 1")
     return importance
-
-
-def checked_kind(kind: str) -> Kind:
-    """One of the kinds there are."""
-    try:
-        return Kind(kind)
-    except ValueError:
-        raise InvalidInput(f"kind {kind!r} is unknown; use one of {', '.join(Kind)}") from None
 
 
 def check_aware(name: str, time: datetime | None) -> datetime | None:

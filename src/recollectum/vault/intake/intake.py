@@ -6,8 +6,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import cast
 
+from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import InvalidInput
-from recollectum.domain.memory import check_key
+from recollectum.domain.memory import Kind, check_key
 from recollectum.domain.message import Content, Json, Message, Part, ToolCall, text_of
 from recollectum.domain.proposal import Act, Finding
 from recollectum.domain.session import Session
@@ -22,7 +23,7 @@ from recollectum.vault.intake.admitted import (
     AdmittedSession,
     AdmittedText,
 )
-from recollectum.vault.intake.draft import Draft, check_content, check_importance, checked_kind
+from recollectum.vault.intake.draft import Draft, check_content, check_importance
 from recollectum.vault.intake.kept_secrets import delete_unreferenced, to_reference
 from recollectum.vault.intake.new_message import NewMessage, clean_call, to_clean_message
 from recollectum.vault.intake.redaction import find_secret_spans, redact_json, redact_lines, redact_text
@@ -80,7 +81,7 @@ class Intake:
         return AdmittedMemory(
             content=self.content(draft.content),
             key=draft.key,
-            kind=checked_kind(draft.kind),
+            kind=parse_enum(Kind, draft.kind, "kind"),
             importance=draft.importance,
             ttl=draft.ttl,
             valid_from=draft.valid_from,
@@ -134,7 +135,7 @@ class Intake:
             replace(
                 finding,
                 content=self.text(finding.content) if forgets else self.content(finding.content),
-                kind=checked_kind(finding.kind),
+                kind=parse_enum(Kind, finding.kind, "kind"),
                 importance=check_importance(finding.importance),
                 reason=self.text(finding.reason)[:_MAX_REASON],
             )

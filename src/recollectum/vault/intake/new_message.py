@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
 from recollectum.text.cleaning import clean, clean_json
@@ -33,7 +34,7 @@ class NewMessage:
 
 def to_clean_message(said: NewMessage) -> Message:
     """A message checked and cleaned, without its id, its session and its place in it yet."""
-    role = _parse_role(said.role)
+    role = parse_enum(Role, said.role, "role")
     content = _clean_content(said.content)
     length = len(text_of(content))
     if length > MAX_TEXT:
@@ -67,13 +68,6 @@ def clean_call(call: ToolCall) -> ToolCall:
         result=clean_json(call.result),
         extra=_clean_part(call.extra),
     )
-
-
-def _parse_role(role: str) -> Role:
-    try:
-        return Role(role)
-    except ValueError:
-        raise InvalidInput(f"role {role!r} is unknown; use one of {', '.join(Role)}") from None
 
 
 def _clean_content(content: str | Iterable[Part]) -> Content:

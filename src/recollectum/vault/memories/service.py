@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
+from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
-from recollectum.domain.memory import Citation, Memory, SaveOutcome, SaveResult, State
+from recollectum.domain.memory import Citation, Kind, Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.message import ToolUse
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
@@ -25,7 +26,6 @@ from recollectum.vault.intake.draft import (
     check_aware,
     check_importance,
     check_limit,
-    checked_kind,
 )
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
@@ -132,7 +132,7 @@ class Memories:
         wanted = _parse_listable_state(state)
         if key_prefix is not None and wanted is not State.ACTIVE:
             raise StepRefused(f"memories in state {state!r} cannot be listed by key_prefix; use active")
-        chosen = None if kind is None else checked_kind(kind)
+        chosen = None if kind is None else parse_enum(Kind, kind, "kind")
         size = check_limit(limit, MAX_PAGE)
 
         def load(tx: Tx, reading: ClockReading) -> list[Memory]:
@@ -167,7 +167,7 @@ class Memories:
             after = replace(
                 before,
                 importance=before.importance if importance is None else check_importance(importance),
-                kind=before.kind if kind is None else checked_kind(kind),
+                kind=before.kind if kind is None else parse_enum(Kind, kind, "kind"),
                 author=self._runtime.actor,
                 trust=check_shared_trust(self.gate.owner, before.trust if self.gate.own else Trust.UNKNOWN),
                 version=before.version + 1,

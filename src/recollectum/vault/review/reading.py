@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from recollectum.domain.errors import NotFound
-from recollectum.domain.memory import Memory, State
+from recollectum.domain.memory import Memory
 from recollectum.domain.proposal import Act, Decision, Proposal
 from recollectum.policy.clock import ClockReading
-from recollectum.policy.lifecycle import LIVE, state_at
+from recollectum.policy.lifecycle import LIVE, is_current, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.learning import proposals
@@ -18,7 +18,7 @@ _MAX_KNOWN = 100_000
 
 def load_current_memories(tx: Tx, reading: ClockReading) -> list[Memory]:
     """Every memory that is active and has nothing in its place."""
-    return memories.page(tx, before=None, kind=None, keep=lambda one: _is_current(one, reading), limit=_MAX_KNOWN)
+    return memories.page(tx, before=None, kind=None, keep=lambda one: is_current(one, reading), limit=_MAX_KNOWN)
 
 
 def get_proposal(tx: Tx, proposal_id: str) -> Proposal:
@@ -88,9 +88,5 @@ def _is_live(tx: Tx, memory_id: str, reading: ClockReading) -> bool:
     return memory is not None and state_at(memory, reading) in LIVE
 
 
-def _is_current(memory: Memory, reading: ClockReading) -> bool:
-    return not memory.superseded_by and state_at(memory, reading) is State.ACTIVE
-
-
 def _is_unchanged(memory: Memory | None, version: int, reading: ClockReading) -> bool:
-    return memory is not None and memory.version == version and _is_current(memory, reading)
+    return memory is not None and memory.version == version and is_current(memory, reading)

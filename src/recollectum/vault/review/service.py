@@ -5,7 +5,8 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
+from recollectum.domain.enums import parse_enum
+from recollectum.domain.errors import Conflict, StepRefused
 from recollectum.domain.memory import Memory
 from recollectum.domain.proposal import Decision, Finding, Proposal
 from recollectum.policy.actions import Action
@@ -119,7 +120,7 @@ class Review:
     @operation(Action.REVIEW_READ, Scope.USER)
     def page(self, *, decision: str = Decision.WAITING, before: str | None = None, limit: int = 50) -> list[Proposal]:
         """The newest proposals before an id: waiting, approved, rejected, or stale."""
-        wanted, size = _parse_decision(decision), check_limit(limit, MAX_PAGE)
+        wanted, size = parse_enum(Decision, decision, "decision"), check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=before, limit=size))
 
     @operation(Action.REVIEW_READ, Scope.USER)
@@ -196,13 +197,6 @@ def _enqueue_finding(desk: ChangeContext, admitted: AdmittedFinding) -> str | No
     wanted = admitted.finding.targets
     targets = [found for target in wanted if (found := find_changeable(desk, target))]
     return enqueue(desk, admitted, targets) if len(targets) == len(wanted) else None
-
-
-def _parse_decision(decision: str) -> Decision:
-    try:
-        return Decision(decision)
-    except ValueError:
-        raise InvalidInput(f"decision {decision!r} is unknown; use one of {', '.join(Decision)}") from None
 
 
 def _not_pending(proposal: Proposal) -> str:

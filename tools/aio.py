@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from recollectum.engine import Recollectum
 from recollectum.vault.access.keys import Keys
@@ -202,7 +203,8 @@ def _class(kind: type, imports: _Imports) -> Iterator[str]:
     members = {name: one for name, one in vars(kind).items() if not name.startswith("_") and name not in _SKIPPED}
     for name, member in members.items():
         if isinstance(member, Service):
-            yield from _service(name, member.kind(), _doc(member, 8), imports)
+            found = cast("Service[object]", member)
+            yield from _service(name, found.kind(), _doc(found, 8), imports)
         elif isinstance(member, property):
             yield from _attribute(name, source.methods[name].returns, _doc(member, 8), source, imports)
         elif isinstance(member, classmethod):

@@ -96,9 +96,10 @@ class Intake:
         message = to_clean_message(said)
         gate = self._runtime.gate
         trust = message.trust if gate.own else least_trusted(message.trust, Trust.UNKNOWN)
-        admitted = self._message(replace(message, trust=check_shared_trust(gate.owner, trust)))
-        counted = replace(admitted, token_estimate=estimate(text_of(admitted.content)))
-        return AdmittedMessage(counted, has_time=said.at is not None)
+        content = self._content(message.content)
+        tokens = estimate(text_of(content))
+        admitted = self._message(message, content, check_shared_trust(gate.owner, trust), tokens)
+        return AdmittedMessage(admitted, has_time=said.at is not None)
 
     def session(self, session: Session) -> AdmittedSession:
         """Admit the title, summary and extra fields of a session from elsewhere."""
@@ -115,8 +116,9 @@ class Intake:
 
     def imported(self, message: Message, *, foreign: bool = False) -> AdmittedMessage:
         """Admit a message of such a session with its own id and time; none of what is `foreign` is believed."""
-        admitted = self._message(message)
-        return AdmittedMessage(replace(admitted, trust=Trust.UNKNOWN) if foreign else admitted)
+        trust = Trust.UNKNOWN if foreign else message.trust
+        content = self._content(message.content)
+        return AdmittedMessage(self._message(message, content, trust, message.token_estimate))
 
     def call(self, call: ToolCall) -> AdmittedCall:
         """Admit what is known of a tool call."""
@@ -166,10 +168,13 @@ class Intake:
             text = f"{text[:start]}{to_reference(kind, account)}{text[end:]}"
         return text
 
-    def _message(self, message: Message) -> Message:
+    def _message(self, message: Message, content: Content, trust: Trust, tokens: int) -> Message:
+        # One copy with all that changes: a message has many fields, and this is on the way of every one.
         return replace(
             message,
-            content=self._content(message.content),
+            content=content,
+            trust=trust,
+            token_estimate=tokens,
             tool_calls=tuple(map(self._call, message.tool_calls)),
             thoughts=tuple(map(self._part, message.thoughts)),
             speaker=self._without_secrets(message.speaker) if message.speaker else message.speaker,

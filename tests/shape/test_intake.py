@@ -36,7 +36,6 @@ _WRITERS = {
         "src/recollectum/vault/messages.py",
         "src/recollectum/vault/sessions/service.py",
         "src/recollectum/vault/sessions/checkpoints.py",  # a fork copies the title
-        "src/recollectum/upkeep/backup/repair.py",  # with a title of ours
     },
 }
 

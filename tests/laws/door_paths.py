@@ -1,4 +1,4 @@
-"""Every path through a door to an action: routes, tools, commands, hook events and what a chat offers.
+"""Every route and every tool with the actions that it takes.
 
 A path that is in none of these tables fails the laws, so whoever adds one says here what it does.
 """

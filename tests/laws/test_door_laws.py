@@ -11,7 +11,8 @@ from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.matrix.over_http_routes import Ask, asks
 from tests.matrix.over_http_server import Answer, Server, routes, serving
 from tests.matrix.over_http_world import furnish
-from tests.matrix.over_mcp_calls import Call, ask, calls
+from tests.matrix.over_mcp_calls import Call, ask, calls, missing
+from tests.matrix.over_mcp_checks import PROFILES
 from tests.matrix.world import NOW
 
 pytestmark = [pytest.mark.feature("C9"), pytest.mark.loopback]
@@ -95,6 +96,7 @@ def test_every_tool_says_what_it_does(server: Server) -> None:
         for one in calls(path, held, "user:alice")
     }
     assert asked == TOOLS.keys()
+    assert not {name for path, offer in PROFILES.items() for name in missing(offer, path, held)}
 
 
 def test_what_no_rule_denies_passes(server: Server) -> None:

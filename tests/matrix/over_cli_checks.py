@@ -57,7 +57,7 @@ def _writes(held: Held) -> tuple[tuple[str, ...], ...]:
 
 
 @contextmanager
-def _command_line(folder: Path, key: str | None) -> Generator[Callable[..., Answer]]:
+def command_line(folder: Path, key: str | None) -> Generator[Callable[..., Answer]]:
     """The command line on the home of a folder, as whoever has the key."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECTUM_")}
     environ |= {"HOME": str(folder / "user"), "XDG_CONFIG_HOME": str(folder / "config")}
@@ -75,7 +75,7 @@ def _spelled(owner: str) -> str:
 def owners_see_theirs(folder: Path) -> Iterator[str]:
     """Without this the other rules would be kept by a command line that shows nobody anything."""
     world = load(folder)
-    with _command_line(folder, world.secrets["alice"]) as line:
+    with command_line(folder, world.secrets["alice"]) as line:
         for words in (("recall", COMMON), ("memories", "list"), ("memories", "show", _active(world, "user:alice"))):
             said = line(*words)
             if canary("user:alice", "active") not in said.out:
@@ -86,7 +86,7 @@ def nothing_shown(folder: Path) -> Iterator[str]:
     """A command for another's vault is refused and shows no word of it, nor does one that names another's ids."""
     world = load(folder)
     for caller in _CALLERS:
-        with _command_line(folder, world.secrets[caller]) as line:
+        with command_line(folder, world.secrets[caller]) as line:
             for owner in OWNERS:
                 if owner not in oracle.RIGHTS.get(caller, {}):
                     yield from _shown(line, caller, owner, world.held[owner])
@@ -109,7 +109,7 @@ def nothing_changed(folder: Path) -> Iterator[str]:
     world = load(folder)
     before = _state(folder)
     for caller in _CALLERS:
-        with _command_line(folder, world.secrets[caller]) as line:
+        with command_line(folder, world.secrets[caller]) as line:
             for words in _writes(world.held["user:alice"]):
                 if line(*words, "--user", "alice").code == 0:
                     yield f"{caller} may {' '.join(words[:2])} for alice"
@@ -123,7 +123,7 @@ def no_difference(folder: Path) -> Iterator[str]:
     """Whether somebody is there cannot be told: the refusal of one who is and of one who is not is the same."""
     world = load(folder)
     for caller in ("bob", "grace"):
-        with _command_line(folder, world.secrets[caller]) as line:
+        with command_line(folder, world.secrets[caller]) as line:
             for words in _reads(world.held["user:alice"]):
                 there, not_there = (line(*words, "--user", name) for name in ("alice", _MAKES_NO_PERSON))
                 told = (there.out + there.err).replace("alice", _MAKES_NO_PERSON)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.errors import InvalidInput, RecollectumError
+from recollectum.domain.errors import Denied, InvalidInput, RecollectumError
 from recollectum.domain.ids import Clock, system_clock
 from recollectum.doors.hook.events import HookEvent, Moment, as_fields, output, read_event
 from recollectum.doors.hook.injection import PROMPT_TOKENS, START_TOKENS, Injection, inject_at_prompt, inject_at_start
@@ -107,6 +107,10 @@ class HookResponder:
             prompt = self._unrecorded(event, talk)
         try:
             return output(event, self._context(asked, event, talk))
+        except Denied as error:
+            # A rule forbids the memory to this agent; its conversation goes on without.
+            self._trouble("answer", error)
+            return {}
         finally:
             self._later(asked, event, prompt)
 

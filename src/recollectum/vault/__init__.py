@@ -16,7 +16,7 @@ refresh        syncs changed files before a search and at session start
 erasure        erases the physical remains of destroyed rows
 messages       appends messages to sessions
 files          reads a person's files; the runtime's caches of them
-intake         checks and redacts text before it is written
+intake         admits text before it is written: cleaned, without secrets, checked and with its trust
 access         API keys, grants and people
 memories       saves, changes and reads memories
 retention      life cycle, trash and quarantine

@@ -36,7 +36,7 @@ def test_four_processes_add_to_one_session_without_gaps_or_doubles(tmp_path: Pat
     assert [one["busy"] for one in told] == [0] * 4
     with Recollectum(home) as r:
         chat = r.vault("user:ann").sessions.open(channel="test", agent="main")
-        said = chat.after(limit=1000)
+        said = chat.transcript(limit=1000)
     assert [message.position for message in said] == list(range(1, 401))
     assert {message.content for message in said} == {f"p{p} says {number}" for p in range(4) for number in range(100)}
     with only_vault(home) as database:

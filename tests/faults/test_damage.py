@@ -159,7 +159,7 @@ def _read_all(path: Path, key: bytes | None) -> None:
     with standing(path, SqliteOptions(key=key)) as at:
         for memory in at.vault.memories.page(limit=1000):
             at.vault.memories.history(memory.id)
-        at.vault.sessions.open(channel="test", agent="main").after(limit=1000)
+        at.vault.sessions.open(channel="test", agent="main").transcript(limit=1000)
         at.vault.recall(CANARY)
         if found := disagreements(at.database):
             raise Damaged(f"{path} is damaged; restore a backup ({found[0].splitlines()[0]})")

@@ -38,7 +38,7 @@ def _texts(place: Path, encryption: str) -> set[str]:
     with open_home(place, Turning(), encryption=encryption) as home:
         found: set[str] = set()
         before: str | None = None
-        while page := home.vault(ANN).memories.page(before=before, limit=500):
+        while page := home.vault(ANN).memories.page(cursor=before, limit=500):
             found |= {memory.content for memory in page}
             before = page[-1].id
         return found

@@ -192,6 +192,7 @@ ENTRIES: dict[str, Entry] = {
     "chat.add (extra)": lambda w, t: w.chat("d").add("user", "more", extra={"about": t}),
     "chat.add (speaker)": lambda w, t: w.chat("e").add("user", "more", speaker=t),
     "chat.add_many": lambda w, t: w.chat("f").add_many([NewMessage(role="user", content=t)]),
+    "vault.learn": lambda w, t: w.vault.learn([{"role": "user", "content": t}], channel="learned"),
     "chat.record_call": _record_call,
     "chat.describe": lambda w, t: w.chat("g").describe(title=t),
     "chat.describe (summary)": lambda w, t: w.chat("h").describe(summary=t),

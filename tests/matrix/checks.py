@@ -104,7 +104,7 @@ def contents(home: Recollectum, owner: str) -> str:
     vault = home.vault(owner)
     memories = [vault.memories.page(state=state, limit=1000) for state in oracle.PAGES]
     sessions = vault.sessions.page(limit=1000)
-    messages = [vault.sessions.get(session.id).after() for session in sessions]
+    messages = [vault.sessions.get(session.id).transcript() for session in sessions]
     return repr(
         (
             memories,

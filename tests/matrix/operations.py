@@ -137,7 +137,7 @@ def _session_reads(held: Held) -> Iterator[Attempt]:
             "summaries.find": (lambda v, i=id_: v.sessions.summaries.find(i), NOTHING),
             "chat.info": (lambda v, i=id_: v.sessions.get(i).info(), shows),
             "chat.messages": (lambda v, i=id_: v.sessions.get(i).messages(), shows),
-            "chat.after": (lambda v, i=id_: v.sessions.get(session_id=i).after(), shows),
+            "chat.transcript": (lambda v, i=id_: v.sessions.get(session_id=i).transcript(), shows),
             "chat.window": (lambda v, i=id_: v.sessions.get(i).window(), shows),
         }
         for name, (run, shown) in calls.items():
@@ -237,6 +237,8 @@ def _upkeep() -> Iterator[Attempt]:
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
     for name, run in _going_back().items():
         yield Attempt(name=name, permission="write", run=lambda v, r=run: _tried(lambda: r(v)))
+    learned = [{"role": "user", "content": "Remember that the boat is red."}]
+    yield Attempt(name="vault.learn", permission="write", run=lambda v: v.learn(learned))
     yield Attempt(name="index.rebuild", permission="write", run=lambda v: v.admin.index.rebuild())
     yield Attempt(name="lifecycle.accept_clock", permission="write", run=lambda v: v.admin.lifecycle.accept_clock())
     yield Attempt(name="lifecycle.run", permission="write", run=lambda v: v.admin.lifecycle.run())

@@ -255,15 +255,15 @@ def test_a_context_holds_nothing_that_is_no_longer_true(vault: Vault, clock: Tur
 _ODD: dict[str, Callable[[Vault], object]] = {
     "memories.get": lambda vault: vault.memories.get("\ud800"),
     "memories.find": lambda vault: vault.memories.find("\ud800"),
-    "memories.page": lambda vault: vault.memories.page(before="\ud800"),
+    "memories.page": lambda vault: vault.memories.page(cursor="\ud800"),
     "memories.as_of": lambda vault: vault.memories.as_of(START.replace(tzinfo=None)),
     "memories.save": lambda vault: vault.memories.save("new", message_id="\ud800"),
     "sessions.get": lambda vault: vault.sessions.get("\ud800"),
     "sessions.page": lambda vault: vault.sessions.page(key_prefix="\ud800"),
     "events.of": lambda vault: vault.admin.events.of("\ud800"),
-    "events.page": lambda vault: vault.admin.events.page(before=10**30),
-    "chat.after": lambda vault: vault.sessions.open().after(10**30),
-    "chat.messages": lambda vault: vault.sessions.open().messages(before=10**30),
+    "events.page": lambda vault: vault.admin.events.page(cursor=str(10**30)),
+    "chat.transcript": lambda vault: vault.sessions.open().transcript(cursor=str(10**30)),
+    "chat.messages": lambda vault: vault.sessions.open().messages(cursor=str(10**30)),
     "recall": lambda vault: vault.recall("one", session_id="\ud800"),
 }
 

@@ -40,7 +40,7 @@ def grow(path: Path, data: bytes, vault: Vault) -> tuple[int, int]:
 
 def messages(vault: Vault) -> list[Message]:
     (session,) = vault.sessions.page()
-    return vault.sessions.get(session.id).after()
+    return vault.sessions.get(session.id).transcript()
 
 
 def claude(number: int, role: str, content: object, **more: object) -> dict[str, object]:
@@ -147,7 +147,7 @@ def test_ours(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
     assert grow(path, said[2].replace(b"remark", b"remork"), vault) == (0, 1)
     assert grow(path, said[2] + said[3] + end, vault) == (2, 0)
     assert [one.text for one in messages(vault)] == [f"remark {number}" for number in range(4)]
-    assert [one.id for one in messages(vault)] == [one.id for one in chat.after()]
+    assert [one.id for one in messages(vault)] == [one.id for one in chat.transcript()]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollectum.domain.hit import IndexHealth
     from recollectum.domain.models.language_model import Estimate
     from recollectum.domain.note import Note, NoteFolder, SyncReport
+    from recollectum.domain.page import Page
     from recollectum.domain.proposal import Finding, Proposal
     from recollectum.domain.transcript import FollowedPath, TranscriptReport
     from recollectum.models.language.port import LanguageModel
@@ -143,15 +144,15 @@ class AsyncConsolidation:
         """End the conversations that rest and were read to their end, where the settings want it; how many."""
         return await asyncio.to_thread(lambda: self._service().end_idle())
 
-    async def jobs(self, *, state: str | None = None, before: str | None = None, limit: int = 50) -> list[Job]:
-        """The newest jobs before an id: waiting, claimed, done or failed."""
-        return await asyncio.to_thread(lambda: self._service().jobs(state=state, before=before, limit=limit))
+    async def jobs(self, *, state: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
+        """The newest jobs: waiting, claimed, done or failed."""
+        return await asyncio.to_thread(lambda: self._service().jobs(state=state, cursor=cursor, limit=limit))
 
     async def runs(
-        self, *, session_id: str | None = None, before: str | None = None, limit: int = 50
-    ) -> list[ConsolidationRun]:
-        """The newest readings before an id, of one session or of all."""
-        return await asyncio.to_thread(lambda: self._service().runs(session_id=session_id, before=before, limit=limit))
+        self, *, session_id: str | None = None, cursor: str | None = None, limit: int = 50
+    ) -> Page[ConsolidationRun]:
+        """The newest readings of one session or of all."""
+        return await asyncio.to_thread(lambda: self._service().runs(session_id=session_id, cursor=cursor, limit=limit))
 
     async def revert(self, run_id: str) -> Reverted:
         """Take back what one reading did to memories; what somebody changed since is left as it is."""
@@ -164,9 +165,9 @@ class AsyncEvents:
     def __init__(self, service: Callable[[], Events]) -> None:
         self._service = service
 
-    async def page(self, *, type: str | None = None, before: int | None = None, limit: int = 50) -> list[Event]:
-        """The newest events before a number, all or of one type."""
-        return await asyncio.to_thread(lambda: self._service().page(type=type, before=before, limit=limit))
+    async def page(self, *, type: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
+        """The newest events, all or of one type."""
+        return await asyncio.to_thread(lambda: self._service().page(type=type, cursor=cursor, limit=limit))
 
     async def of(self, subject_id: str) -> list[Event]:
         """Everything that happened to one memory or session, oldest first."""
@@ -260,9 +261,9 @@ class AsyncNotes:
         """The folders that are followed, by path."""
         return await asyncio.to_thread(lambda: self._service().folders())
 
-    async def page(self, *, after: int = 0, limit: int = 50) -> list[Note]:
-        """The notes that follow a number, in the order in which they came."""
-        return await asyncio.to_thread(lambda: self._service().page(after=after, limit=limit))
+    async def page(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
+        """The notes in the order in which they came."""
+        return await asyncio.to_thread(lambda: self._service().page(cursor=cursor, limit=limit))
 
     async def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:
         """Bring the vault up to what lies in the folders now; `progress` is told how many files were seen to."""
@@ -298,10 +299,10 @@ class AsyncReview:
         self._service = service
 
     async def page(
-        self, *, decision: str = Decision.WAITING, before: str | None = None, limit: int = 50
-    ) -> list[Proposal]:
-        """The newest proposals before an id: waiting, approved, rejected, or stale."""
-        return await asyncio.to_thread(lambda: self._service().page(decision=decision, before=before, limit=limit))
+        self, *, decision: str = Decision.WAITING, cursor: str | None = None, limit: int = 50
+    ) -> Page[Proposal]:
+        """The newest proposals: waiting, approved, rejected, or stale."""
+        return await asyncio.to_thread(lambda: self._service().page(decision=decision, cursor=cursor, limit=limit))
 
     async def get(self, proposal_id: str) -> Proposal:
         """The proposal with that id; when what it is about has changed or gone, it is stale."""

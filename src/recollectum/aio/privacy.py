@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollectum.domain.memory import Memory
+    from recollectum.domain.page import Page
     from recollectum.storage.tables.trail.quarantines import Quarantine
     from recollectum.storage.tables.trail.sweeps import Sweep
     from recollectum.vault.admin import VaultPrivacy
@@ -123,9 +124,9 @@ class AsyncTrash:
         """Take the steps that are due and report them; before this vault's first destruction a person must agree."""
         return await asyncio.to_thread(lambda: self._service().sweep(agreed=agreed))
 
-    async def reports(self, *, before: int | None = None, limit: int = 50) -> list[Sweep]:
-        """The newest reports of sweeps before a number: counts, no content."""
-        return await asyncio.to_thread(lambda: self._service().reports(before=before, limit=limit))
+    async def reports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Sweep]:
+        """The newest reports of sweeps: counts, no content."""
+        return await asyncio.to_thread(lambda: self._service().reports(cursor=cursor, limit=limit))
 
 
 class AsyncUndo:

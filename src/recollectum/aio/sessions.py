@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
+    from recollectum.domain.page import Page
     from recollectum.domain.session import Checkpoint, Session, SessionKey, Summary
     from recollectum.models.language.port import LanguageModel
     from recollectum.storage.tables.content.imports import Import
@@ -66,9 +67,9 @@ class AsyncSessions:
         found = await asyncio.to_thread(lambda: self._service().get(session_id))
         return AsyncChat(lambda: found)
 
-    async def page(self, *, before: str | None = None, key_prefix: str | None = None, limit: int = 50) -> list[Session]:
-        """The newest sessions before an id, all or those whose key begins with a text."""
-        return await asyncio.to_thread(lambda: self._service().page(before=before, key_prefix=key_prefix, limit=limit))
+    async def page(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
+        """The newest sessions, all or those whose key begins with a text."""
+        return await asyncio.to_thread(lambda: self._service().page(key_prefix=key_prefix, cursor=cursor, limit=limit))
 
     async def delete(self, session_id: str) -> bool:
         """Destroy a session and its messages; True when no byte of it is left in the vault's files."""
@@ -145,13 +146,13 @@ class AsyncChat:
         """The session as it stands now."""
         return await asyncio.to_thread(lambda: self._service().info())
 
-    async def messages(self, *, before: int | None = None, limit: int = 50) -> list[Message]:
-        """The last messages before a position, in order."""
-        return await asyncio.to_thread(lambda: self._service().messages(before=before, limit=limit))
+    async def messages(self, *, cursor: str | None = None, limit: int = 50) -> Page[Message]:
+        """The last messages, in order; `next` leads to those before them."""
+        return await asyncio.to_thread(lambda: self._service().messages(cursor=cursor, limit=limit))
 
-    async def after(self, position: int = 0, *, limit: int = 500) -> list[Message]:
-        """The messages that follow a position, in order: how to read a session from its beginning."""
-        return await asyncio.to_thread(lambda: self._service().after(position, limit=limit))
+    async def transcript(self, *, cursor: str | None = None, limit: int = 500) -> Page[Message]:
+        """The messages from the first on, in order; `next` leads to those that follow."""
+        return await asyncio.to_thread(lambda: self._service().transcript(cursor=cursor, limit=limit))
 
     async def window(self, turns: int = 30) -> list[Message]:
         """The last turns whole: from a user's message to the end, tool calls with their results."""

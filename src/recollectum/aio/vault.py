@@ -12,9 +12,10 @@ from recollectum.aio.admin import AsyncVaultAdmin
 from recollectum.aio.privacy import AsyncVaultPrivacy
 from recollectum.aio.sessions import AsyncSessions
 from recollectum.domain.memory import State
+from recollectum.domain.session import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime, timedelta
     from pathlib import Path
 
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from recollectum.domain.learning import Learning, LearningsReport
     from recollectum.domain.memory import Citation, Memory, SaveResult
     from recollectum.domain.message import ToolUse
+    from recollectum.domain.page import Page
+    from recollectum.vault.consolidation.learn import LearnResult
     from recollectum.vault.contacts.service import Contacts
     from recollectum.vault.intake.draft import Draft
+    from recollectum.vault.intake.new_message import NewMessage
     from recollectum.vault.learnings.service import Learnings
     from recollectum.vault.memories.history import History
     from recollectum.vault.memories.service import Memories
@@ -142,6 +146,24 @@ class AsyncVault:
             )
         )
 
+    async def learn(
+        self,
+        messages: Iterable[Mapping[str, object] | NewMessage],
+        *,
+        session_id: str | None = None,
+        channel: str = MAIN,
+        agent: str = MAIN,
+    ) -> LearnResult:
+        """Record messages of a conversation, and turn what is new in it into memories and proposals.
+
+        A message is a mapping with `role` and `content`, as chat APIs write it; one whose `id` is known already is not
+        recorded again. Without a session the open one of the channel and the agent is used. Without a language model
+        rules read the conversation, which propose and do not write.
+        """
+        return await asyncio.to_thread(
+            lambda: self._service().learn(messages, session_id=session_id, channel=channel, agent=agent)
+        )
+
 
 class AsyncMemories:
     """The memories of one vault."""
@@ -205,15 +227,15 @@ class AsyncMemories:
         state: str = State.ACTIVE,
         kind: str | None = None,
         key_prefix: str | None = None,
-        before: str | None = None,
+        cursor: str | None = None,
         limit: int = 50,
-    ) -> list[Memory]:
-        """The newest memories in one state, before an id: active, archived, or soft_deleted (the trash).
+    ) -> Page[Memory]:
+        """The newest memories in one state: active, archived, or soft_deleted (the trash).
 
         With `key_prefix`, only active memories whose key begins with it, found by an index.
         """
         return await asyncio.to_thread(
-            lambda: self._service().page(state=state, kind=kind, key_prefix=key_prefix, before=before, limit=limit)
+            lambda: self._service().page(state=state, kind=kind, key_prefix=key_prefix, cursor=cursor, limit=limit)
         )
 
     async def edit(
@@ -271,12 +293,12 @@ class AsyncLearnings:
         agent: str | None = None,
         shared: bool = False,
         category: str | None = None,
-        before: str | None = None,
+        cursor: str | None = None,
         limit: int = 50,
-    ) -> list[Learning]:
-        """The newest learnings of an agent and those that all agents share, before an id; or the shared ones alone."""
+    ) -> Page[Learning]:
+        """The newest learnings of an agent and those that all agents share; or the shared ones alone."""
         return await asyncio.to_thread(
-            lambda: self._service().page(agent=agent, shared=shared, category=category, before=before, limit=limit)
+            lambda: self._service().page(agent=agent, shared=shared, category=category, cursor=cursor, limit=limit)
         )
 
     async def remove(self, memory_id: str) -> Learning:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker, derived_id
 from recollectum.domain.message import Message
+from recollectum.domain.page import every
 from recollectum.domain.session import Session, SessionKey
 from recollectum.transfer import gemini, jsonl
 from recollectum.transfer.jsonl import Damage
@@ -73,10 +74,7 @@ def _report(adopted: AdoptResult, damage: tuple[Damage, ...] = ()) -> ImportRepo
 
 
 def _whole(chat: Chat) -> Iterator[Message]:
-    position = 0
-    while batch := chat.after(position, limit=_BATCH):
-        yield from batch
-        position = batch[-1].position
+    yield from every(lambda cursor: chat.transcript(cursor=cursor, limit=_BATCH))
 
 
 def placeholder_session(messages: tuple[Message, ...]) -> Session:

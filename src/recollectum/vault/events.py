@@ -3,6 +3,7 @@
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.enums import parse_enum
 from recollectum.domain.event import Event, EventType
+from recollectum.domain.page import Page, number_of
 from recollectum.policy.actions import Action
 from recollectum.storage.tables.trail import events
 from recollectum.vault.gate import Gate, operation
@@ -22,11 +23,13 @@ class Events:
         return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
-    def page(self, *, type: str | None = None, before: int | None = None, limit: int = 50) -> list[Event]:
-        """The newest events before a number, all or of one type."""
+    def page(self, *, type: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
+        """The newest events, all or of one type."""
         wanted = None if type is None else parse_enum(EventType, type, "event type")
         size = check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size))
+        before = number_of(cursor)
+        found = self._runtime.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size + 1))
+        return Page.cut(found, size, lambda one: one.number)
 
     @operation(Action.EVENT_READ, Scope.USER)
     def of(self, subject_id: str) -> list[Event]:

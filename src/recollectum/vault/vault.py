@@ -1,16 +1,18 @@
 """Gives one caller one owner's vault: memories, sessions, recall and context, and the groups of the other services."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.hit import RecallResult
+from recollectum.domain.session import MAIN
 from recollectum.policy.actions import Action
 from recollectum.vault.admin import VaultAdmin, VaultPrivacy
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.memories.service import Memories
+from recollectum.vault.messages import direct_key
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.recall import RecallRequest, recall
 from recollectum.vault.runtime import VaultRuntime
@@ -19,6 +21,8 @@ from recollectum.vault.sessions.service import Sessions
 
 if TYPE_CHECKING:
     from recollectum.domain.context import Context
+    from recollectum.vault.consolidation.learn import LearnResult
+    from recollectum.vault.intake.new_message import NewMessage
     from recollectum.vault.learnings.service import Learnings
 
 
@@ -119,3 +123,24 @@ class Vault:
             mark=mark,
         )
         return build_context(self._runtime, wanted)
+
+    @operation(Action.SESSION_WRITE, Scope.USER, reads=True, also=(Action.CONSOLIDATION_RUN, Action.MEMORY_WRITE))
+    def learn(
+        self,
+        messages: "Iterable[Mapping[str, object] | NewMessage]",
+        *,
+        session_id: str | None = None,
+        channel: str = MAIN,
+        agent: str = MAIN,
+    ) -> "LearnResult":
+        """Record messages of a conversation, and turn what is new in it into memories and proposals.
+
+        A message is a mapping with `role` and `content`, as chat APIs write it; one whose `id` is known already is not
+        recorded again. Without a session the open one of the channel and the agent is used. Without a language model
+        rules read the conversation, which propose and do not write.
+        """
+        # Only now: few programs learn from conversations.
+        from recollectum.vault.consolidation.learn import learn  # noqa: PLC0415
+
+        place = direct_key(agent, channel, self._runtime)
+        return learn(self._runtime, messages, place, session_id)

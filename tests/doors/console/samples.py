@@ -142,7 +142,7 @@ def _heard(vault: Vault, text: str) -> str | None:
 
 
 def _said(chat: Chat) -> list[tuple[str, str]]:
-    return [(one.id, one.text) for one in chat.after() if one.role == "user"]
+    return [(one.id, one.text) for one in chat.transcript() if one.role == "user"]
 
 
 def _change(vault: Vault, day: int) -> None:
@@ -167,7 +167,7 @@ def _change(vault: Vault, day: int) -> None:
 def _propose(vault: Vault) -> None:
     by_text = {one.content[:12]: one for one in vault.memories.page(limit=100)}
     chat = vault.sessions.get(vault.sessions.page(limit=10)[0].id)
-    told = chat.after()[-1]
+    told = chat.transcript()[-1]
     piano = by_text["Piano lesson"]
     vault.admin.review.propose(
         [

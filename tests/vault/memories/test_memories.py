@@ -317,7 +317,7 @@ def test_pages_follow_each_other_without_gap_or_repetition(vault: Vault) -> None
     ]
     pages: list[str] = []
     before = None
-    while page := vault.memories.page(before=before, limit=7):
+    while page := vault.memories.page(cursor=before, limit=7):
         pages += [memory.id for memory in page]
         before = page[-1].id
     assert pages == [memory.id for memory in reversed(saved)]

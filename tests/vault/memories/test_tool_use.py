@@ -77,6 +77,6 @@ def test_memories_are_found_by_the_beginning_of_their_keys(vault: Vault) -> None
     vault.memories.forget(vault.memories.save("gone", key="graph_gone").id)
     found = vault.memories.page(key_prefix="graph_")
     assert [one.key for one in found] == ["graph_z9", "graph_b", "graph_a"]
-    assert [one.key for one in vault.memories.page(key_prefix="graph_", before=found[0].id, limit=1)] == ["graph_b"]
+    assert [one.key for one in vault.memories.page(key_prefix="graph_", cursor=found[0].id, limit=1)] == ["graph_b"]
     with pytest.raises(StepRefused, match="use active"):
         vault.memories.page(key_prefix="graph_", state="archived")

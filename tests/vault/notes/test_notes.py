@@ -10,6 +10,7 @@ from recollectum import Recollectum
 from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.note import SyncReport
+from recollectum.domain.page import every
 from recollectum.domain.trust import Trust
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import file_of
@@ -313,7 +314,7 @@ def test_many_files_come_in_several_transactions(vault: Vault, folder: Path) -> 
     assert vault.admin.notes.sync(seen.append).added == 100
     assert sum(seen) == 100
     assert len(seen) > 2
-    assert len(vault.admin.notes.page(limit=60) + vault.admin.notes.page(after=60, limit=60)) == 100
+    assert len(list(every(lambda cursor: vault.admin.notes.page(cursor=cursor, limit=60)))) == 100
 
 
 def test_the_index_is_made_again_with_its_notes(vault: Vault, folder: Path) -> None:

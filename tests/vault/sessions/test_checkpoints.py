@@ -24,33 +24,33 @@ def test_a_conversation_goes_on_from_a_checkpoint(vault: Vault, chat: Chat) -> N
     saved = vault.sessions.checkpoints.save(chat.id, "before")
     assert (saved.session_id, saved.position) == (chat.id, 5)
     chat.add("user", "the wrong way")
-    before = chat.after()
+    before = chat.transcript()
     went_on = vault.sessions.checkpoints.resume("before")
-    assert [one.text for one in went_on.after()] == [f"word {n}" for n in range(1, 6)]
+    assert [one.text for one in went_on.transcript()] == [f"word {n}" for n in range(1, 6)]
     went_on.add("user", "the right way")
     assert vault.sessions.open(channel="talk").id == went_on.id != chat.id
-    assert chat.after() == before
+    assert chat.transcript() == before
     assert chat.info().ended_at is not None
     # Once more, from the same place.
-    assert len(vault.sessions.checkpoints.resume("before").after()) == 5
+    assert len(vault.sessions.checkpoints.resume("before").transcript()) == 5
 
 
 @pytest.mark.feature("C18")
 def test_a_fork_says_where_it_comes_from(vault: Vault, chat: Chat) -> None:
-    source = chat.after()
+    source = chat.transcript()
     memory = vault.memories.save("word two matters", message_id=source[1].id).memory
     fork = vault.sessions.checkpoints.fork(chat.id, 3)
     info = fork.info()
     assert (str(info.key), info.message_count, copied_to(info)) == (str(chat.key), 3, 3)
     assert info.extra["forked_from"] == {"session_id": chat.id, "position": 3, "messages": 3}
-    copies = fork.after()
+    copies = fork.transcript()
     assert [one.extra[ORIGIN] for one in copies] == [one.id for one in source[:3]]
     assert not {one.id for one in copies} & {one.id for one in source}
     assert [one.created_at for one in copies] == [one.created_at for one in source[:3]]
     # What cites the original still finds it.
     assert vault.memories.get(memory.id).message_id == source[1].id
     again = vault.sessions.checkpoints.fork(fork.id, 2)
-    assert [one.extra[ORIGIN] for one in again.after()] == [one.id for one in source[:2]]
+    assert [one.extra[ORIGIN] for one in again.transcript()] == [one.id for one in source[:2]]
     assert copied_to(chat.info()) == 0
 
 
@@ -75,7 +75,7 @@ def test_a_fork_of_what_was_imported_does_not_speak_for_the_owner(vault: Vault) 
     )
     vault.sessions.adopt(Session(id="ses_old", key=SessionKey(), created_at=START, updated_at=START), [said])
     fork = vault.sessions.checkpoints.fork("ses_old", 1)
-    assert fork.after()[0].trust is Trust.IMPORTED
+    assert fork.transcript()[0].trust is Trust.IMPORTED
     assert vault.sessions.open_key(SessionKey()).id == fork.id
 
 

@@ -55,8 +55,8 @@ def test_messages_keep_their_order_and_their_estimates(vault: Vault) -> None:
     assert [message.position for message in said] == list(range(1, 121))
     assert all(message.token_estimate > 0 for message in said)
     assert [message.position for message in chat.messages(limit=3)] == [118, 119, 120]
-    assert [message.position for message in chat.messages(before=118, limit=2)] == [116, 117]
-    assert [message.position for message in chat.after(117)] == [118, 119, 120]
+    assert [message.position for message in chat.messages(cursor="118", limit=2)] == [116, 117]
+    assert [message.position for message in chat.transcript(cursor="117")] == [118, 119, 120]
 
 
 @pytest.mark.feature("A1")

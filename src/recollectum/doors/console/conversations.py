@@ -49,7 +49,7 @@ class MessageView:
 @router.get(PLACE)
 def listed(visit: CurrentVisit, before: str = "") -> Response:
     """The newest conversations."""
-    found = visit.vault.sessions.page(before=before or None, limit=_PAGE + 1)
+    found = visit.vault.sessions.page(cursor=before or None, limit=_PAGE + 1)
     shown_ones = found[:_PAGE]
     values = {
         "sessions": [(one, _first_words(visit.vault, one)) for one in shown_ones],
@@ -81,10 +81,10 @@ def one(
 
 def _chosen(chat: "Chat", at: int | None, after: int | None, before: int | None) -> list[Message]:
     if at is not None:
-        return chat.after(max(0, min(at, 2**40) - _LEAD), limit=_MESSAGES)
+        return chat.transcript(cursor=str(max(0, min(at, 2**40) - _LEAD)), limit=_MESSAGES)
     if after is not None:
-        return chat.after(max(0, min(after, 2**40)), limit=_MESSAGES)
-    return chat.messages(before=before, limit=_MESSAGES)
+        return chat.transcript(cursor=str(max(0, min(after, 2**40))), limit=_MESSAGES)
+    return chat.messages(cursor=None if before is None else str(before), limit=_MESSAGES)
 
 
 def _span(start: str | None, end: str | None) -> tuple[int, int] | None:
@@ -115,5 +115,5 @@ def _spelled(value: Json) -> str:
 def _first_words(vault: "Vault", session: "Session") -> str:
     if session.summary:
         return clipped(session.summary, 200)
-    first = vault.sessions.get(session.id).after(0, limit=1)
+    first = vault.sessions.get(session.id).transcript(limit=1)
     return clipped(first[0].text, 200) if first else ""

@@ -51,7 +51,7 @@ def origins_of(vault: Vault, memory: Memory) -> list[MemoryOrigin]:
 
 def _message(vault: Vault, place: Citation) -> Message | None:
     try:
-        said = vault.sessions.get(place.session_id).after(place.position - 1, limit=1)
+        said = vault.sessions.get(place.session_id).transcript(cursor=str(place.position - 1), limit=1)
     except NotFound:
         # Deleted since the places were read.
         return None
@@ -96,7 +96,7 @@ class VersionView:
 def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", before: str = "") -> Response:
     """The newest memories in one state."""
     vault = visit.vault
-    found = vault.memories.page(state=state, kind=kind or None, before=before or None, limit=_PAGE + 1)
+    found = vault.memories.page(state=state, kind=kind or None, cursor=before or None, limit=_PAGE + 1)
     shown = found[:_PAGE]
     more = urlencode({"state": state, "kind": kind, "before": shown[-1].id}) if len(found) > _PAGE else ""
     counts = vault.admin.totals().memories

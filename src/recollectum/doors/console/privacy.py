@@ -9,6 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.memory import State
+from recollectum.domain.page import every
 from recollectum.doors.console.page_requests import (
     ROOT,
     CheckedForm,
@@ -36,33 +37,24 @@ def export_lines(vault: Vault) -> Iterator[bytes]:
     yield _line("vault", {"owner": vault.owner, "at": vault.admin.clock().now, "form": 1})
     yield from _memories(vault)
     yield from _sessions(vault)
-    before: int | None = None
-    while page := vault.admin.events.page(before=before, limit=_PAGE):
-        yield from (_line("event", one) for one in page)
-        before = page[-1].number
+    for event in every(lambda cursor: vault.admin.events.page(cursor=cursor, limit=_PAGE)):
+        yield _line("event", event)
 
 
 def _memories(vault: Vault) -> Iterator[bytes]:
     for state in _STATES:
-        before: str | None = None
-        while page := vault.memories.page(state=state, before=before, limit=_PAGE):
-            for memory in page:
-                past = vault.memories.history(memory.id).versions[:-1] if state is not State.SOFT_DELETED else ()
-                yield _line("memory", memory)
-                yield from (_line("version", one) for one in past)
-            before = page[-1].id
+        for memory in every(lambda cursor, state=state: vault.memories.page(state=state, cursor=cursor, limit=_PAGE)):
+            past = vault.memories.history(memory.id).versions[:-1] if state is not State.SOFT_DELETED else ()
+            yield _line("memory", memory)
+            yield from (_line("version", one) for one in past)
 
 
 def _sessions(vault: Vault) -> Iterator[bytes]:
-    before: str | None = None
-    while page := vault.sessions.page(before=before, limit=_PAGE):
-        for session in page:
-            yield _line("session", session)
-            chat, position = vault.sessions.get(session.id), 0
-            while said := chat.after(position, limit=_PAGE):
-                yield from (_line("message", one) for one in said)
-                position = said[-1].position
-        before = page[-1].id
+    for session in every(lambda cursor: vault.sessions.page(cursor=cursor, limit=_PAGE)):
+        yield _line("session", session)
+        chat = vault.sessions.get(session.id)
+        for said in every(lambda cursor, chat=chat: chat.transcript(cursor=cursor, limit=_PAGE)):
+            yield _line("message", said)
 
 
 def _line(sort: str, value: object) -> bytes:

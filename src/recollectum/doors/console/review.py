@@ -38,7 +38,7 @@ class ProposalView:
 @router.get(PLACE)
 def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = "") -> Response:
     """The newest proposals of one decision."""
-    found = visit.vault.admin.review.page(decision=decision, before=before or None, limit=_PAGE + 1)
+    found = visit.vault.admin.review.page(decision=decision, cursor=before or None, limit=_PAGE + 1)
     values = {
         "tabs": [(one.value, name) for one, name in TABS],
         "decision": decision,

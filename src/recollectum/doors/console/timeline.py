@@ -86,16 +86,16 @@ def undo(visit: CurrentVisit, sent: CheckedForm) -> Response:
 
 
 def _since(vault: "Vault", begins: datetime) -> Iterator[Event]:
-    before: int | None = None
+    cursor = None
     for _ in range(_MOST // _PAGE):
-        page = vault.admin.events.page(before=before, limit=_PAGE)
+        page = vault.admin.events.page(cursor=cursor, limit=_PAGE)
         for event in page:
             if event.at < begins:
                 return
             yield event
-        if len(page) < _PAGE:
+        cursor = page.next
+        if cursor is None:
             return
-        before = page[-1].number
 
 
 def _done_steps(visit: Visit) -> Iterator[DoneStep]:

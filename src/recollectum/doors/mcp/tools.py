@@ -72,10 +72,9 @@ def list_memories(guest: McpClient, given: Arguments) -> ToolAnswer:
     """The newest memories in one state."""
     limit = given.get("limit", _LISTED)
     state = given.get("state", State.ACTIVE.value)
-    found = guest.vault.memories.page(state=state, kind=given.get("kind"), before=given.get("before"), limit=limit)
-    following = found[-1].id if len(found) == limit else None
+    found = guest.vault.memories.page(state=state, kind=given.get("kind"), cursor=given.get("before"), limit=limit)
     shown = fence_texts([memory_text(one) for one in found], f"No memories are {state}.")
-    return ToolAnswer(shown, {"memories": [memory_json(one) for one in found], "next": following})
+    return ToolAnswer(shown, {"memories": [memory_json(one) for one in found], "next": found.next})
 
 
 def forget(guest: McpClient, given: Arguments) -> ToolResult:
@@ -107,7 +106,7 @@ def sessions(guest: McpClient, given: Arguments) -> ToolAnswer:
         return ToolAnswer(
             shown, {"sessions": [session_json(chat.info())], "messages": [message_json(one) for one in said]}
         )
-    found = guest.vault.sessions.page(before=given.get("before"), limit=limit)
+    found = guest.vault.sessions.page(cursor=given.get("before"), limit=limit)
     lines = [f"{one.id} · {one.updated_at.date()} · {one.message_count} messages" for one in found]
     shown = "\n".join(lines) or "There are no conversations."
     return ToolAnswer(shown, {"sessions": [session_json(one) for one in found], "messages": []})

@@ -31,7 +31,7 @@ def list_events(
     owner: OwnerQuery = None,
 ) -> Response:
     """What happened. Events name things by id and never repeat what they say."""
-    before = decode_row_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).admin.events.page(type=type_, before=before, limit=limit)
-    following = encode_cursor(_LIST, found[-1].number) if len(found) == limit else None
+    place = decode_row_cursor(_LIST, cursor)
+    found = visitor_of(request).vault(owner).admin.events.page(type=type_, cursor=place, limit=limit)
+    following = encode_cursor(_LIST, found.next)
     return json_response({"events": found, "next": following})

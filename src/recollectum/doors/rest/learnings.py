@@ -33,10 +33,10 @@ def list_learnings(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest learnings of an agent and those that all agents share."""
-    before = decode_cursor(_LIST, cursor)
+    place = decode_cursor(_LIST, cursor)
     vault = visitor_of(request).vault(owner)
-    found = vault.learnings.page(agent=agent, category=category, before=before, limit=limit)
-    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    found = vault.learnings.page(agent=agent, category=category, cursor=place, limit=limit)
+    following = encode_cursor(_LIST, found.next)
     return json_response({"learnings": found, "next": following})
 
 
@@ -53,7 +53,7 @@ def add_learning(
         return {"id": learnings.add(body.text, body.category, agent=agent, shared=body.shared).id}
 
     def show(done: StoredResult) -> Response:
-        found = learnings.page(agent=agent, shared=body.shared, before=f"{done['id']}~", limit=1)
+        found = learnings.page(agent=agent, shared=body.shared, cursor=f"{done['id']}~", limit=1)
         if not found or found[0].id != done["id"]:
             raise NotFound("that learning is there no more")
         return json_response({"learning": found[0]})

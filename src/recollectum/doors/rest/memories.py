@@ -80,9 +80,9 @@ def list_memories(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest memories in one state; `next` leads to older ones."""
-    before = decode_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).memories.page(state=state, kind=kind, before=before, limit=limit)
-    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    place = decode_cursor(_LIST, cursor)
+    found = visitor_of(request).vault(owner).memories.page(state=state, kind=kind, cursor=place, limit=limit)
+    following = encode_cursor(_LIST, found.next)
     return json_response({"memories": found, "next": following})
 
 

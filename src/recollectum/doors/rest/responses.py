@@ -11,6 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from recollectum.domain.errors import NotFound
+from recollectum.domain.page import Cursor
 from recollectum.doors.http.problems import MEDIA_TYPE
 from recollectum.doors.json_values import to_json
 
@@ -72,8 +73,10 @@ CursorQuery = Annotated[
 ]
 
 
-def encode_cursor(of: str, place: str | int) -> str:
-    """The cursor that follows a place in one list."""
+def encode_cursor(of: str, place: Cursor | None) -> str | None:
+    """The cursor of the page that follows in one list; None when there is none."""
+    if place is None:
+        return None
     return base64.urlsafe_b64encode(f"{of}:{place}".encode()).decode().rstrip("=")
 
 
@@ -91,14 +94,14 @@ def decode_cursor(of: str, cursor: str | None) -> str | None:
     return place
 
 
-def decode_row_cursor(of: str, cursor: str | None) -> int | None:
+def decode_row_cursor(of: str, cursor: str | None) -> str | None:
     """The same for a list that counts its rows."""
     place = decode_cursor(of, cursor)
     if place is None:
         return None
     if not (place.isascii() and place.isdigit() and len(place) < 19):
         raise _unknown_cursor()
-    return int(place)
+    return place
 
 
 def _unknown_cursor() -> NotFound:

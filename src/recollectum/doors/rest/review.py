@@ -31,9 +31,9 @@ def list_proposals(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest proposals."""
-    before = decode_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).admin.review.page(decision=decision, before=before, limit=limit)
-    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    place = decode_cursor(_LIST, cursor)
+    found = visitor_of(request).vault(owner).admin.review.page(decision=decision, cursor=place, limit=limit)
+    following = encode_cursor(_LIST, found.next)
     return json_response({"proposals": found, "next": following})
 
 

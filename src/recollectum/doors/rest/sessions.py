@@ -41,9 +41,9 @@ def list_sessions(
     owner: OwnerQuery = None,
 ) -> Response:
     """The newest conversations, all or those whose key begins with a text."""
-    before = decode_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).sessions.page(before=before, key_prefix=key_prefix, limit=limit)
-    following = encode_cursor(_LIST, found[-1].id) if len(found) == limit else None
+    place = decode_cursor(_LIST, cursor)
+    found = visitor_of(request).vault(owner).sessions.page(cursor=place, key_prefix=key_prefix, limit=limit)
+    following = encode_cursor(_LIST, found.next)
     return json_response({"sessions": found, "next": following})
 
 
@@ -75,9 +75,9 @@ def list_messages(
     request: Request, session_id: IdPath, limit: Limit = 50, cursor: CursorQuery = None, owner: OwnerQuery = None
 ) -> Response:
     """The last messages of a conversation in their order; `next` leads to those before them."""
-    before = decode_row_cursor(_MESSAGES, cursor)
-    found = visitor_of(request).vault(owner).sessions.get(session_id).messages(before=before, limit=limit)
-    following = encode_cursor(_MESSAGES, found[0].position) if len(found) == limit and found[0].position > 1 else None
+    place = decode_row_cursor(_MESSAGES, cursor)
+    found = visitor_of(request).vault(owner).sessions.get(session_id).messages(cursor=place, limit=limit)
+    following = encode_cursor(_MESSAGES, found.next)
     return json_response({"messages": found, "next": following})
 
 
@@ -112,7 +112,7 @@ def add_message(
 
     def show(done: StoredResult) -> Response:
         position = done["position"]
-        found = kept or (chat.after(position - 1, limit=1) if isinstance(position, int) else [])
+        found = kept or (chat.transcript(cursor=str(position - 1), limit=1) if isinstance(position, int) else [])
         return json_response({"message": found[0]})
 
     where = f"message {session_id}"

@@ -9,6 +9,7 @@ from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.models.language_model import Estimate, Prompt
+from recollectum.domain.page import Page
 from recollectum.domain.proposal import Finding
 from recollectum.domain.session import Session
 from recollectum.models.language.port import LanguageModel
@@ -55,6 +56,15 @@ def _load_prompts(runtime: VaultRuntime, model: LanguageModel, session_id: str) 
         yield from list_prompts(snapshot, model, runtime.settings.consolidation.instructions)
 
 
+def note_job(tx: Tx, session: Session, reading: ClockReading, runtime: VaultRuntime) -> str | None:
+    """The job of a session, ready to be tried at once; None when there is nothing unread."""
+    if session.message_count <= runs.read_to(tx, session.id):
+        return None
+    job = enqueue_job(tx, runtime, session.id, session.message_count, reading)
+    jobs.rearm(tx, job.id, reading.now)
+    return job.id
+
+
 class Consolidation:
     """How the conversations of one vault become memories and proposals."""
 
@@ -71,7 +81,7 @@ class Consolidation:
         """Read one conversation now, as far as nobody has; asked again, it reads only what is new."""
 
         def change(tx: Tx, reading: ClockReading) -> str | None:
-            return self._note(tx, get_session(tx, session_id), reading)
+            return note_job(tx, get_session(tx, session_id), reading, self._runtime)
 
         job_id = self._runtime.write(change)
         return run_job(self._runtime, job_id) if job_id else ConsolidationOutcome(session_id=session_id)
@@ -104,7 +114,7 @@ class Consolidation:
         def change(tx: Tx, reading: ClockReading) -> str | None:
             session = get_session(tx, session_id)
             self._end(tx, session, reading)
-            return self._note(tx, session, reading)
+            return note_job(tx, session, reading, self._runtime)
 
         job_id = self._runtime.write(change)
         self._runtime.session_cache.clear()
@@ -157,18 +167,20 @@ class Consolidation:
         return ended
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
-    def jobs(self, *, state: str | None = None, before: str | None = None, limit: int = 50) -> list[Job]:
-        """The newest jobs before an id: waiting, claimed, done or failed."""
+    def jobs(self, *, state: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
+        """The newest jobs: waiting, claimed, done or failed."""
         size, wanted = check_limit(limit, MAX_PAGE), None if state is None else parse_enum(JobState, state, "state")
-        return self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=before, limit=size))
+        found = self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=cursor, limit=size + 1))
+        return Page.cut(found, size, lambda one: one.id)
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def runs(
-        self, *, session_id: str | None = None, before: str | None = None, limit: int = 50
-    ) -> list[ConsolidationRun]:
-        """The newest readings before an id, of one session or of all."""
+        self, *, session_id: str | None = None, cursor: str | None = None, limit: int = 50
+    ) -> Page[ConsolidationRun]:
+        """The newest readings of one session or of all."""
         size = check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, _: runs.page(tx, session_id=session_id, before=before, limit=size))
+        found = self._runtime.read(lambda tx, _: runs.page(tx, session_id=session_id, before=cursor, limit=size + 1))
+        return Page.cut(found, size, lambda one: one.id)
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def revert(self, run_id: str) -> Reverted:
@@ -189,14 +201,6 @@ class Consolidation:
         if rules.idle_minutes == 0:
             return []
         return runs.unread(tx, until=self._idle_since(reading), imported=rules.imported == "on")
-
-    def _note(self, tx: Tx, session: Session, reading: ClockReading) -> str | None:
-        """The job of a session, ready to be tried at once; None when there is nothing unread."""
-        if session.message_count <= runs.read_to(tx, session.id):
-            return None
-        job = enqueue_job(tx, self._runtime, session.id, session.message_count, reading)
-        jobs.rearm(tx, job.id, reading.now)
-        return job.id
 
     def _end(self, tx: Tx, session: Session, reading: ClockReading) -> None:
         if session.ended_at is not None:

@@ -7,6 +7,7 @@ from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.ids import check_name
 from recollectum.domain.learning import CATEGORIES, DEFAULT_AGENT, Learning, LearningsReport, check_category
 from recollectum.domain.memory import State
+from recollectum.domain.page import Page
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import state_at
@@ -50,22 +51,23 @@ class Learnings:
         agent: str | None = None,
         shared: bool = False,
         category: str | None = None,
-        before: str | None = None,
+        cursor: str | None = None,
         limit: int = 50,
-    ) -> list[Learning]:
-        """The newest learnings of an agent and those that all agents share, before an id; or the shared ones alone."""
+    ) -> Page[Learning]:
+        """The newest learnings of an agent and those that all agents share; or the shared ones alone."""
         from recollectum.vault.learnings.saving import load_learning_memories, to_learning  # noqa: PLC0415
 
         kinds = CATEGORIES if category is None else (check_category(category),)
         whose, size = self._whose(agent, shared=shared), check_limit(limit, MAX_PAGE)
 
-        def read(tx: Tx, reading: ClockReading) -> list[Learning]:
+        def read(tx: Tx, reading: ClockReading) -> Page[Learning]:
             found = {
                 one: memory for who in {whose, None} for one, memory in load_learning_memories(tx, who, reading).items()
             }
-            wanted = [one for one in found.values() if one.kind in kinds and (before is None or one.id < before)]
-            newest = sorted(wanted, key=lambda one: one.id, reverse=True)[:size]
-            return [to_learning(tx, one) for one in newest]
+            wanted = [one for one in found.values() if one.kind in kinds and (cursor is None or one.id < cursor)]
+            newest = sorted(wanted, key=lambda one: one.id, reverse=True)
+            shown = Page.cut(newest, size, lambda one: one.id)
+            return Page((to_learning(tx, one) for one in shown), shown.next)
 
         return self._runtime.read(read)
 

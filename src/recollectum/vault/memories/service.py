@@ -11,6 +11,7 @@ from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Citation, Kind, Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.message import ToolUse
+from recollectum.domain.page import Page
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.policy.clock import ClockReading, certain_reading
@@ -122,10 +123,10 @@ class Memories:
         state: str = State.ACTIVE,
         kind: str | None = None,
         key_prefix: str | None = None,
-        before: str | None = None,
+        cursor: str | None = None,
         limit: int = 50,
-    ) -> list[Memory]:
-        """The newest memories in one state, before an id: active, archived, or soft_deleted (the trash).
+    ) -> Page[Memory]:
+        """The newest memories in one state: active, archived, or soft_deleted (the trash).
 
         With `key_prefix`, only active memories whose key begins with it, found by an index.
         """
@@ -135,16 +136,16 @@ class Memories:
         chosen = None if kind is None else parse_enum(Kind, kind, "kind")
         size = check_limit(limit, MAX_PAGE)
 
-        def load(tx: Tx, reading: ClockReading) -> list[Memory]:
+        def load(tx: Tx, reading: ClockReading) -> Page[Memory]:
             found = memories.page(
                 tx,
-                before=before,
+                before=cursor,
                 kind=chosen,
                 keep=lambda one: state_at(one, reading) is wanted,
-                limit=size,
+                limit=size + 1,
                 key_prefix=key_prefix,
             )
-            return [replace(memory, state=wanted) for memory in found]
+            return Page.cut([replace(memory, state=wanted) for memory in found], size, lambda one: one.id)
 
         return self._runtime.read(load)
 

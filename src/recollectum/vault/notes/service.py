@@ -9,6 +9,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.note import Note, NoteFolder, SyncReport
+from recollectum.domain.page import Page, number_of
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
@@ -80,10 +81,12 @@ class Notes:
         return self._runtime.read(lambda tx, _: notes.folders(tx))
 
     @operation(Action.NOTE_READ, Scope.USER)
-    def page(self, *, after: int = 0, limit: int = 50) -> list[Note]:
-        """The notes that follow a number, in the order in which they came."""
+    def page(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
+        """The notes in the order in which they came."""
         size = check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, _: notes.page(tx, after=after, limit=size))
+        after = number_of(cursor) or 0
+        found = self._runtime.read(lambda tx, _: notes.page(tx, after=after, limit=size + 1))
+        return Page.cut(found, size, lambda one: one.number)
 
     @operation(Action.NOTE_WRITE, Scope.USER)
     def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:

@@ -8,6 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Conflict, StepRefused
 from recollectum.domain.memory import Memory
+from recollectum.domain.page import Page
 from recollectum.domain.proposal import Decision, Finding, Proposal
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -118,10 +119,11 @@ class Review:
         return self._runtime.gate
 
     @operation(Action.REVIEW_READ, Scope.USER)
-    def page(self, *, decision: str = Decision.WAITING, before: str | None = None, limit: int = 50) -> list[Proposal]:
-        """The newest proposals before an id: waiting, approved, rejected, or stale."""
+    def page(self, *, decision: str = Decision.WAITING, cursor: str | None = None, limit: int = 50) -> Page[Proposal]:
+        """The newest proposals: waiting, approved, rejected, or stale."""
         wanted, size = parse_enum(Decision, decision, "decision"), check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=before, limit=size))
+        found = self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=cursor, limit=size + 1))
+        return Page.cut(found, size, lambda one: one.id)
 
     @operation(Action.REVIEW_READ, Scope.USER)
     def get(self, proposal_id: str) -> Proposal:

@@ -8,6 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
+from recollectum.domain.page import Cursor, Page, number_of
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -78,16 +79,21 @@ class Chat:
         return self._runtime.read(lambda tx, _: get_session(tx, self.id))
 
     @operation(Action.SESSION_READ, Scope.SESSION)
-    def messages(self, *, before: int | None = None, limit: int = 50) -> list[Message]:
-        """The last messages before a position, in order."""
+    def messages(self, *, cursor: str | None = None, limit: int = 50) -> Page[Message]:
+        """The last messages, in order; `next` leads to those before them."""
         size = check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, _: messages.latest(tx, self.id, before=before, limit=size))
+        before = number_of(cursor)
+        found = self._runtime.read(lambda tx, _: messages.latest(tx, self.id, before=before, limit=size + 1))
+        shown = found[-size:]
+        return Page(shown, Cursor(str(shown[0].position)) if len(found) > size else None)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
-    def after(self, position: int = 0, *, limit: int = 500) -> list[Message]:
-        """The messages that follow a position, in order: how to read a session from its beginning."""
+    def transcript(self, *, cursor: str | None = None, limit: int = 500) -> Page[Message]:
+        """The messages from the first on, in order; `next` leads to those that follow."""
         size = check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, _: messages.after(tx, self.id, position, size))
+        after = number_of(cursor) or 0
+        found = self._runtime.read(lambda tx, _: messages.after(tx, self.id, after, size + 1))
+        return Page.cut(found, size, lambda one: one.position)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def window(self, turns: int = 30) -> list[Message]:

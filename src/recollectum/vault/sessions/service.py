@@ -8,6 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Message
+from recollectum.domain.page import Page
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -94,19 +95,20 @@ class Sessions:
         return Chat(self._runtime, self._runtime.read(lambda tx, _: get_session(tx, session_id)))
 
     @operation(Action.SESSION_READ, Scope.USER)
-    def page(self, *, before: str | None = None, key_prefix: str | None = None, limit: int = 50) -> list[Session]:
-        """The newest sessions before an id, all or those whose key begins with a text."""
+    def page(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
+        """The newest sessions, all or those whose key begins with a text."""
         size = check_limit(limit, MAX_PAGE)
         seconds = self._runtime.settings.sessions.cache_seconds
 
-        def load(tx: Tx, _: ClockReading) -> list[Session]:
-            asked = (before, key_prefix, size)
-            return self._runtime.session_cache.find(
+        def load(tx: Tx, _: ClockReading) -> Page[Session]:
+            asked = (cursor, key_prefix, size + 1)
+            found = self._runtime.session_cache.find(
                 asked,
                 tx.state if seconds else None,
                 seconds,
-                lambda: sessions.page(tx, before=before, prefix=key_prefix, limit=size),
+                lambda: sessions.page(tx, before=cursor, prefix=key_prefix, limit=size + 1),
             )
+            return Page.cut(found, size, lambda one: one.id)
 
         return self._runtime.read(load)
 

@@ -48,7 +48,7 @@ def agent_with(
 
 def recorded(agent: ChatAgent) -> list[Message]:
     """Everything that was said in the session."""
-    return agent.chat().after(0)
+    return agent.chat().transcript()
 
 
 def words(agent: ChatAgent) -> list[tuple[str, str]]:

@@ -28,6 +28,7 @@ _TARGET = """
 """
 _TARGETS = "SELECT memory_id, version FROM proposal_targets WHERE proposal_id = :id ORDER BY number"
 _BY_ID = f"SELECT {_COLUMNS} FROM proposals WHERE id = :id"  # noqa: S608  (constants of this file)
+_BY_RUN = f"SELECT {_COLUMNS} FROM proposals WHERE run_id = :run_id ORDER BY id"  # noqa: S608
 _PAGE = f"""
     SELECT {_COLUMNS} FROM proposals
      WHERE :before IS NULL OR id < :before
@@ -86,6 +87,11 @@ def versions(tx: Tx, proposal_id: str) -> dict[str, int]:
 def page(tx: Tx, *, before: str | None, limit: int) -> list[Proposal]:
     """The newest proposals before an id, whatever became of them."""
     return [_from_row(tx, row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
+
+
+def of_run(tx: Tx, run_id: str) -> list[Proposal]:
+    """The proposals of one run, in order."""
+    return [_from_row(tx, row) for row in tx.rows(_BY_RUN, {"run_id": run_id})]
 
 
 def decide(

@@ -27,7 +27,7 @@ def events(
 ) -> None:
     """List what happened, newest first. Events name things by id and never repeat what they say."""
     with open_user_vault(run) as vault:
-        found = vault.admin.events.page(type=type_, before=before, limit=limit)
+        found = vault.admin.events.page(type=type_, cursor=None if before is None else str(before), limit=limit)
     rows = [(event.number, event.at, event.type, event.subject_id, event.actor, event.state) for event in found]
     answer_rows(run, {"events": found}, ("number", "when", "type", "what", "by", "state"), rows)
     if not found:

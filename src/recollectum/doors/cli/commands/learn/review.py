@@ -26,7 +26,7 @@ def list_proposals(
 ) -> None:
     """List the newest proposals."""
     with open_user_vault(run) as vault:
-        found = vault.admin.review.page(decision=decision, before=before, limit=limit)
+        found = vault.admin.review.page(decision=decision, cursor=before, limit=limit)
     rows = [(one.id, one.finding.act, one.finding.kind, one.finding.trust, one.finding.content) for one in found]
     answer_rows(run, {"proposals": found}, ("id", "act", "kind", "trust", "content"), rows)
     if not found:

@@ -48,7 +48,7 @@ def list_learnings(
 ) -> None:
     """List the newest learnings of an agent and those that all agents share."""
     with open_user_vault(run) as vault:
-        found = vault.learnings.page(agent=agent, shared=shared, category=category, limit=limit, before=before)
+        found = vault.learnings.page(agent=agent, shared=shared, category=category, limit=limit, cursor=before)
     rows = [(one.id, one.day.isoformat(), one.category, one.agent or "shared", one.text) for one in found]
     document = {"learnings": [_shape(one) for one in found]}
     answer_rows(run, document, ("id", "day", "category", "agent", "text"), rows)

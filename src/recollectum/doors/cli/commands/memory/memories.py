@@ -35,7 +35,7 @@ def list_memories(
 ) -> None:
     """List the newest memories in one state."""
     with open_user_vault(run) as vault:
-        found = vault.memories.page(state=state, kind=kind, limit=limit, before=before)
+        found = vault.memories.page(state=state, kind=kind, limit=limit, cursor=before)
     _answer_list(run, found)
     if not found:
         note(f"no memories that are {state}")

@@ -1,0 +1,48 @@
+"""Page: one part of a long list, and the cursor that leads to the next part."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NewType, TypeVar
+
+from recollectum.domain.errors import InvalidInput
+
+T = TypeVar("T")
+
+#: Where a page begins. It is opaque: take it from a page and give it back to the same method.
+Cursor = NewType("Cursor", str)
+#: The largest number that a row can have.
+_MOST = 2**63 - 1
+
+
+class Page(list[T]):
+    """The items of one page in order, and the cursor of the next page."""
+
+    def __init__(self, items: Iterable[T] = (), next: Cursor | None = None) -> None:
+        super().__init__(items)
+        #: Leads to the items that follow; None on the last page.
+        self.next = next
+
+    @classmethod
+    def cut(cls, found: Sequence[T], limit: int, place: Callable[[T], str | int]) -> "Page[T]":
+        """The first `limit` of what was found; where more was found, the cursor is the place of the last one shown."""
+        shown = found[:limit]
+        return cls(shown, Cursor(str(place(shown[-1]))) if len(found) > limit else None)
+
+
+def number_of(cursor: str | None) -> int | None:
+    """The number that a cursor stands for, in a list that is ordered by number."""
+    if cursor is None:
+        return None
+    if not cursor.isascii() or not cursor.isdecimal() or int(cursor) > _MOST:
+        raise InvalidInput(f"cursor {cursor!r} is not one that a page gave; use the `next` of a page")
+    return int(cursor)
+
+
+def every(load: Callable[[Cursor | None], Page[T]]) -> Iterator[T]:
+    """The items of all pages: `every(lambda cursor: vault.memories.page(cursor=cursor))`."""
+    cursor: Cursor | None = None
+    while True:
+        page = load(cursor)
+        yield from page
+        if page.next is None:
+            return
+        cursor = page.next

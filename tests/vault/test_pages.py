@@ -1,0 +1,55 @@
+"""Every list comes in pages: page by page it is the whole list, in the same order, and ends."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.page import Page, every
+from recollectum.vault.vault import Vault
+
+LISTS: dict[str, Callable[[Vault, str | None, int], Page[Any]]] = {
+    "memories": lambda vault, cursor, limit: vault.memories.page(cursor=cursor, limit=limit),
+    "sessions": lambda vault, cursor, limit: vault.sessions.page(cursor=cursor, limit=limit),
+    "events": lambda vault, cursor, limit: vault.admin.events.page(cursor=cursor, limit=limit),
+    "transcript": lambda vault, cursor, limit: vault.sessions.open(channel="c0").transcript(cursor=cursor, limit=limit),
+}
+
+
+@pytest.fixture
+def filled(vault: Vault) -> Vault:
+    for number in range(7):
+        vault.memories.save(f"thing number {number}")
+        vault.sessions.open(channel=f"c{number}")
+        vault.sessions.open(channel="c0").add("user", f"message {number}")
+    return vault
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("limit", [1, 3, 7, 100])
+def test_the_pages_of_a_list_are_the_whole_list(filled: Vault, name: str, limit: int) -> None:
+    load = LISTS[name]
+    whole = load(filled, None, 1000)
+    assert len(whole) >= 7
+    assert whole.next is None
+    assert list(every(lambda cursor: load(filled, cursor, limit))) == whole
+
+
+def test_the_last_page_is_known_without_another_question(filled: Vault) -> None:
+    assert filled.memories.page(limit=7).next is None
+    assert filled.memories.page(limit=6).next is not None
+
+
+def test_messages_are_read_from_the_end_in_their_order(filled: Vault) -> None:
+    chat = filled.sessions.open(channel="c0")
+    last = chat.messages(limit=3)
+    before = chat.messages(cursor=last.next, limit=10)
+    assert [one.position for one in (*before, *last)] == list(range(1, 8))
+    assert before.next is None
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "٣", "1.5", str(10**30)])
+def test_a_cursor_that_no_page_gave_is_refused(filled: Vault, cursor: str) -> None:
+    with pytest.raises(InvalidInput, match="not one that a page gave"):
+        filled.admin.events.page(cursor=cursor)

@@ -21,11 +21,11 @@ class Page(list[T]):
         #: Leads to the items that follow; None on the last page.
         self.next = next
 
-    @classmethod
-    def cut(cls, found: Sequence[T], limit: int, place: Callable[[T], str | int]) -> "Page[T]":
-        """The first `limit` of what was found; where more was found, the cursor is the place of the last one shown."""
-        shown = found[:limit]
-        return cls(shown, Cursor(str(place(shown[-1]))) if len(found) > limit else None)
+
+def cut_page(found: Sequence[T], limit: int, place: Callable[[T], str | int]) -> Page[T]:
+    """The first `limit` of what was found; where more was found, the cursor is the place of the last one shown."""
+    shown = found[:limit]
+    return Page(shown, Cursor(str(place(shown[-1]))) if len(found) > limit else None)
 
 
 def number_of(cursor: str | None) -> int | None:

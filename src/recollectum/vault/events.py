@@ -3,7 +3,7 @@
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.enums import parse_enum
 from recollectum.domain.event import Event, EventType
-from recollectum.domain.page import Page, number_of
+from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.storage.tables.trail import events
 from recollectum.vault.gate import Gate, operation
@@ -29,7 +29,7 @@ class Events:
         size = check_limit(limit, MAX_PAGE)
         before = number_of(cursor)
         found = self._runtime.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size + 1))
-        return Page.cut(found, size, lambda one: one.number)
+        return cut_page(found, size, lambda one: one.number)
 
     @operation(Action.EVENT_READ, Scope.USER)
     def of(self, subject_id: str) -> list[Event]:

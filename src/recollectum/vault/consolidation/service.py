@@ -9,7 +9,7 @@ from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.models.language_model import Estimate, Prompt
-from recollectum.domain.page import Page
+from recollectum.domain.page import Page, cut_page
 from recollectum.domain.proposal import Finding
 from recollectum.domain.session import Session
 from recollectum.models.language.port import LanguageModel
@@ -171,7 +171,7 @@ class Consolidation:
         """The newest jobs: waiting, claimed, done or failed."""
         size, wanted = check_limit(limit, MAX_PAGE), None if state is None else parse_enum(JobState, state, "state")
         found = self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=cursor, limit=size + 1))
-        return Page.cut(found, size, lambda one: one.id)
+        return cut_page(found, size, lambda one: one.id)
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def runs(
@@ -180,7 +180,7 @@ class Consolidation:
         """The newest readings of one session or of all."""
         size = check_limit(limit, MAX_PAGE)
         found = self._runtime.read(lambda tx, _: runs.page(tx, session_id=session_id, before=cursor, limit=size + 1))
-        return Page.cut(found, size, lambda one: one.id)
+        return cut_page(found, size, lambda one: one.id)
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def revert(self, run_id: str) -> Reverted:

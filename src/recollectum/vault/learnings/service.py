@@ -7,7 +7,7 @@ from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.ids import check_name
 from recollectum.domain.learning import CATEGORIES, DEFAULT_AGENT, Learning, LearningsReport, check_category
 from recollectum.domain.memory import State
-from recollectum.domain.page import Page
+from recollectum.domain.page import Page, cut_page
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import state_at
@@ -66,7 +66,7 @@ class Learnings:
             }
             wanted = [one for one in found.values() if one.kind in kinds and (cursor is None or one.id < cursor)]
             newest = sorted(wanted, key=lambda one: one.id, reverse=True)
-            shown = Page.cut(newest, size, lambda one: one.id)
+            shown = cut_page(newest, size, lambda one: one.id)
             return Page((to_learning(tx, one) for one in shown), shown.next)
 
         return self._runtime.read(read)

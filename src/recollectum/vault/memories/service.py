@@ -11,7 +11,7 @@ from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Citation, Kind, Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.message import ToolUse
-from recollectum.domain.page import Page
+from recollectum.domain.page import Page, cut_page
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.policy.clock import ClockReading, certain_reading
@@ -145,7 +145,7 @@ class Memories:
                 limit=size + 1,
                 key_prefix=key_prefix,
             )
-            return Page.cut([replace(memory, state=wanted) for memory in found], size, lambda one: one.id)
+            return cut_page([replace(memory, state=wanted) for memory in found], size, lambda one: one.id)
 
         return self._runtime.read(load)
 

@@ -9,7 +9,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.note import Note, NoteFolder, SyncReport
-from recollectum.domain.page import Page, number_of
+from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
@@ -86,7 +86,7 @@ class Notes:
         size = check_limit(limit, MAX_PAGE)
         after = number_of(cursor) or 0
         found = self._runtime.read(lambda tx, _: notes.page(tx, after=after, limit=size + 1))
-        return Page.cut(found, size, lambda one: one.number)
+        return cut_page(found, size, lambda one: one.number)
 
     @operation(Action.NOTE_WRITE, Scope.USER)
     def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:

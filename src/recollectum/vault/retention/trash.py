@@ -8,7 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
-from recollectum.domain.page import Page, number_of
+from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import check_restorable, due_at, enter, state_at
@@ -116,7 +116,7 @@ class Trash:
         size = check_limit(limit, MAX_PAGE)
         before = number_of(cursor)
         found = self._runtime.read(lambda tx, _: sweeps.page(tx, before=before, limit=size + 1))
-        return Page.cut(found, size, lambda one: one.number)
+        return cut_page(found, size, lambda one: one.number)
 
     def _report(self, make: Callable[[datetime], Sweep]) -> Sweep:
         def change(tx: Tx, reading: ClockReading) -> Sweep:

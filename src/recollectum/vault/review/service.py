@@ -8,7 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Conflict, StepRefused
 from recollectum.domain.memory import Memory
-from recollectum.domain.page import Page
+from recollectum.domain.page import Page, cut_page
 from recollectum.domain.proposal import Decision, Finding, Proposal
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -123,7 +123,7 @@ class Review:
         """The newest proposals: waiting, approved, rejected, or stale."""
         wanted, size = parse_enum(Decision, decision, "decision"), check_limit(limit, MAX_PAGE)
         found = self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=cursor, limit=size + 1))
-        return Page.cut(found, size, lambda one: one.id)
+        return cut_page(found, size, lambda one: one.id)
 
     @operation(Action.REVIEW_READ, Scope.USER)
     def get(self, proposal_id: str) -> Proposal:

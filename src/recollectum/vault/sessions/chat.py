@@ -8,7 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
-from recollectum.domain.page import Cursor, Page, number_of
+from recollectum.domain.page import Cursor, Page, cut_page, number_of
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -93,7 +93,7 @@ class Chat:
         size = check_limit(limit, MAX_PAGE)
         after = number_of(cursor) or 0
         found = self._runtime.read(lambda tx, _: messages.after(tx, self.id, after, size + 1))
-        return Page.cut(found, size, lambda one: one.position)
+        return cut_page(found, size, lambda one: one.position)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def window(self, turns: int = 30) -> list[Message]:

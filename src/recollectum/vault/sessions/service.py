@@ -8,7 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Message
-from recollectum.domain.page import Page
+from recollectum.domain.page import Page, cut_page
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -108,7 +108,7 @@ class Sessions:
                 seconds,
                 lambda: sessions.page(tx, before=cursor, prefix=key_prefix, limit=size + 1),
             )
-            return Page.cut(found, size, lambda one: one.id)
+            return cut_page(found, size, lambda one: one.id)
 
         return self._runtime.read(load)
 

@@ -15,7 +15,7 @@ from recollectum.text.terms.stopwords import STOP_WORDS
 ECHO_TURNS = 10
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _FIRST_PERSON = frozenset({"i", "my", "me", "mine", "myself", "we", "our", "us", "i'm", "i've", "i'd", "i'll"})
-_HASH_BYTES = 32
+_HASH_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ _TOLD = """
            AND (retention_expires_at IS NULL OR retention_expires_at > :policy_now)
          ORDER BY {order} LIMIT :limit{n}) AS told{n}
 """
-_BY_IMPORTANCE = "importance DESC, updated_at DESC, id DESC"
+_BY_IMPORTANCE = "importance DESC, updated_at DESC, number DESC"
 _BY_TIME = "updated_at DESC, id DESC"
 
 

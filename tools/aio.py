@@ -156,6 +156,21 @@ class _Unquoted(ast.NodeTransformer):
         return node if isinstance(node.value, ast.Name) and node.value.id == "Literal" else self.generic_visit(node)
 
 
+def named_types(kind: type) -> set[str]:
+    """The names of our types that stand in the public signatures of a class."""
+    source, imports = _Source(kind), _Imports("")
+    for name, node in source.methods.items():
+        if name.startswith("_") or name in _SKIPPED:
+            continue
+        hints = [one.annotation for one in _parameters(node.args)]
+        for hint in (*hints, node.returns):
+            if hint is not None:
+                source.resolve(hint, imports)
+    for _, hint in source.attributes():
+        source.resolve(hint, imports)
+    return {name for module, names in imports.typing_only.items() if module.startswith("recollectum") for name in names}
+
+
 def files() -> dict[str, str]:
     """The text of every file of the package, as the formatter leaves it."""
     made = {f"{name}.py": _file(name, about, kinds) for name, (about, kinds) in FILES.items()}

@@ -4,31 +4,22 @@ import inspect
 import re
 from collections.abc import Iterator
 from enum import Enum
+from typing import cast
 
 import recollectum
-from recollectum.vault.access.keys import Keys
-from recollectum.vault.access.people import People
-from recollectum.vault.events import Events
-from recollectum.vault.index import Index
-from recollectum.vault.memories.service import Memories
-from recollectum.vault.notes.service import Notes
-from recollectum.vault.retention.lifecycle import Lifecycle
-from recollectum.vault.sessions.service import Sessions
+from recollectum.vault.service import Service
 
-#: Services that are reached through an attribute and have no public name of their own.
-_SERVICES = {
-    "Recollectum": {"people": People, "keys": Keys},
-    "Vault": {
-        "memories": Memories,
-        "sessions": Sessions,
-        "notes": Notes,
-        "events": Events,
-        "lifecycle": Lifecycle,
-        "index": Index,
-    },
+#: What every class has that a method or an attribute hands out.
+_SERVICE = "gate"
+#: What an open home hands out besides.
+_HANDED_OUT = frozenset({"HomeAdmin", "KeyStore", "LoadedSettings"})
+#: Names that are no classes, and what they stand for.
+_ALIASES = {
+    "Clock": "A function that gives the time: `() -> datetime`.",
+    "Cursor": "Where a page begins; an opaque text that a page gives as `next`.",
+    "Json": "What JSON can write.",
+    "Part": "One part of a message's content: a mapping with a `type`.",
 }
-#: Classes that a method hands out.
-_NOT_MADE_BY_HAND = frozenset({"Chat", "Vault"})
 _JSON = "None | bool | int | float | str | Sequence['Json'] | Mapping[str, 'Json']"
 _OWN_MODULE = re.compile(
     r"\b(?:recollectum|collections|datetime|pathlib|types|typing)(?:\.\w+)*\.(?=[A-Z]|datetime|timedelta)"
@@ -48,19 +39,19 @@ def python_page(made: str) -> str:
 
 def _name(name: str, found: type[object]) -> Iterator[str]:
     yield f"## `{name}`"
+    if name in _ALIASES:
+        yield _ALIASES[name]
+        return
     if issubclass(found, Enum):
         members: list[Enum] = list(found)
         yield (inspect.getdoc(found) or "").partition("\n")[0]
         yield "One of " + ", ".join(f"`{member.value}`" for member in members) + "."
         return
-    if not issubclass(found, Exception) and name not in _NOT_MADE_BY_HAND:
+    by_hand = name not in _HANDED_OUT and not hasattr(found, _SERVICE) and not getattr(found, "_is_protocol", False)
+    if not issubclass(found, Exception) and by_hand:
         yield f"```python\n{_signature(name, found).removesuffix(' -> None')}\n```"
     yield _first_line(found)
     yield from _members(name, found)
-    for attribute, service in _SERVICES.get(name, {}).items():
-        yield f"### `{name}.{attribute}`"
-        yield _first_line(service)
-        yield from _members(f"{name}.{attribute}", service)
 
 
 def _members(name: str, of: type) -> Iterator[str]:
@@ -69,8 +60,8 @@ def _members(name: str, of: type) -> Iterator[str]:
     for member, found in vars(of).items():
         if member.startswith("_") or member == "gate":
             continue
-        if isinstance(found, property):
-            lines.append(f"- `{name}.{member}`: {_first_line(found)}")
+        if isinstance(found, property | Service):
+            lines.append(f"- `{name}.{member}`: {_first_line(cast('object', found))}")
         elif callable(plain := getattr(found, "__func__", found)):
             lines.append(f"- `{_signature(f'{name}.{member}', plain)}`: {_first_line(plain)}")
     if lines:

@@ -1,0 +1,38 @@
+"""Every type in a public signature is exported, a vault has few members, and no signature changes unannounced."""
+
+import inspect
+
+import recollectum
+from recollectum import Vault
+from tests.shape.source import ROOT
+from tools.aio import FILES, named_types
+
+KINDS = [kind for _, kinds in FILES.values() for kind in kinds]
+MOST_MEMBERS = 10
+
+
+def test_every_type_in_a_public_signature_is_exported() -> None:
+    exported = set(recollectum.__all__)
+    missing = {f"{kind.__name__}: {name}" for kind in KINDS for name in named_types(kind) if name not in exported}
+    assert not missing
+
+
+def test_every_service_is_exported() -> None:
+    assert {kind.__name__ for kind in KINDS} <= set(recollectum.__all__)
+
+
+def test_a_vault_has_few_members() -> None:
+    set_by_constructor = {"owner", "memories", "sessions", "admin", "privacy"}
+    members = {name for name in dir(Vault) if not name.startswith("_")} | set_by_constructor
+    assert len(members - {"gate"}) <= MOST_MEMBERS
+
+
+def test_the_reference_shows_every_signature_as_it_is() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    for kind in KINDS:
+        for name, method in inspect.getmembers(kind, inspect.isfunction):
+            if not name.startswith("_"):
+                shown = [line for line in page.splitlines() if line.startswith(f"- `{kind.__name__}.{name}(")]
+                assert len(shown) == 1, f"{kind.__name__}.{name}: run make docs, and announce the change"
+                for parameter in list(inspect.signature(method).parameters)[1:]:
+                    assert parameter in shown[0]

@@ -52,10 +52,9 @@ def test_a_temporary_home_is_encrypted_as_it_is_set_and_gone_when_it_is_closed(
         vault.memories.save("The kettle is blue")
         folder = home.home.root
         assert home.as_person("user:ann").vault("user:ann").memories.page()
-        assert home.home.keys_file.exists() is not bool(settings)
+        assert (folder / "keys.db").exists() is not bool(settings)
         assert "keyring" not in str(home.encryption().holder().kind)
-        path = home.vault_path("user:ann")
-        assert path is not None
+        (path,) = (folder / "vaults").glob("*.db")
         assert path.read_bytes().startswith(b"SQLite format 3") is bool(settings)
     assert not folder.parent.exists()
     assert dict(os.environ) == before

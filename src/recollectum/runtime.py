@@ -19,9 +19,10 @@ from recollectum.home.paths import Home, prepare
 from recollectum.home.reserve import Reserve
 from recollectum.policy.lifecycle import Retention
 from recollectum.recall.rerank import Rerankers
-from recollectum.recall.vectors.vector_search import Embedders, VectorSearch
+from recollectum.recall.vectors.embedders import Embedders
+from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSettings, load
-from recollectum.settings.model import LifecycleSettings, split_agents
+from recollectum.settings.model import LifecycleSettings, StorageSettings, split_agents
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import open_engine
@@ -37,7 +38,7 @@ from recollectum.vault.idempotency import InFlightRequests
 from recollectum.vault.open_vaults import OpenVault, OpenVaults, SessionCache, VaultHandle, handle_of
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.runtime import HomeServices, VaultRuntime
 
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder
@@ -77,8 +78,7 @@ class HomeRuntime:
         self.clock = means.clock
         self.ids = IdMaker(means.clock)
         self.home = Home(means.root)
-        self._owners = self.home.root / "owners"
-        if not means.create and not self.home.catalog_file.exists():
+        if not means.create and not open_engine(self.home, StorageSettings(), means.clock).is_made():
             raise HomeError(f"there is no home at {means.root}; name another folder, or open it with create=True")
         prepare(self.home)
         self.loaded: LoadedSettings = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)
@@ -108,6 +108,14 @@ class HomeRuntime:
         self._given_language_model = means.language_model
         self._language: list[LanguageModel | None] = []
         self._language_lock = ThreadLock()
+        self._services = HomeServices(
+            rerankers=self._rerankers,
+            transcript_reader=_transcript_reader,
+            language_model=self.language_model,
+            owners=self.home.root / "owners",
+            keep_secret=self._keep_secret if settings.redaction.keep == "credentials" else None,
+            forget_secret=self._forget_secret,
+        )
         self.running = InFlightRequests()
         try:
             self.catalog: Database = self._open_catalog()
@@ -160,13 +168,8 @@ class HomeRuntime:
             ids=self.ids,
             retention=known.retention,
             settings=self.settings,
-            transcript_reader=_transcript_reader,
-            rerankers=self._rerankers,
-            owners=self._owners,
-            language_model=self.language_model,
+            home=self._services,
             log=self.log,
-            keep_secret=self._keeps(known.entry.id) if self.settings.redaction.keep == "credentials" else None,
-            forget_secret=self._forget_secret,
         )
 
     def purge_environment(self, vault_id: str) -> PurgeEnvironment:
@@ -302,8 +305,8 @@ class HomeRuntime:
                 )
             return self._language[0]
 
-    def _keeps(self, vault_id: str) -> Callable[[str], str]:
-        return lambda value: self._kept_secrets().keep(vault_id, value)
+    def _keep_secret(self, vault_id: str, value: str) -> str:
+        return self._kept_secrets().keep(vault_id, value)
 
     def _forget_secret(self, account: str) -> None:
         self._kept_secrets().forget(account)

@@ -16,11 +16,9 @@ from recollectum.models.embedding.port import Embedder, Vectors
 from recollectum.models.embedding.vectors import to_unit_length
 from recollectum.models.language.costs import estimated_usage
 from recollectum.models.language.structured import StructuredModel
-from recollectum.recall.vectors import vector_search
+from recollectum.recall.vectors.embedders import REPLACEMENTS
 from recollectum.settings.model import EmbeddingSettings
 
-# By name: a type checker rightly holds a module's functions to be fixed.
-_OPENING = "open_embedder"
 _WORD = re.compile(r"\w+")
 _WITH_SPACE = re.compile(r"\S+\s*|\s+")
 
@@ -177,15 +175,15 @@ def _in_order(answers: Iterable[Scripted]) -> Callable[[Prompt], Scripted]:
 def embedding_with(embedder: Embedder | None, *, local: Embedder | None = None) -> Generator[None]:
     """Let every home that first asks for its embedder inside the block have this one, whatever its settings say.
 
+    It is for programs that open a home themselves; where a test opens it, `Recollectum(embedder=…)` is plainer.
     `local` stands in for the model of this machine, which answers from vectors that it made before the change.
     """
 
-    def give(settings: EmbeddingSettings, _environ: Mapping[str, str]) -> Embedder | None:
+    def give(settings: EmbeddingSettings) -> Embedder | None:
         return local if settings.provider == "local" and local else embedder
 
-    before = vector_search.open_embedder
-    setattr(vector_search, _OPENING, give)
+    REPLACEMENTS.append(give)
     try:
         yield
     finally:
-        setattr(vector_search, _OPENING, before)
+        REPLACEMENTS.remove(give)

@@ -10,7 +10,8 @@ from recollectum.domain.access.caller import OPERATOR
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import Clock, IdMaker, system_clock
 from recollectum.policy.lifecycle import Retention
-from recollectum.recall.vectors.vector_search import Embedders, VectorSearch
+from recollectum.recall.vectors.embedders import Embedders
+from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.settings.model import EmbeddingSettings, Settings
 from recollectum.storage.engine import VAULT
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
@@ -20,7 +21,7 @@ from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.open_vaults import OpenVault, SessionCache, handle_of
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.runtime import HomeServices, VaultRuntime
 from recollectum.vault.vault import Vault
 
 OWNER = Owner.parse("user:ann")
@@ -53,7 +54,7 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
             ids=IdMaker(clock),
             retention=Retention(),
             settings=Settings(),
-            transcript_reader=TranscriptLineReader,
+            home=HomeServices(transcript_reader=TranscriptLineReader),
         )
         yield Standing(database, Vault(OWNER, runtime))
     finally:

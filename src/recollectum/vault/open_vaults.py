@@ -228,28 +228,28 @@ class VaultHandle:
 
     def __init__(self, cache: OpenVaults, vault_id: str, opening: Callable[[], OpenVault]) -> None:
         self._cache = cache
-        self._vault_id = vault_id
+        self.id = vault_id
         self._opening = opening
 
     @contextmanager
     def use(self) -> Generator[OpenVault]:
         """The open vault, which stays open at least until the end of the block."""
-        with self._cache.use(self._vault_id, self._opening) as opened:
+        with self._cache.use(self.id, self._opening) as opened:
             yield opened
 
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""
-        with self._cache.use(self._vault_id, self._opening) as opened:
+        with self._cache.use(self.id, self._opening) as opened:
             return opened.database.read(work)
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction."""
-        with self._cache.use(self._vault_id, self._opening) as opened:
+        with self._cache.use(self.id, self._opening) as opened:
             return opened.database.write(work, frees=frees)
 
     def erase_remains(self) -> bool:
         """Overwrite what deleted rows left behind."""
-        with self._cache.use(self._vault_id, self._opening) as opened:
+        with self._cache.use(self.id, self._opening) as opened:
             return opened.database.erase_remains()
 
     def close(self) -> None:

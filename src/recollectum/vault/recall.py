@@ -85,7 +85,7 @@ def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
     # Before the snapshot: no transaction waits for a model.
     nearest, missing = runtime.nearest(query.text) if request.meaning else (None, None)
     arms = Arms(nearest, missing)
-    reranker, why = runtime.rerankers.get() if runtime.rerankers else (None, None)
+    reranker, why = runtime.home.rerankers.get() if runtime.home.rerankers else (None, None)
     if reranker is None or not query.text.strip():
         found, _ = _answer(runtime, query, replace(arms, missing=missing or why))
     else:

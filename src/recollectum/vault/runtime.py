@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from recollectum.domain.errors import StorageError
+from recollectum.domain.errors import NotFound, StorageError
 from recollectum.domain.ids import IdMaker
 from recollectum.home.logs import Log
 from recollectum.policy.clock import ClockReading
@@ -32,6 +32,28 @@ def _no_language_model() -> None:
     return None
 
 
+def _no_transcript_reader() -> "TranscriptReader":
+    raise NotFound("there is nothing here that reads transcripts; open the vault through its home")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeServices:
+    """What a home offers its vaults; the same for all of them. Each is used by one or two services."""
+
+    #: Reranks the head of a result list; None where nothing does.
+    rerankers: "Rerankers | None" = None
+    #: Reads the transcripts that are followed; loaded when there is one.
+    transcript_reader: "Callable[[], TranscriptReader]" = _no_transcript_reader
+    #: The language model, or None where rules must do.
+    language_model: "Callable[[], LanguageModel | None]" = _no_language_model
+    #: The folder of the owners' own files; None where there is no home.
+    owners: Path | None = None
+    #: Keeps a secret of a vault in the credential store and says under which account; None where none is kept.
+    keep_secret: Callable[[str, str], str] | None = None
+    #: Deletes one that was kept; None where there is no credential store.
+    forget_secret: Callable[[str], None] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultRuntime:
     """One caller at one vault."""
@@ -42,18 +64,8 @@ class VaultRuntime:
     ids: IdMaker
     retention: Retention
     settings: Settings
-    #: Reranks the head of a result list; None where nothing does.
-    rerankers: "Rerankers | None" = None
-    #: Reads the transcripts that are followed; loaded when there is one.
-    transcript_reader: "Callable[[], TranscriptReader]"
-    #: The language model, or None where rules must do.
-    language_model: "Callable[[], LanguageModel | None]" = _no_language_model
-    #: The folder of the owners' own files; None where there is no home.
-    owners: Path | None = None
-    #: Keeps a secret in the credential store and says under which account; None where secrets are not kept.
-    keep_secret: Callable[[str], str] | None = None
-    #: Deletes one that was kept; None where there is no credential store.
-    forget_secret: Callable[[str], None] | None = None
+    #: What the home offers beside the vault.
+    home: HomeServices = field(default_factory=HomeServices)
     #: Where it is told what was done, in counts and ids.
     log: Log = field(default_factory=Log)
 

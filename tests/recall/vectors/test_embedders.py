@@ -13,7 +13,7 @@ from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.registry import embedding
-from recollectum.recall.vectors.vector_search import Embedders
+from recollectum.recall.vectors.embedders import Embedders
 from recollectum.settings.model import EmbeddingSettings
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
@@ -42,7 +42,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
         def give(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
             return embedding.open_embedder(settings, environ, connect=found.connect)
 
-        monkeypatch.setattr("recollectum.recall.vectors.vector_search.open_embedder", give)
+        monkeypatch.setattr("recollectum.recall.vectors.embedders.open_embedder", give)
         yield found
 
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_had_is_not_tried_again_and_what_was_opened_is_closed(mon
         opened.append(ScriptedEmbedder(settings.provider))
         return opened[-1]
 
-    monkeypatch.setattr("recollectum.recall.vectors.vector_search.open_embedder", give)
+    monkeypatch.setattr("recollectum.recall.vectors.embedders.open_embedder", give)
     embedders = Embedders(EmbeddingSettings(provider="ollama"), {})
     local = ScriptedEmbedder("local").identity.text_key()
     other = ScriptedEmbedder("other").identity.text_key()

@@ -1,5 +1,6 @@
 """Search by vectors.
 
+embedders      the embedder of the settings, opened when it is first asked for
 vector_search  the vectors of one vault, kept current and asked
 query          one question against all vectors, with pseudo-relevance feedback
 matrix         quantised vectors in memory, scanned and re-scored

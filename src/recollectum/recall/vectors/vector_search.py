@@ -1,18 +1,18 @@
-"""Searches one vault by vectors: opens the embedder, keeps the vectors current, and says why it cannot answer."""
+"""Searches one vault by vectors: keeps the vectors current, and says why it cannot answer."""
 
 import threading
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
-from recollectum.domain.errors import ModelError, ModelMissing, SettingsError
+from recollectum.domain.errors import ModelError, ModelMissing
 from recollectum.domain.ids import Clock
-from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
-from recollectum.home.paths import Home
+from recollectum.domain.models.embedder import Purpose
 from recollectum.models.embedding.port import Embedder
 from recollectum.recall.index import rechunking
 from recollectum.recall.vectors import backlog, ivf
 from recollectum.recall.vectors.backlog import BackgroundWorker
+from recollectum.recall.vectors.embedders import Embedders
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.query import VectorQuery
 from recollectum.settings.model import EmbeddingSettings
@@ -32,102 +32,6 @@ _RECHUNK_ROWS: Final = 64
 _MAX_ATTEMPTS: Final = 3
 _SHORTEST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 32.0
-
-
-def open_embedder(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
-    """The embedder of these settings, or None where search is to be by words alone."""
-    # All providers and what they need of HTTP: a program that never asks does not pay for them.
-    from recollectum.models.registry import embedding  # noqa: PLC0415
-
-    return embedding.open_embedder(settings, environ)
-
-
-class Embedders:
-    """The embedder of the settings, opened when it is first asked for and shared by all vaults."""
-
-    def __init__(
-        self,
-        settings: EmbeddingSettings,
-        environ: Mapping[str, str],
-        shared_in: Home | None = None,
-        given: Embedder | None = None,
-    ) -> None:
-        #: Used in place of the one that the settings name; whoever gave it closes it.
-        self._given = given
-        self._settings = settings
-        self._environ = environ
-        #: The home whose daemon computes for other processes; None where each has its own model.
-        self._shared_in = shared_in
-        self._lock = threading.Lock()
-        self._opened = False
-        self._embedder: Embedder | None = None
-        #: Those of generations from before the settings changed; None where it cannot be had.
-        self._others: dict[str, Embedder | None] = {}
-        self._why: str | None = None
-
-    def get(self) -> tuple[Embedder | None, str | None]:
-        """The embedder, or None and the reason."""
-        if self._given:
-            return self._given, None
-        with self._lock:
-            if not self._opened:
-                self._open()
-            return self._embedder, self._why
-
-    def of(self, identity: str) -> Embedder | None:
-        """The embedder whose vectors a generation has, as far as it can still be had: for as long as it is current.
-
-        It is the one of the settings, the one of this machine, or another model at the address of the settings.
-        Texts go nowhere else, whatever was once allowed.
-        """
-        configured, _ = self.get()
-        if configured and configured.identity.text_key() == identity:
-            return configured
-        with self._lock:
-            if identity not in self._others:
-                self._others[identity] = self._before(identity)
-            return self._others[identity]
-
-    def _before(self, identity: str) -> Embedder | None:
-        made_by = EmbedderIdentity.from_text_key(identity)
-        if made_by is None:
-            return None
-        before = replace(self._settings, provider="local", model="")
-        if made_by.provider == self._settings.provider:
-            before = replace(self._settings, model=made_by.model, dimensions=made_by.dimensions)
-        try:
-            found = open_embedder(before, self._environ)
-        except (ModelError, SettingsError):
-            return None
-        if found is None or found.identity.text_key() == identity:
-            return found
-        found.close()
-        return None
-
-    def close(self) -> None:
-        """Give back what the embedders hold."""
-        with self._lock:
-            for embedder in (self._embedder, *self._others.values()):
-                if embedder:
-                    embedder.close()
-
-    def _shared(self, embedder: Embedder | None) -> Embedder | None:
-        if embedder is None or self._shared_in is None:
-            return embedder
-        # With the providers, which are loaded by now.
-        from recollectum.models.embedding.shared import share  # noqa: PLC0415
-
-        return share(embedder, self._shared_in)
-
-    def _open(self) -> None:
-        try:
-            self._embedder = self._shared(open_embedder(self._settings, self._environ))
-            # Who chose to do without one need not be told at every question.
-            without = self._embedder is None and self._settings.provider != "none"
-            self._why = "no embedder is installed, so only words were compared" if without else None
-        except (ModelError, SettingsError) as error:
-            self._why = str(error)
-        self._opened = True
 
 
 @dataclass(frozen=True, slots=True)

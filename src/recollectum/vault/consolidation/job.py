@@ -179,7 +179,9 @@ def run_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
         return ConsolidationOutcome(session_id=job.subject)
     try:
         with renewing_lease(runtime, job):
-            found = distil_snapshot(snapshot, runtime.language_model(), runtime.settings.consolidation.instructions)
+            found = distil_snapshot(
+                snapshot, runtime.home.language_model(), runtime.settings.consolidation.instructions
+            )
     except ModelError as error:
         release_failed_job(runtime, job, error)
         runtime.log.info("consolidation.failed", {"job": job.id, "error": type(error).__name__})

@@ -94,7 +94,7 @@ class Consolidation:
         if snapshot is None or not snapshot.conversation:
             return []
         found = distil_snapshot(
-            snapshot, self._runtime.language_model(), self._runtime.settings.consolidation.instructions
+            snapshot, self._runtime.home.language_model(), self._runtime.settings.consolidation.instructions
         )
         return list(found.findings)
 
@@ -104,7 +104,7 @@ class Consolidation:
 
         A question that has to be asked again, because its answer was cut off or quoted nothing, costs more.
         """
-        model = self._runtime.language_model()
+        model = self._runtime.home.language_model()
         return estimate_consolidation(self._runtime, model, session_ids) if model else None
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.SESSION_WRITE))

@@ -48,7 +48,7 @@ class Profiles:
         considered.
         """
         # Whoever may only read here does not spend the owner's money.
-        asked = model or (self._runtime.language_model() if self.gate.own else None)
+        asked = model or (self._runtime.home.language_model() if self.gate.own else None)
         considered, cached = self._runtime.read(lambda tx, reading: _load_with_cached(tx, reading, agent))
         if cached and not refresh and (asked is None or cached.by != RULES):
             return cached

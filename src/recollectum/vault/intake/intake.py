@@ -155,12 +155,12 @@ class Intake:
         return cast("str", redact_json(kept, name)) if name else redact_text(kept)
 
     def _keep(self, text: str, name: str) -> str:
-        keep = self._runtime.keep_secret
+        keep = self._runtime.home.keep_secret
         if keep is None:
             return text
         for start, end, kind in find_secret_spans(text, name):
             try:
-                account = keep(text[start:end])
+                account = keep(self._runtime.vault.id, text[start:end])
             except InvalidInput:
                 # Redacted for good, then.
                 continue
@@ -193,7 +193,7 @@ class Intake:
         return cast("Mapping[str, Json]", self._value(part)) if part else part
 
     def _value(self, value: Json, name: str = "") -> Json:
-        if self._runtime.keep_secret is None:
+        if self._runtime.home.keep_secret is None:
             return redact_json(value, name)
         if isinstance(value, str):
             return self._without_secrets(value, name)

@@ -74,7 +74,7 @@ def delete_queued_secrets(runtime: VaultRuntime) -> None:
 
 def delete_unreferenced(runtime: VaultRuntime, accounts: Iterable[str]) -> None:
     """Delete those kept secrets to which no text of the vault refers."""
-    forget = runtime.forget_secret
+    forget = runtime.home.forget_secret
     for account in sorted(accounts):
         if forget and not runtime.database.read(lambda tx, a=account: erased_rows.is_referenced(tx, a)):
             forget(account)

@@ -51,14 +51,14 @@ _REMOVED_IN_FILE = (
 
 def learnings_path(runtime: VaultRuntime, agent: str | None) -> Path:
     """Where the file of one agent is, or of what all agents share."""
-    folder = files.owner_folder(runtime.owners, runtime.gate.owner)
+    folder = files.owner_folder(runtime.home.owners, runtime.gate.owner)
     return files.agent_folder(folder, agent) / files.LEARNINGS
 
 
 def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
     """Take over what changed on either side; a file that cannot be read is left alone, and the report says why."""
     path = learnings_path(runtime, agent)
-    owner = files.owner_folder(runtime.owners, runtime.gate.owner)
+    owner = files.owner_folder(runtime.home.owners, runtime.gate.owner)
 
     def at(tx: Tx, reading: ClockReading, admitted: Mapping[str, AdmittedText]) -> _Sync:
         return _Sync(files.read(path), owner, open_learning_writer(tx, reading, runtime, agent), admitted)
@@ -256,9 +256,9 @@ def refresh_learnings(runtime: VaultRuntime) -> list[LearningsReport]:
     """Sync every file that somebody made, not too often; no file is made here."""
     if not runtime.throttle.is_due(runtime.settings.learnings.debounce_seconds, "learnings"):
         return []
-    if runtime.owners is None:
+    if runtime.home.owners is None:
         return []
-    folder = files.owner_folder(runtime.owners, runtime.gate.owner)
+    folder = files.owner_folder(runtime.home.owners, runtime.gate.owner)
     if not files.exists(folder):
         return []
     known = {*runtime.read(lambda tx, _: learnings.agents(tx)), *_agents_with_folders(folder)}

@@ -58,7 +58,7 @@ class GlobalNotesFile:
             raise Conflict(f"{before.path} changed since it was read; read it again")
         if len(clean(text).encode()) > MAX_BYTES:
             raise InvalidInput(f"global notes of {len(text)} characters are too long; use at most {MAX_BYTES:,} bytes")
-        owner = files.owner_folder(self._runtime.owners, self._runtime.gate.owner)
+        owner = files.owner_folder(self._runtime.home.owners, self._runtime.gate.owner)
         try:
             files.replace(before, clean(text), (owner.parent, owner))
         except files.FileChangedError:
@@ -76,7 +76,7 @@ def _read(runtime: VaultRuntime) -> "FileSnapshot":
     from recollectum.vault.files import owner_files as files  # noqa: PLC0415
     from recollectum.vault.files.text_files import UnreadableFile  # noqa: PLC0415
 
-    path = files.owner_folder(runtime.owners, runtime.gate.owner) / GLOBAL_NOTES_FILE
+    path = files.owner_folder(runtime.home.owners, runtime.gate.owner) / GLOBAL_NOTES_FILE
     try:
         return files.read(path, MAX_BYTES)
     except UnreadableFile as error:

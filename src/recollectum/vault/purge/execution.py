@@ -236,7 +236,7 @@ def _make_receipt(
     )
     if not erase_remains(runtime):
         return blank
-    folder = owner_folder(runtime.owners, owner) if runtime.owners and owner else None
+    folder = owner_folder(runtime.home.owners, owner) if runtime.home.owners and owner else None
     found = search_files(
         environment,
         needles,

@@ -56,7 +56,7 @@ class Summaries:
         """
         stop = self._runtime.read(lambda tx, _: _fold_position(tx, session_id))
         while stop and (due := self._runtime.read(lambda tx, _: _next_messages(tx, session_id, stop))):
-            if not self._fold(session_id, due, model or self._runtime.language_model()):
+            if not self._fold(session_id, due, model or self._runtime.home.language_model()):
                 break
         return self._find(session_id)
 

@@ -74,7 +74,7 @@ def sync_transcripts(
     only: Collection[str] | None = None,
 ) -> TranscriptReport:
     """Read on in every file, or in those with the given paths; what was read stays, wherever it is stopped."""
-    look = _SyncRun(runtime.transcript_reader(), deadline)
+    look = _SyncRun(runtime.home.transcript_reader(), deadline)
     for root in runtime.read(lambda tx, _: transcripts.roots(tx)):
         paths = find_transcripts(Path(root.path), deadline)
         known = runtime.read(lambda tx, _, r=root: transcripts.of_root(tx, r.number))

@@ -1,0 +1,58 @@
+"""Bundles of collaborators stay small: a service that needs one more is given it, not everybody."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.shape.source import modules
+
+#: So many fields of one dataclass or named tuple may be services or callables.
+COLLABORATORS = 8
+ROOMS = tuple(f"src/recollectum/{room}" for room in ("runtime.py", "engine.py", "vault/", "upkeep/"))
+#: Larger ones, with the reason.
+EXCEPTIONS = {
+    "HomeAdmin": "backup, restore, repair and the doctor each use most of it, and nothing else has it",
+}
+_VALUES = ("recollectum.domain", "recollectum.policy")
+
+
+def too_large(text: str) -> Iterator[tuple[str, int]]:
+    tree = ast.parse(text)
+    names = {"Callable", "Clock", "IdMaker"}
+    for node in ast.walk(tree):
+        module = (isinstance(node, ast.ImportFrom) and node.module) or ""
+        if isinstance(node, ast.ImportFrom) and module.startswith("recollectum.") and not module.startswith(_VALUES):
+            names |= {one.asname or one.name for one in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and _is_bundle(node):
+            fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+            count = sum(bool(_words(one.annotation) & names) for one in fields)
+            if count > COLLABORATORS:
+                yield node.name, count
+
+
+def _is_bundle(node: ast.ClassDef) -> bool:
+    said = [ast.unparse(one) for one in (*node.decorator_list, *node.bases)]
+    return any(one.startswith("dataclass") or one == "NamedTuple" for one in said)
+
+
+def _words(annotation: ast.expr) -> set[str]:
+    """The names in a type, also in one that is written as a string."""
+    found = {one.id for one in ast.walk(annotation) if isinstance(one, ast.Name)}
+    quoted = [one.value for one in ast.walk(annotation) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return found.union(*(_words(ast.parse(text, mode="eval").body) for text in quoted))
+
+
+def test_no_bundle_holds_more_collaborators_than_its_limit() -> None:
+    seen = [module for module in modules("src") if module.path.startswith(ROOMS)]
+    assert len(seen) > 100
+    found = dict(one for module in seen for one in too_large(module.text))
+    assert found.keys() == EXCEPTIONS.keys(), found
+
+
+@pytest.mark.parametrize(("count", "large"), [(8, []), (9, [("Bundle", 9)])])
+def test_the_limit_is_seen(count: int, large: list[tuple[str, int]]) -> None:
+    fields = "".join(f'    f{number}: "Log | None"\n' for number in range(count))
+    text = f"from recollectum.home.logs import Log\n@dataclass\nclass Bundle:\n{fields}    name: str\n"
+    assert list(too_large(text)) == large

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recollectum.domain.access.caller import ApiKey, Caller, Grant
+    from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey
     from recollectum.domain.access.owner import Owner
     from recollectum.domain.access.person import Merge, MergePreview, Person, Tenant
     from recollectum.domain.contact import Contact, Resolved
@@ -149,6 +149,7 @@ __all__ = [
     "Merge",
     "MergePreview",
     "Message",
+    "NewKey",
     "NewMessage",
     "NotFound",
     "Note",
@@ -274,6 +275,7 @@ _HOME_OF = {
     "Merge": "recollectum.domain.access.person",
     "MergePreview": "recollectum.domain.access.person",
     "Message": "recollectum.domain.message",
+    "NewKey": "recollectum.domain.access.caller",
     "NewMessage": "recollectum.vault.intake.new_message",
     "NotFound": "recollectum.domain.errors",
     "Note": "recollectum.domain.note",

@@ -194,7 +194,7 @@ class Recollectum:
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """The conversation with whoever a channel address belongs to: person and session in one step."""
-        person = self.people.find(identity)
+        person = self.people.resolve(identity)
         if person is None:
             channel = identity.partition(":")[0]
             raise NotFound(f"that {channel} identity belongs to nobody here; link it to a person first")

@@ -24,7 +24,7 @@ OF_THE_HOME: dict[str, Callable[[Recollectum], object]] = {
     "people.get": lambda home: home.people.get("user:alice"),
     "people.all": lambda home: home.people.all(),
     "people.link": lambda home: home.people.link("user:alice", "telegram:42"),
-    "people.find": lambda home: home.people.find("telegram:42"),
+    "people.resolve": lambda home: home.people.resolve("telegram:42"),
     "people.unlink": lambda home: home.people.unlink("user:alice", "telegram:42"),
     "people.merge_preview": lambda home: home.people.merge_preview("user:carol", "user:dave"),
     "people.merge": lambda home: home.people.merge("user:carol", "user:dave", "made up"),

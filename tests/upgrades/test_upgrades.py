@@ -63,7 +63,7 @@ def test_a_catalog_of_every_schema_opens_with_all_it_held(home: Path, step: int)
     fresh = _schema(home / "catalog.db")
     _unpack("catalog", step, home / "catalog.db")
     with Recollectum(home, settings=_SETTINGS) as r:
-        assert str(r.people.find("telegram:42")) == OWNER
+        assert str(r.people.resolve("telegram:42")) == OWNER
         assert [str(one) for one in r.owners()] == [OWNER]
         assert [key.id for key in r.keys.all()] == ["key_1"]
         assert [grant.id for grant in r.keys.grants()] == ["grt_1"]

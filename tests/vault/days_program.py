@@ -42,7 +42,7 @@ def main(folder: Path, at: datetime, identity: str, *said: str) -> None:
                 home.people.add(person)
                 for address in addresses:
                     home.people.link(person, address)
-        person = home.people.find(identity)
+        person = home.people.resolve(identity)
         assert person is not None
         vault = home.vault(person)
         swept = sweep(vault)

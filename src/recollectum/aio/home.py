@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from recollectum.domain.access.caller import ApiKey, Caller, Grant
+    from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey
     from recollectum.domain.access.owner import Owner
     from recollectum.domain.access.person import Merge, MergePreview, Person, Tenant
     from recollectum.domain.ids import Clock
@@ -244,9 +244,9 @@ class AsyncPeople:
         """Take a channel address from a person."""
         return await asyncio.to_thread(lambda: self._service().unlink(owner, identity))
 
-    async def find(self, identity: str) -> Owner | None:
+    async def resolve(self, identity: str) -> Owner | None:
         """Whose channel address that is, or None."""
-        return await asyncio.to_thread(lambda: self._service().find(identity))
+        return await asyncio.to_thread(lambda: self._service().resolve(identity))
 
     async def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
         """What merging the second person into the first would move, and what becomes of their vaults."""
@@ -284,7 +284,7 @@ class AsyncKeys:
 
     async def create(
         self, person: str, *, permissions: Iterable[str] = ("read", "write"), owners: Iterable[str] = ()
-    ) -> tuple[ApiKey, str]:
+    ) -> NewKey:
         """A new key for a person, and its secret, which is shown this once and not kept.
 
         It opens the person's own vault, and those of `owners`: in them it may do what it may do at home, but what it
@@ -292,7 +292,7 @@ class AsyncKeys:
         """
         return await asyncio.to_thread(lambda: self._service().create(person, permissions=permissions, owners=owners))
 
-    async def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> tuple[ApiKey, str]:
+    async def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> NewKey:
         """A new key in the place of another, and its secret; the old one ends at once, or after a grace."""
         return await asyncio.to_thread(lambda: self._service().rotate(key_id, grace=grace))
 

@@ -54,7 +54,7 @@ def test_an_adapter_gets_person_and_session_in_one_step(home: Recollectum) -> No
 def test_an_address_has_one_spelling(home: Recollectum, one: str, other: str) -> None:
     home.people.add("user:alice")
     home.people.link("user:alice", one)
-    assert home.people.find(other) == Owner.parse("user:alice")
+    assert home.people.resolve(other) == Owner.parse("user:alice")
     assert len(home.people.link("user:alice", other).identities) == 1
 
 
@@ -70,8 +70,8 @@ def test_an_address_belongs_to_one_person_only(home: Recollectum) -> None:
         home.people.unlink("user:bob", "telegram:42")
     assert home.people.unlink("user:alice", "telegram:42").identities == ()
     home.people.link("user:bob", "telegram:42")
-    assert home.people.find("telegram:42") == Owner.parse("user:bob")
-    assert home.people.find("signal:42") is None
+    assert home.people.resolve("telegram:42") == Owner.parse("user:bob")
+    assert home.people.resolve("signal:42") is None
 
 
 @pytest.mark.parametrize("address", ["", "telegram", "telegram:", "telegram: ", ":42", "tele/gram:1", "telegram:4\n2"])

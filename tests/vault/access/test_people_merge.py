@@ -127,7 +127,7 @@ def test_what_was_taken_away_since_is_not_brought_back(people: Recollectum) -> N
     people.keys.withdraw(done.grants[0])
     people.people.link("user:alice", "signal:+4915100000009")
     people.people.unmerge(done.id)
-    assert people.people.find("whatsapp:+4915100000001") == Owner.parse("user:carol")
+    assert people.people.resolve("whatsapp:+4915100000001") == Owner.parse("user:carol")
     assert people.people.get("user:bob").identities == ()
     assert len(people.people.get("user:alice").identities) == 2
 
@@ -206,7 +206,7 @@ def test_who_is_part_of_another_is_given_nothing_and_merged_no_further(people: R
 def test_merges_are_undone_in_the_order_that_leads_back(people: Recollectum) -> None:
     before = state(people)
     first, second = merged(people), merged(people, "user:carol", "user:alice")
-    assert people.people.find("whatsapp:+4915100000001") == Owner.parse("user:carol")
+    assert people.people.resolve("whatsapp:+4915100000001") == Owner.parse("user:carol")
     with pytest.raises(Conflict, match=second.id):
         people.people.unmerge(first.id)
     people.people.unmerge(second.id)
@@ -220,7 +220,7 @@ def test_two_merged_into_one_are_undone_in_any_order(people: Recollectum) -> Non
     before = state(people)
     first, second = merged(people), merged(people, "user:alice", "user:carol")
     people.people.unmerge(first.id)
-    assert people.people.find("telegram:3") == ALICE
+    assert people.people.resolve("telegram:3") == ALICE
     people.people.unmerge(second.id)
     assert state(people) == before
 
@@ -242,4 +242,4 @@ def test_a_process_killed_between_two_steps_leaves_all_or_nothing(people: Recoll
     assert run(_PROGRAM, str(place), what, "0") == [f"changes {_STATEMENTS[what]}"]
     with open_home(place, Turning()) as home:
         assert state(home) != before
-        assert home.people.find("whatsapp:+4915100000001") == (ALICE if what == "merge" else BOB)
+        assert home.people.resolve("whatsapp:+4915100000001") == (ALICE if what == "merge" else BOB)

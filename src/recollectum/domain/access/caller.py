@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from recollectum.domain.access.owner import Owner
 
@@ -71,3 +72,10 @@ class ApiKey:
     revoked_at: datetime | None = None
     #: Whose vaults it may touch beside its person's own, as the operator said when it was made.
     owners: tuple[Owner, ...] = ()
+
+
+class NewKey(NamedTuple):
+    """A key that was just made, and its secret, which nobody can be told again."""
+
+    key: ApiKey
+    secret: str

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollectum.domain.access.caller import ApiKey, Caller, Grant, Permission, Scope
+from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, Permission, Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Denied, InvalidInput, NotFound
@@ -41,7 +41,7 @@ class Keys:
     @operation(Action.KEY_WRITE, Scope.USER)
     def create(
         self, person: str, *, permissions: Iterable[str] = ("read", "write"), owners: Iterable[str] = ()
-    ) -> tuple[ApiKey, str]:
+    ) -> NewKey:
         """A new key for a person, and its secret, which is shown this once and not kept.
 
         It opens the person's own vault, and those of `owners`: in them it may do what it may do at home, but what it
@@ -65,21 +65,21 @@ class Keys:
             raise NotFound("there is no such owner for this key; name one that it was made for")
         if not may_issue_key(caller, key):
             raise Denied(f"{caller.name} may not give what it does not have; leave that permission out")
-        return key, self._catalog.write(lambda tx: _insert_key(tx, key))
+        return NewKey(key, self._catalog.write(lambda tx: _insert_key(tx, key)))
 
     @operation(Action.KEY_WRITE, Scope.USER)
-    def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> tuple[ApiKey, str]:
+    def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> NewKey:
         """A new key in the place of another, and its secret; the old one ends at once, or after a grace."""
         if grace < timedelta(0) or grace > _MOST_GRACE:
             raise InvalidInput(f"a grace of {grace} is not allowed; use 0 to {_MOST_GRACE.days} days")
         now, caller = self._clock(), self._gate.caller_now()
 
-        def change(tx: Tx) -> tuple[ApiKey, str]:
+        def change(tx: Tx) -> NewKey:
             old = _get_managed_key(tx, caller, key_id)
             if not keys.revoke(tx, key_id, now + grace, now):
                 raise _no_key(key_id)
             new = replace(old, id=self._ids("key"), created_at=now, revoked_at=None)
-            return new, _insert_key(tx, new)
+            return NewKey(new, _insert_key(tx, new))
 
         return self._catalog.write(change)
 

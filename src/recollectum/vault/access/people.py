@@ -161,7 +161,7 @@ class People:
         return self._catalog.write(change)
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
-    def find(self, identity: str) -> Owner | None:
+    def resolve(self, identity: str) -> Owner | None:
         """Whose channel address that is, or None."""
         address = Identity.parse(identity)
         return self._catalog.read(lambda tx: people.owner_of(tx, address))

@@ -1,0 +1,51 @@
+"""A program as a user writes it: it imports from `recollectum` alone, and the type checker accepts it."""
+
+from pathlib import Path
+from typing import assert_type
+
+from recollectum import (
+    Event,
+    LearnResult,
+    Memory,
+    NewKey,
+    Page,
+    Preview,
+    PurgeRequest,
+    RecallResult,
+    Recollectum,
+    SaveOutcome,
+    SaveResult,
+    Vault,
+)
+
+
+def remember(vault: Vault, text: str) -> SaveResult:
+    return vault.memories.save(text, kind="preference")
+
+
+def all_memories(vault: Vault) -> list[Memory]:
+    page = vault.memories.page(limit=2)
+    found = list(page)
+    while page.next:
+        page = vault.memories.page(cursor=page.next, limit=2)
+        found += page
+    return found
+
+
+def planned(vault: Vault, session_id: str) -> Preview:
+    return vault.privacy.purge.preview(PurgeRequest.sessions(session_id))
+
+
+def test_a_program_of_a_user_is_typed_and_runs(tmp_path: Path) -> None:
+    with Recollectum(tmp_path, settings={"encryption": "off"}) as r:
+        vault = r.vault("user:alice")
+        saved = [remember(vault, f"I like dish number {number}") for number in range(5)]
+        assert {one.outcome for one in saved} == {SaveOutcome.CREATED}
+        assert {one.id for one in all_memories(vault)} == {one.id for one in saved}
+        learned = assert_type(vault.learn([{"role": "user", "content": "I live in Lyon"}]), LearnResult)
+        assert assert_type(vault.recall("Lyon"), RecallResult)
+        assert planned(vault, learned.session_id).token
+        events = assert_type(vault.admin.events.page(), Page[Event])
+        assert events[0].number > 0
+        key = assert_type(r.keys.create("user:alice"), NewKey)
+        assert r.login(key.secret).vault("user:alice").memories.get(saved[0].id) == saved[0].memory

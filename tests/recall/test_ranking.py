@@ -11,6 +11,7 @@ from recollectum.recall import pipeline
 from recollectum.recall.query import RecallQuery
 from recollectum.recall.ranking import CandidatePool, ParsedQuestion, Ranking, rank_candidates, text_arm_starved
 from recollectum.storage.port import Tx
+from recollectum.text.terms.analyser import Phrase
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning
@@ -29,7 +30,7 @@ def vault(request: pytest.FixtureRequest, place: Path, clock: Turning) -> Iterat
 def _asked(tx: Tx, query: str, size: int = SIZE) -> tuple[ParsedQuestion, CandidatePool]:
     """A question and what the words of a vault without vectors say to it, from as many chunks as there are."""
     question = pipeline.parse(tx, _READING, RecallQuery(text=query, limit=10))
-    words = tx.text.matches([f'"{term.term}"' for term in question.terms])
+    words = tx.text.matches([Phrase(term.term) for term in question.terms])
     return question, CandidatePool(words.best(1_000), [], [], words, None, size)
 
 

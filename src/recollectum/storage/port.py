@@ -3,6 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from recollectum.text.terms.analyser import Phrase
+
 T = TypeVar("T")
 Value = None | int | float | str | bytes
 Params = Mapping[str, Value]
@@ -21,7 +23,7 @@ class TextIndex(Protocol):
         """Drop those chunks from the index."""
         ...
 
-    def matches(self, phrases: Sequence[str], *, whole: bool = False) -> "Matches":
+    def matches(self, phrases: Sequence[Phrase], *, whole: bool = False) -> "Matches":
         """The chunks with any of the phrases; of many, only what may be among the best, in a time that is bounded.
 
         With `whole` they are all of them, however long it takes.

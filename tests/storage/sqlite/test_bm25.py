@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from recollectum.storage.port import Matches
 from recollectum.storage.sqlite.bm25 import ArrayScores, CorpusSize, PostingList, Scores, score_bm25
-from recollectum.text.terms.match_plan import match_any
-from tests.storage.sqlite.text_indexes import Indexed, in_order, scored
+from recollectum.storage.sqlite.text_index import match_any
+from tests.storage.sqlite.text_indexes import Indexed, in_order, phrase_of, scored
 
 WAYS = pytest.mark.parametrize("plain", [True, False], ids=["plain", "arrays"])
 WORDS = ("ash", "birch", "cedar", "doum")
@@ -24,7 +24,7 @@ def _found(indexed: Indexed, phrases: list[str], *, plain: bool) -> Matches:
             patch.delitem(sys.modules, "numpy", raising=False)
         else:
             pytest.importorskip("numpy")
-        found = indexed.index.matches(phrases)
+        found = indexed.index.matches(list(map(phrase_of, phrases)))
         assert isinstance(found, Scores if plain or not len(found) else ArrayScores)
         return found
 

@@ -9,6 +9,7 @@ import pytest
 
 from recollectum.storage.sqlite import text_index
 from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary
+from recollectum.text.terms.analyser import Phrase
 from tests.storage.sqlite.text_indexes import Indexed, scored
 
 PAGES = pytest.mark.parametrize("page", [1, 2, 3, 50_000])
@@ -66,10 +67,10 @@ def test_a_reader_of_an_older_state_is_served_by_what_a_newer_one_read(tmp_path:
     older = apsw.Connection(str(path))
     create_vocabulary(older, query_only=True)
     older.execute("BEGIN")
-    before = scored(SqliteTextIndex(older, lengths).matches(['"word"']))
+    before = scored(SqliteTextIndex(older, lengths).matches([Phrase("word")]))
     indexed.add(_chunks({number: 1 for number in range(3, 60)}))
-    assert len(SqliteTextIndex(indexed.connection, lengths).matches(['"word"'])) == 59
-    assert scored(SqliteTextIndex(older, lengths).matches(['"word"'])) == before
+    assert len(SqliteTextIndex(indexed.connection, lengths).matches([Phrase("word")])) == 59
+    assert scored(SqliteTextIndex(older, lengths).matches([Phrase("word")])) == before
     older.execute("ROLLBACK")
     older.close()
 

@@ -4,7 +4,9 @@ import random
 
 import pytest
 
-from recollectum.text.terms.match_plan import BUDGET, SMALL, match_any
+from recollectum.storage.sqlite.text_index import match_any, quoted
+from recollectum.text.terms.analyser import Phrase
+from recollectum.text.terms.match_plan import BUDGET, SMALL
 from tests.storage.sqlite.text_indexes import Indexed, in_order, scored
 
 LARGE = SMALL + 5_000
@@ -28,21 +30,21 @@ def large() -> Indexed:
     return filled(LARGE)
 
 
-def _phrases(words: str) -> list[str]:
-    return [f'"{word}"' for word in words.split()]
+def _phrases(words: str) -> list[Phrase]:
+    return [Phrase(word) for word in words.split()]
 
 
 def test_in_a_small_index_every_match_is_ranked() -> None:
     indexed, phrases = filled(600), _phrases("half w7 nowhere third")
     found = indexed.index.matches(phrases)
-    assert scored(found) == pytest.approx(indexed.exactly(match_any(phrases)), abs=1e-9)
+    assert scored(found) == pytest.approx(indexed.exactly(match_any(map(quoted, phrases))), abs=1e-9)
     assert scored(indexed.index.matches(phrases, whole=True)) == pytest.approx(scored(found), abs=1e-12)
 
 
 @pytest.mark.feature("G11")
 def test_in_a_large_index_a_frequent_phrase_counts_beside_rarer_ones(large: Indexed) -> None:
     phrases = _phrases("often common needle")
-    found, exact = scored(large.index.matches(phrases)), large.exactly(match_any(phrases))
+    found, exact = scored(large.index.matches(phrases)), large.exactly(match_any(map(quoted, phrases)))
     assert found.keys() == large.exactly('"common" OR "needle"').keys() < exact.keys()
     # Ranked by all its phrases, not by the rare ones alone; how many have the frequent one is a guess.
     assert found[NEEDLE] == max(found.values()) == pytest.approx(exact[NEEDLE], rel=0.01)
@@ -52,7 +54,7 @@ def test_in_a_large_index_a_frequent_phrase_counts_beside_rarer_ones(large: Inde
 @pytest.mark.feature("G11")
 def test_the_best_are_the_same_where_rare_and_frequent_phrases_meet(large: Indexed) -> None:
     phrases = _phrases("often common seldom")
-    found, exact = large.index.matches(phrases), large.exactly(match_any(phrases))
+    found, exact = large.index.matches(phrases), large.exactly(match_any(map(quoted, phrases)))
     assert len(found) < len(exact)
     assert found.best(10) == in_order(exact)[:10]
 
@@ -74,7 +76,7 @@ def test_of_frequent_phrases_alone_all_are_found_where_two_of_them_meet(large: I
 
 def test_phrases_that_never_meet_are_found_alone(large: Indexed) -> None:
     phrases = _phrases("left right")
-    assert not large.exactly(" AND ".join(phrases))
+    assert not large.exactly(" AND ".join(map(quoted, phrases)))
     assert len(large.index.matches(phrases)) > 1_000
 
 
@@ -82,11 +84,11 @@ def test_phrases_that_never_meet_are_found_alone(large: Indexed) -> None:
 def test_the_whole_is_every_match_with_its_exact_score(large: Indexed, words: str) -> None:
     phrases = _phrases(words)
     found = scored(large.index.matches(phrases, whole=True))
-    assert found == pytest.approx(large.exactly(match_any(phrases)), abs=1e-9)
+    assert found == pytest.approx(large.exactly(match_any(map(quoted, phrases))), abs=1e-9)
 
 
 def test_nothing_is_found_of_what_nobody_said(large: Indexed) -> None:
-    for phrases in ([], ['"nowhere"'], ['"nowhere" *', '"no where"']):
+    for phrases in ([], [Phrase("nowhere")], [Phrase("nowhere", prefix=True), Phrase("no where")]):
         assert len(large.index.matches(phrases)) == len(large.index.matches(phrases, whole=True)) == 0
 
 
@@ -96,7 +98,7 @@ def test_the_index_counts_what_it_has_and_forgets_what_is_removed() -> None:
         indexed.index.remove([2, 4, 99])
         indexed.index.scrub()
     assert indexed.index.count() == 3
-    assert sorted(scored(indexed.index.matches(['"word"', '"w2"']))) == [1, 3, 5]
+    assert sorted(scored(indexed.index.matches(_phrases("word w2")))) == [1, 3, 5]
 
 
 @pytest.mark.feature("G11")

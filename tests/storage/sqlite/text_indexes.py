@@ -8,6 +8,7 @@ import apsw
 
 from recollectum.storage.port import Matches
 from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary
+from recollectum.text.terms.analyser import Phrase
 
 _TABLE = """
     CREATE VIRTUAL TABLE search USING fts5 (
@@ -52,3 +53,9 @@ def scored(matches: Matches) -> dict[int, float]:
 def in_order(scores: dict[int, float]) -> list[int]:
     """The chunks best first, ties to the newer."""
     return sorted(scores, key=lambda number: (-scores[number], -number))
+
+
+def phrase_of(expression: str) -> Phrase:
+    """The phrase that FTS5 knows as a quoted text, with or without a star."""
+    words, star, _ = expression.partition(" *")
+    return Phrase(words.strip('"'), prefix=bool(star))

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import apsw
 
+from recollectum.storage.sqlite.text_index import match_any, quoted
 from recollectum.text.terms.analyser import index_terms, phrases, query_terms
-from recollectum.text.terms.match_plan import match_any
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
@@ -32,7 +32,7 @@ class FullText:
 
     def find(self, query: str) -> list[str]:
         """The texts that match, best first."""
-        expression = match_any(phrases(query_terms(query)))
+        expression = match_any(map(quoted, phrases(query_terms(query))))
         if not expression:
             return []
         rows = self._connection.execute("SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank", (expression,))

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import apsw
 import pytest
 
-from recollectum.text.terms.analyser import MAX_TERMS, QueryTerm, index_terms, phrases, query_terms
+from recollectum.storage.sqlite.text_index import quoted
+from recollectum.text.terms.analyser import MAX_TERMS, Phrase, QueryTerm, index_terms, phrases, query_terms
 from tests.text.terms.full_text import FullText
 
 FOUND = [
@@ -154,11 +155,16 @@ def test_no_term_makes_no_phrase() -> None:
 
 
 def test_a_quote_in_a_term_cannot_leave_its_phrase() -> None:
-    assert phrases([QueryTerm('a" OR "b', "a")]) == ['"a"" OR ""b"']
+    assert [quoted(one) for one in phrases([QueryTerm('a" OR "b', "a")])] == ['"a"" OR ""b"']
 
 
 def test_each_term_is_one_phrase() -> None:
-    assert phrases(query_terms("e-Mail 語")) == ['"e mail"', '"email"', '"mail"', '"語" *']
+    assert phrases(query_terms("e-Mail 語")) == [
+        Phrase("e mail"),
+        Phrase("email"),
+        Phrase("mail"),
+        Phrase("語", prefix=True),
+    ]
 
 
 def test_no_character_is_lost_between_us_and_the_tokenizer() -> None:

@@ -8,6 +8,7 @@ files          names the files of a home
 connection     opens a connection with the required settings
 database       one file: a writer and several readers
 group_commit   writers that arrive together share one commit
+dialect        the words in which portable statements differ
 failures       translates SQLite's errors
 text_index     full text on FTS5: posting lists and document lengths
 bm25           scores chunks from posting lists

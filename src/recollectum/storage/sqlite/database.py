@@ -12,6 +12,7 @@ import apsw
 from recollectum.domain.errors import DiskFull, StorageError
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.dialect import to_sqlite
 from recollectum.storage.sqlite.failures import FOREIGN, translate, translated
 from recollectum.storage.sqlite.group_commit import GroupCommitWriter
 from recollectum.storage.sqlite.seal_triggers import install_triggers
@@ -51,11 +52,11 @@ class SqliteTx:
 
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement and fetch what it returns."""
-        return self._connection.execute(sql, params).fetchall()
+        return self._connection.execute(to_sqlite(sql), params).fetchall()
 
     def run(self, sql: str, params: Params) -> int:
         """Run a statement; the number of rows it changed."""
-        self._connection.execute(sql, params)
+        self._connection.execute(to_sqlite(sql), params)
         return self._connection.changes()
 
 

@@ -11,7 +11,8 @@ import apsw
 
 from recollectum.storage.port import Matches, Row
 from recollectum.storage.sqlite.bm25 import CorpusSize, PostingList, score_bm25
-from recollectum.text.terms.match_plan import SMALL, budget, match_any, plan_match
+from recollectum.text.terms.analyser import Phrase
+from recollectum.text.terms.match_plan import SMALL, budget, plan_match
 
 #: How the words of a query become the terms that the index has, as its migration says.
 _TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
@@ -35,6 +36,17 @@ _LAST = """
     SELECT count(*), min(number)
       FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
 """
+
+
+def quoted(phrase: Phrase) -> str:
+    """A phrase as FTS5 reads it, whatever marks are in its words."""
+    words = '"' + phrase.words.replace('"', '""') + '"'
+    return f"{words} *" if phrase.prefix else words
+
+
+def match_any(phrases: Iterable[str]) -> str:
+    """A MATCH expression for any of the quoted phrases."""
+    return " OR ".join(phrases)
 
 
 def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
@@ -183,14 +195,14 @@ class SqliteTextIndex:
         for number in numbers:
             self._connection.execute(_REMOVE, (number,))
 
-    def matches(self, phrases: Sequence[str], *, whole: bool = False) -> Matches:
+    def matches(self, phrases: Sequence[Phrase], *, whole: bool = False) -> Matches:
         """The chunks with any of the phrases: in a large index, `whole` or not, those that may be among the best."""
         block, highest = fetch(self._connection, _SIZE, ())[0]
         if not phrases or highest is None:
             return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0), whole=True)
         packed = self._lengths.upto(self._connection, highest)
         whole = whole or highest <= SMALL
-        lists = self._lists(list(dict.fromkeys(phrases)), highest, whole=whole)
+        lists = self._lists(list(dict.fromkeys(map(quoted, phrases))), highest, whole=whole)
         return score_bm25(lists, packed, _size(block), whole=whole)
 
     def scrub(self) -> None:

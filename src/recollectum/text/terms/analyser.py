@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from recollectum.text.terms.stopwords import STOP_WORDS
 from recollectum.text.terms.words import (
@@ -167,11 +168,14 @@ def _stands_alone(part: str) -> bool:
     return len(part) >= _SHORTEST_NUMBER or (len(part) > 1 and part.isalpha())
 
 
-def phrases(terms: Iterable[QueryTerm]) -> list[str]:
-    """Each term as a phrase of an FTS5 MATCH expression."""
-    return [_quoted(term.term) for term in terms]
+class Phrase(NamedTuple):
+    """Words that are looked for in this order, side by side."""
+
+    words: str
+    #: Whether the last word may go on.
+    prefix: bool = False
 
 
-def _quoted(term: str) -> str:
-    phrase = '"' + term.replace('"', '""') + '"'
-    return f"{phrase} *" if len(term) == 1 and is_unspaced(term) else phrase
+def phrases(terms: Iterable[QueryTerm]) -> list[Phrase]:
+    """Each term as a phrase to look for; one letter of a script without spaces begins a pair of letters."""
+    return [Phrase(term.term, prefix=len(term.term) == 1 and is_unspaced(term.term)) for term in terms]

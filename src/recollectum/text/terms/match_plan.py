@@ -5,7 +5,7 @@ every chunk is ranked; a frequent one counts where it stands beside one of those
 nearly always among them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -31,11 +31,6 @@ class MatchPlan(NamedTuple):
     leading: tuple[str, ...]
     #: These count in chunks that have one of the others.
     beside: tuple[str, ...]
-
-
-def match_any(phrases: Iterable[str]) -> str:
-    """A MATCH expression for any of the phrases."""
-    return " OR ".join(phrases)
 
 
 def budget(total: int) -> int:

@@ -1,8 +1,9 @@
 """Reads and writes the api_keys and grants tables of the catalog."""
 
-import json
+from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
 
 from recollectum.domain.access.caller import ApiKey, Grant, Permission, Scope
 from recollectum.domain.access.owner import Owner
@@ -18,13 +19,12 @@ _ADD_KEY = """
 """
 _ADD_OWNER = "INSERT INTO key_owners (key_id, owner) VALUES (:key_id, :owner)"
 _FIELDS = """
-    SELECT id, owner, permissions, created_at, revoked_at,
-           (SELECT json_group_array(key_owners.owner) FROM key_owners WHERE key_owners.key_id = api_keys.id)
-      FROM api_keys
+    SELECT api_keys.id, api_keys.owner, permissions, created_at, revoked_at, key_owners.owner
+      FROM api_keys LEFT JOIN key_owners ON key_owners.key_id = api_keys.id
 """
-_KEY = _FIELDS + "WHERE digest = :digest"
-_KEY_BY_ID = _FIELDS + "WHERE id = :id"
-_KEYS = _FIELDS + "ORDER BY id"
+_KEY = _FIELDS + "WHERE digest = :digest ORDER BY key_owners.owner"
+_KEY_BY_ID = _FIELDS + "WHERE api_keys.id = :id ORDER BY key_owners.owner"
+_KEYS = _FIELDS + "ORDER BY api_keys.id, key_owners.owner"
 _REVOKE = "UPDATE api_keys SET revoked_at = :at WHERE id = :id AND (revoked_at IS NULL OR revoked_at > :now)"
 _ADD_GRANT = """
     INSERT INTO grants (id, grantee, owner, permission, scope, session_id, created_at)
@@ -54,19 +54,17 @@ def add(tx: Tx, key: ApiKey, digest: bytes) -> None:
 
 def find_by_id(tx: Tx, key_id: str) -> ApiKey | None:
     """The key with that id."""
-    rows = tx.rows(_KEY_BY_ID, {"id": key_id})
-    return _key(rows[0]) if rows else None
+    return next(_keys(tx.rows(_KEY_BY_ID, {"id": key_id})), None)
 
 
 def find(tx: Tx, digest: bytes) -> ApiKey | None:
     """The key with that digest."""
-    rows = tx.rows(_KEY, {"digest": digest})
-    return _key(rows[0]) if rows else None
+    return next(_keys(tx.rows(_KEY, {"digest": digest})), None)
 
 
 def everything(tx: Tx) -> list[ApiKey]:
     """All keys, oldest first."""
-    return [_key(row) for row in tx.rows(_KEYS, {})]
+    return list(_keys(tx.rows(_KEYS, {})))
 
 
 def revoke(tx: Tx, key_id: str, at: datetime, now: datetime) -> bool:
@@ -103,14 +101,21 @@ def withdraw(tx: Tx, grant_id: str) -> bool:
     return tx.run(_WITHDRAW, {"id": grant_id}) == 1
 
 
-def _key(row: Row) -> ApiKey:
+def _keys(rows: list[Row]) -> Iterator[ApiKey]:
+    """The keys, of which each has a row for each owner that it is limited to."""
+    for _, of_one in groupby(rows, key=lambda row: row[0]):
+        yield _key(list(of_one))
+
+
+def _key(rows: list[Row]) -> ApiKey:
+    row = rows[0]
     return ApiKey(
         id=row[0],
         person=_owner(row[1]),
         permissions=frozenset(Permission(word) for word in row[2].split(",") if word),
         created_at=moment(row[3]),
         revoked_at=moment_or_none(row[4]),
-        owners=tuple(_owner(owner) for owner in sorted(json.loads(row[5]))),
+        owners=tuple(_owner(one[5]) for one in rows if one[5] is not None),
     )
 
 

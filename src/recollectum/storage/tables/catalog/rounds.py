@@ -13,7 +13,7 @@ _COLUMNS = "name, vault, every_seconds, started_at, finished_at, next_at, failur
 _SAVE = f"""
     INSERT INTO rounds ({_COLUMNS})
     SELECT :name, :vault, :every_seconds, :started_at, :finished_at, :next_at, :failures, :counts, :trouble, :seen
-    WHERE :vault IS NULL OR EXISTS (SELECT 1 FROM vaults WHERE id = :vault)
+    WHERE CAST(:vault AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM vaults WHERE id = :vault)
     ON CONFLICT (name, coalesce(vault, '')) DO UPDATE SET
         every_seconds = excluded.every_seconds, started_at = excluded.started_at, finished_at = excluded.finished_at,
         next_at = excluded.next_at, failures = excluded.failures, counts = excluded.counts,

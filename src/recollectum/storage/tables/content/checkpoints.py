@@ -14,7 +14,7 @@ _SAVE = """
 _FIND = f"SELECT {_COLUMNS} FROM checkpoints WHERE name = :name"  # noqa: S608  (constants of this file)
 _ALL = f"""
     SELECT {_COLUMNS} FROM checkpoints
-     WHERE :session_id IS NULL OR session_id = :session_id ORDER BY saved_at DESC, name
+     WHERE CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id ORDER BY saved_at DESC, name
 """  # noqa: S608
 _DELETE = "DELETE FROM checkpoints WHERE name = :name"
 

@@ -21,7 +21,7 @@ _MESSAGES = """
     SELECT messages.id FROM imports JOIN messages ON messages.session_id = imports.session_id
        AND messages.number BETWEEN imports.first AND imports.last WHERE imports.id = :id
 """
-_IS_THERE = "SELECT 1 FROM imports WHERE id = :id LIMIT 1"
+_IS_THERE = "SELECT 1 WHERE EXISTS (SELECT 1 FROM imports WHERE id = :id)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ _UPDATE = """
 """
 
 _BY_ID = f"SELECT {_COLUMNS} FROM memories WHERE id = :id"  # noqa: S608  (constants of this file)
-_BY_IDS = f"SELECT {_COLUMNS} FROM memories WHERE id IN (SELECT value FROM json_each(:ids))"  # noqa: S608
+_BY_IDS = f"SELECT {_COLUMNS} FROM memories WHERE id IN (SELECT value FROM texts(:ids))"  # noqa: S608
 _BY_KEY = f"""
     SELECT {_COLUMNS} FROM memories
      WHERE key = :key AND state IN ('active', 'archived') AND superseded_by IS NULL
@@ -49,7 +49,7 @@ _ALIKE = f"""
     SELECT {_COLUMNS} FROM memories
      WHERE fingerprint = :fingerprint AND kind = :kind AND state IN ('active', 'archived')
        AND superseded_by IS NULL
-     LIMIT 8
+     ORDER BY number LIMIT 8
 """  # noqa: S608
 _DELETED_ALIKE = f"""
     SELECT {_COLUMNS} FROM memories
@@ -57,7 +57,7 @@ _DELETED_ALIKE = f"""
 """  # noqa: S608
 _PAGE = f"""
     SELECT {_COLUMNS} FROM memories
-     WHERE (:before IS NULL OR id < :before) AND (:kind IS NULL OR kind = :kind)
+     WHERE (CAST(:before AS TEXT) IS NULL OR id < :before) AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 #: Sorts after every character a key may have.
@@ -65,14 +65,14 @@ _AFTER_KEYS = "\x7f"
 # The state is written out: the index of keys holds active memories only.
 _PAGE_OF_KEYS = f"""
     SELECT {_COLUMNS} FROM memories
-     WHERE key >= :prefix AND key < :beyond AND state = 'active' AND (:kind IS NULL OR kind = :kind)
-       AND (:before IS NULL OR id < :before)
+     WHERE key >= :prefix AND key < :beyond AND state = 'active' AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
+       AND (CAST(:before AS TEXT) IS NULL OR id < :before)
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 _CREATED_BY = f"SELECT {_COLUMNS} FROM memories WHERE created_at <= :when ORDER BY id"  # noqa: S608
-_DUE = f"SELECT {_COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at LIMIT :limit"  # noqa: S608
-_ANY_DUE = "SELECT 1 FROM memories WHERE due_at <= :now LIMIT 1"
-_CROSSED = "SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now LIMIT 1"
+_DUE = f"SELECT {_COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at, number LIMIT :limit"  # noqa: S608
+_ANY_DUE = "SELECT 1 WHERE EXISTS (SELECT 1 FROM memories WHERE due_at <= :now)"
+_CROSSED = "SELECT 1 WHERE EXISTS (SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now)"
 _DELETE = "DELETE FROM memories WHERE id = :id AND state = :state"
 _ALL = f"SELECT {_COLUMNS} FROM memories ORDER BY number"  # noqa: S608
 _FINDABLE = "SELECT number, content, key FROM memories WHERE state = 'active' ORDER BY number"

@@ -26,7 +26,7 @@ _BY_ID = f"SELECT {_COLUMNS} FROM messages WHERE id = :id"  # noqa: S608  (const
 _BY_NATIVE = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id AND native_id = :native_id"  # noqa: S608
 _LATEST = f"""
     SELECT {_COLUMNS} FROM messages
-     WHERE session_id = :session_id AND (:before IS NULL OR position < :before)
+     WHERE session_id = :session_id AND (CAST(:before AS BIGINT) IS NULL OR position < :before)
      ORDER BY position DESC LIMIT :limit
 """  # noqa: S608
 _FROM = f"""

@@ -28,7 +28,8 @@ _TAKEN_BACK = """
 """
 _PAGE = f"""
     SELECT {_COLUMNS} FROM sessions
-     WHERE (:before IS NULL OR id < :before) AND (:prefix IS NULL OR substr(key, 1, length(:prefix)) = :prefix)
+     WHERE (CAST(:before AS TEXT) IS NULL OR id < :before)
+       AND (CAST(:prefix AS TEXT) IS NULL OR substr(key, 1, length(:prefix)) = :prefix)
        AND id NOT IN ({_TAKEN_BACK})
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
@@ -36,7 +37,7 @@ _IS_TAKEN_BACK = f"SELECT :id IN ({_TAKEN_BACK})"
 _GREW = """
     UPDATE sessions
        SET message_count = message_count + :messages, token_estimate = token_estimate + :tokens,
-           updated_at = max(updated_at, :at)
+           updated_at = CASE WHEN updated_at < :at THEN :at ELSE updated_at END
      WHERE id = :id
     RETURNING message_count
 """

@@ -7,7 +7,7 @@ from datetime import datetime
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros
 
-_GIVEN = "(SELECT value FROM json_each(:ids))"
+_GIVEN = "(SELECT value FROM texts(:ids))"
 _MESSAGES_OF = f"SELECT id FROM messages WHERE session_id IN {_GIVEN}"  # noqa: S608  (constants of this file)
 _COPIES = f"SELECT id FROM messages WHERE extra ->> '$.copy_of' IN {_GIVEN}"  # noqa: S608
 # A session of which nothing is left goes whole; one that never had a message stays.
@@ -34,7 +34,7 @@ _OLD_SESSIONS = "SELECT id FROM sessions WHERE updated_at < :before AND NOT EXIS
 _OLD_MEMORIES = "SELECT id FROM memories WHERE updated_at < :before"
 _IMPORTED = "SELECT id FROM sessions WHERE imported = 1"
 _OF_ROOT = "SELECT DISTINCT session_id FROM transcript_files WHERE root = :root AND session_id IS NOT NULL"
-_KNOWN = "SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(:ids))"
+_KNOWN = "SELECT id FROM {table} WHERE id IN (SELECT value FROM texts(:ids))"
 _ALL = {
     "session": "SELECT id FROM sessions",
     "message": "SELECT id FROM messages",

@@ -4,7 +4,8 @@ from recollectum.storage.port import Tx
 
 _MESSAGE_VECTORS = """
     SELECT vectors.data FROM vectors JOIN chunks ON chunks.number = vectors.chunk
-     WHERE chunks.source = :source AND chunks.source_number = :number LIMIT 1
+     WHERE chunks.source = :source AND chunks.source_number = :number
+     ORDER BY vectors.generation, vectors.chunk LIMIT 1
 """
 _FIND_MESSAGE = "SELECT number FROM messages WHERE id = :id"
 _DELETE_MESSAGE = "DELETE FROM messages WHERE id = :id"
@@ -31,37 +32,37 @@ _LEARNING_AGENTS = """
 _FORGET_LINES = "DELETE FROM learning_lines WHERE NOT EXISTS (SELECT 1 FROM memories WHERE id = memory_id)"
 _CANONICAL = """
     SELECT 1 FROM messages
-     WHERE instr(lower(text), :lower) OR instr(lower(coalesce(parts, '')), :lower)
-        OR instr(lower(coalesce(tool_calls, '')), :lower) OR instr(lower(coalesce(thoughts, '')), :lower)
-    UNION ALL SELECT 1 FROM memories WHERE instr(lower(content), :lower)
-    UNION ALL SELECT 1 FROM memory_versions WHERE instr(lower(content), :lower)
-    UNION ALL SELECT 1 FROM notes WHERE instr(lower(text), :lower)
+     WHERE instr(lower(text), :lower) > 0 OR instr(lower(coalesce(parts, '')), :lower) > 0
+        OR instr(lower(coalesce(tool_calls, '')), :lower) > 0 OR instr(lower(coalesce(thoughts, '')), :lower) > 0
+    UNION ALL SELECT 1 FROM memories WHERE instr(lower(content), :lower) > 0
+    UNION ALL SELECT 1 FROM memory_versions WHERE instr(lower(content), :lower) > 0
+    UNION ALL SELECT 1 FROM notes WHERE instr(lower(text), :lower) > 0
     LIMIT 1
 """
 _OTHER_TEXTS = """
     SELECT 1 FROM sessions
-     WHERE instr(coalesce(title, ''), :account) OR instr(coalesce(summary, ''), :account)
-        OR instr(coalesce(extra, ''), :account)
+     WHERE instr(coalesce(title, ''), :account) > 0 OR instr(coalesce(summary, ''), :account) > 0
+        OR instr(coalesce(extra, ''), :account) > 0
     UNION ALL SELECT 1 FROM messages
-     WHERE instr(coalesce(extra, ''), :account) OR instr(coalesce(speaker, ''), :account)
-    UNION ALL SELECT 1 FROM summaries WHERE instr(text, :account)
-    UNION ALL SELECT 1 FROM proposals WHERE instr(content, :account) OR instr(reason, :account)
+     WHERE instr(coalesce(extra, ''), :account) > 0 OR instr(coalesce(speaker, ''), :account) > 0
+    UNION ALL SELECT 1 FROM summaries WHERE instr(text, :account) > 0
+    UNION ALL SELECT 1 FROM proposals WHERE instr(content, :account) > 0 OR instr(reason, :account) > 0
     LIMIT 1
 """
 # Names that stand in the file and are no content; a piece of a word may be a piece of one of them.
 _IDENTIFIERS = """
-    SELECT 1 FROM sqlite_schema WHERE instr(lower(coalesce(sql, '')), :lower)
-    UNION ALL SELECT 1 FROM sessions WHERE instr(lower(key || coalesce(title, '') || coalesce(project, '')), :lower)
-    UNION ALL SELECT 1 FROM events WHERE instr(lower(type || subject || actor || coalesce(payload, '')), :lower)
-    UNION ALL SELECT 1 FROM memories WHERE instr(lower(coalesce(key, '') || author || coalesce(agent, '')), :lower)
-    UNION ALL SELECT 1 FROM messages WHERE instr(lower(coalesce(model, '') || coalesce(speaker, '')), :lower)
-    UNION ALL SELECT 1 FROM note_folders WHERE instr(lower(path), :lower)
-    UNION ALL SELECT 1 FROM notes WHERE instr(lower(path), :lower)
-    UNION ALL SELECT 1 FROM transcript_roots WHERE instr(lower(path), :lower)
-    UNION ALL SELECT 1 FROM transcript_files WHERE instr(lower(path), :lower)
-    UNION ALL SELECT 1 FROM generations WHERE instr(lower(identity), :lower)
-    UNION ALL SELECT 1 FROM meta WHERE instr(lower(name || value), :lower)
-    UNION ALL SELECT 1 FROM migrations WHERE instr(lower(name), :lower)
+    SELECT 1 FROM sqlite_schema WHERE instr(lower(coalesce(sql, '')), :lower) > 0
+    UNION ALL SELECT 1 FROM sessions WHERE instr(lower(key || coalesce(title, '') || coalesce(project, '')), :lower) > 0
+    UNION ALL SELECT 1 FROM events WHERE instr(lower(type || subject || actor || coalesce(payload, '')), :lower) > 0
+    UNION ALL SELECT 1 FROM memories WHERE instr(lower(coalesce(key, '') || author || coalesce(agent, '')), :lower) > 0
+    UNION ALL SELECT 1 FROM messages WHERE instr(lower(coalesce(model, '') || coalesce(speaker, '')), :lower) > 0
+    UNION ALL SELECT 1 FROM note_folders WHERE instr(lower(path), :lower) > 0
+    UNION ALL SELECT 1 FROM notes WHERE instr(lower(path), :lower) > 0
+    UNION ALL SELECT 1 FROM transcript_roots WHERE instr(lower(path), :lower) > 0
+    UNION ALL SELECT 1 FROM transcript_files WHERE instr(lower(path), :lower) > 0
+    UNION ALL SELECT 1 FROM generations WHERE instr(lower(identity), :lower) > 0
+    UNION ALL SELECT 1 FROM meta WHERE instr(lower(name || value), :lower) > 0
+    UNION ALL SELECT 1 FROM migrations WHERE instr(lower(name), :lower) > 0
     LIMIT 1
 """
 _VECTOR = """

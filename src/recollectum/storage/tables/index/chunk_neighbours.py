@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from recollectum.storage.port import Tx
 from recollectum.storage.row_lists import values_of
 
-# CROSS fixes the order: from the few that are wanted.
+# INNER fixes the order of the tables: from the few that are wanted.
 _LOAD = """
     SELECT chunks.number, other.position < messages.position, beside.number
-      FROM json_each(:numbers) AS wanted
-     CROSS JOIN chunks ON chunks.number = wanted.value AND chunks.source = 'sessions'
-     CROSS JOIN messages ON messages.number = chunks.source_number
-     CROSS JOIN messages AS other ON other.session_id = messages.session_id
+      FROM numbers(:numbers) AS wanted
+     INNER JOIN chunks ON chunks.number = wanted.value AND chunks.source = 'sessions'
+     INNER JOIN messages ON messages.number = chunks.source_number
+     INNER JOIN messages AS other ON other.session_id = messages.session_id
            AND other.position IN (messages.position - 1, messages.position + 1)
-     CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
+     INNER JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
            AND coalesce(beside.speaker, beside.role) <> coalesce(chunks.speaker, chunks.role)
      ORDER BY beside.number
 """
@@ -30,9 +30,9 @@ _INVALIDATE = """
     UPDATE chunks SET after_step = NULL, after_pieces = NULL
      WHERE source = 'sessions' AND after_pieces = 0 AND source_number IN (
            SELECT earlier.number
-             FROM json_each(:turns) AS added
-            CROSS JOIN messages ON messages.number = added.value
-            CROSS JOIN messages AS earlier ON earlier.session_id = messages.session_id
+             FROM numbers(:turns) AS added
+            INNER JOIN messages ON messages.number = added.value
+            INNER JOIN messages AS earlier ON earlier.session_id = messages.session_id
                   AND earlier.position = messages.position - 1)
 """
 

@@ -21,9 +21,9 @@ _ADD = """
 _ADD_TURN = """
     INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
     SELECT 'sessions', :source_number, :start, :stop, messages.created_at,
-           CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
+           CASE WHEN sessions.imported = 1 AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
            messages.role, messages.speaker
-      FROM (SELECT 1) LEFT JOIN messages ON messages.number = :source_number
+      FROM (SELECT 1) AS one LEFT JOIN messages ON messages.number = :source_number
       LEFT JOIN sessions ON sessions.id = messages.session_id
     RETURNING number
 """
@@ -35,15 +35,15 @@ _ADD_NOTE = """
 # Many rows of one kind in one statement, in the order of the list; what they are joined with is as above.
 _ADD_MANY = """
     INSERT INTO chunks (source, source_number, start, stop)
-    SELECT 'memories', one.value ->> 0, one.value ->> 1, one.value ->> 2 FROM json_each(:pieces) AS one ORDER BY one.key
+    SELECT 'memories', one.first, one.second, one.third FROM triples(:pieces) AS one ORDER BY one.key
     RETURNING number
 """
 _ADD_TURNS = """
     INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
-    SELECT 'sessions', one.value ->> 0, one.value ->> 1, one.value ->> 2, messages.created_at,
-           CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
+    SELECT 'sessions', one.first, one.second, one.third, messages.created_at,
+           CASE WHEN sessions.imported = 1 AND messages.trust <> 'unknown' THEN 'imported' ELSE messages.trust END,
            messages.role, messages.speaker
-      FROM json_each(:pieces) AS one LEFT JOIN messages ON messages.number = one.value ->> 0
+      FROM triples(:pieces) AS one LEFT JOIN messages ON messages.number = one.first
       LEFT JOIN sessions ON sessions.id = messages.session_id ORDER BY one.key
     RETURNING number
 """

@@ -17,7 +17,7 @@ _FORGET = "DELETE FROM embedding_cache WHERE text_hash IN (VALUES {hashes})"
 _COUNT = "SELECT count(*) FROM embedding_cache"
 _EVICT = """
     DELETE FROM embedding_cache WHERE (text_hash, model) IN (
-        SELECT text_hash, model FROM embedding_cache ORDER BY used_at LIMIT :count)
+        SELECT text_hash, model FROM embedding_cache ORDER BY used_at, text_hash, model LIMIT :count)
 """
 
 

@@ -15,8 +15,8 @@ _DETAILS = """
            chunks.start, chunks.stop, memories.id, coalesce(messages.id, origin.id),
            coalesce(messages.session_id, origin.session_id), coalesce(messages.position, origin.position),
            notes.folder, notes.path, chunks.first_line, chunks.last_line
-      FROM json_each(:numbers) AS wanted
-     CROSS JOIN chunks ON chunks.number = wanted.value
+      FROM numbers(:numbers) AS wanted
+     INNER JOIN chunks ON chunks.number = wanted.value
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
@@ -27,10 +27,10 @@ _DETAILS = """
 _NEAR = """
     SELECT wanted.value, {other}.position - hit.position, {other}.id, {other}.position,
            coalesce({other}.speaker, {other}.role), {other}.trust, {other}.text
-      FROM json_each(:numbers) AS wanted
-     CROSS JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
-     CROSS JOIN messages AS hit ON hit.number = found.source_number
-     CROSS JOIN messages AS other ON other.session_id = hit.session_id
+      FROM numbers(:numbers) AS wanted
+     INNER JOIN chunks AS found ON found.number = wanted.value AND found.source = 'sessions'
+     INNER JOIN messages AS hit ON hit.number = found.source_number
+     INNER JOIN messages AS other ON other.session_id = hit.session_id
            AND other.position IN (hit.position - 1, hit.position + 1)
 """
 # What has no piece is not shown: it is empty, or it was set aside.
@@ -40,19 +40,19 @@ _BESIDE = f"""
 """  # noqa: S608  (constants of these files)
 _BESIDE_FILTERED = f"""
     {_NEAR.format(other="messages")}
-     CROSS JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
+     INNER JOIN chunks AS beside ON beside.source = 'sessions' AND beside.source_number = other.number
      {ROWS.format(numbers="beside.number")}
      WHERE {FILTERED}
 """
 # The message itself; of a memory, what it was said in and every message that it cites.
 _TRUSTS = """
-    SELECT id, trust FROM messages WHERE id IN (SELECT value FROM json_each(:ids))
+    SELECT id, trust FROM messages WHERE id IN (SELECT value FROM texts(:ids))
      UNION
     SELECT memories.id, messages.trust FROM memories JOIN messages ON messages.id = memories.message_id
-     WHERE memories.id IN (SELECT value FROM json_each(:ids))
+     WHERE memories.id IN (SELECT value FROM texts(:ids))
      UNION
     SELECT citations.memory_id, messages.trust FROM citations JOIN messages ON messages.id = citations.message_id
-     WHERE citations.memory_id IN (SELECT value FROM json_each(:ids))
+     WHERE citations.memory_id IN (SELECT value FROM texts(:ids))
 """
 
 

@@ -13,7 +13,7 @@ _EVIDENCE = f"""
            coalesce(memories.created_at, messages.created_at, notes.mtime),
            messages.speaker, coalesce(memories.author, messages.speaker, messages.role, notes.path),
            chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
-      FROM json_each(:numbers) AS wanted
+      FROM numbers(:numbers) AS wanted
       {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
 """  # noqa: S608  (constants of these files)
@@ -22,7 +22,7 @@ _TURNS = """
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
            0.5, chunks.trust, chunks.created_at, chunks.speaker, coalesce(chunks.speaker, chunks.role),
            chunks.before_step, chunks.before_pieces, chunks.after_step, chunks.after_pieces
-      FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
+      FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
      WHERE chunks.source = 'sessions' AND chunks.trust IS NOT NULL
 """
 _EVIDENCE_UNFILTERED = f"""
@@ -34,38 +34,42 @@ _EVIDENCE_UNFILTERED = f"""
 # Said in a time: by the two indexes on when rows were made, and no more than can be looked through.
 _SAID_IN = """
     SELECT chunks.number FROM (
-            SELECT 'sessions' AS source, number FROM messages WHERE created_at >= :from AND created_at < :to
+            SELECT * FROM (
+                SELECT 'sessions' AS source, number, created_at, 1 AS place FROM messages
+                 WHERE created_at >= :from AND created_at < :to ORDER BY created_at, number LIMIT :limit) AS said
              UNION ALL
-            SELECT 'memories', number FROM memories WHERE created_at >= :from AND created_at < :to
-             LIMIT :limit) AS row
-     CROSS JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
+            SELECT * FROM (
+                SELECT 'memories', number, created_at, 2 FROM memories
+                 WHERE created_at >= :from AND created_at < :to ORDER BY created_at, number LIMIT :limit) AS kept
+             ORDER BY place, created_at, number LIMIT :limit) AS row
+     INNER JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
 """
 _EXISTING = """
-    SELECT chunks.number FROM json_each(:numbers) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value
+    SELECT chunks.number FROM numbers(:numbers) AS wanted INNER JOIN chunks ON chunks.number = wanted.value
 """
 _SPEAKERS = """
-    SELECT one.value FROM json_each(:names) AS one
-     WHERE EXISTS (SELECT 1 FROM messages WHERE messages.speaker = one.value COLLATE NOCASE)
+    SELECT one.value FROM texts(:names) AS one
+     WHERE EXISTS (SELECT 1 FROM messages WHERE folded(messages.speaker) = folded(one.value))
 """
 _ALLOWED = f"""
     SELECT chunks.number, chunks.source, chunks.source_number
-      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
+      FROM numbers(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
 """  # noqa: S608
 _ALL_ALLOWED = f"""
     SELECT chunks.number FROM ({{some}}) AS every {ROWS.format(numbers="every.number")} WHERE {FILTERED}
 """  # noqa: S608
 _ALL = "SELECT number FROM chunks"
-_OF_SOURCES = "SELECT number FROM chunks WHERE source IN (SELECT value FROM json_each(:sources))"
+_OF_SOURCES = "SELECT number FROM chunks WHERE source IN (SELECT value FROM texts(:sources))"
 _OF_MEMORIES = "SELECT number FROM chunks WHERE source = 'memories'"
 _OF_SESSION = """
     SELECT chunks.number FROM messages
-     CROSS JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
+     INNER JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
      WHERE messages.session_id = :session_id
 """
 _OF_SESSIONS = """
-    SELECT chunks.number FROM json_each(:sessions) AS one CROSS JOIN messages ON messages.session_id = one.value
-     CROSS JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
+    SELECT chunks.number FROM texts(:sessions) AS one INNER JOIN messages ON messages.session_id = one.value
+     INNER JOIN chunks ON chunks.source = 'sessions' AND chunks.source_number = messages.number
      UNION ALL
     SELECT number FROM chunks WHERE source = 'memories'
 """
@@ -78,11 +82,11 @@ _OF_TIME = f"""
             SELECT 'memories', number FROM memories WHERE created_at >= {_SINCE} AND created_at < {_UNTIL}
              UNION ALL
             SELECT 'notes', number FROM notes WHERE mtime >= {_SINCE} AND mtime < {_UNTIL}) AS row
-     CROSS JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
+     INNER JOIN chunks ON chunks.source = row.source AND chunks.source_number = row.number
 """  # noqa: S608
 _MADE_AT = f"""
     SELECT coalesce(memories.created_at, messages.created_at, notes.mtime)
-      FROM json_each(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
+      FROM numbers(:numbers) AS wanted {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
      ORDER BY wanted.key LIMIT 1
 """  # noqa: S608

@@ -19,19 +19,20 @@ _SERVED = """
         AND (memories.archive_at IS NULL OR memories.archive_at > :policy_now)
         AND (memories.retention_expires_at IS NULL OR memories.retention_expires_at > :policy_now)
         AND (memories.valid_to IS NULL OR memories.valid_to > :now)
-        AND (:kind IS NULL OR memories.kind = :kind)
-        AND :session_id IS NULL AND :speaker IS NULL
-        AND (:sessions IS NULL OR (:channel IS NULL AND memories.agent = :agent) OR EXISTS (
+        AND (CAST(:kind AS TEXT) IS NULL OR memories.kind = :kind)
+        AND CAST(:session_id AS TEXT) IS NULL AND CAST(:speaker AS TEXT) IS NULL
+        AND (CAST(:sessions AS TEXT) IS NULL OR (CAST(:channel AS TEXT) IS NULL AND memories.agent = :agent) OR EXISTS (
              SELECT 1 FROM messages AS origin WHERE origin.id = memories.message_id
-                AND origin.session_id IN (SELECT value FROM json_each(:sessions)))))
-    OR (messages.id IS NOT NULL AND :kind IS NULL
-        AND (:session_id IS NULL OR messages.session_id = :session_id)
-        AND (:speaker IS NULL OR coalesce(messages.speaker, messages.role) = :speaker COLLATE NOCASE)
-        AND (:sessions IS NULL OR messages.session_id IN (SELECT value FROM json_each(:sessions))))
-    OR (notes.number IS NOT NULL AND :kind IS NULL AND :session_id IS NULL AND :speaker IS NULL AND :sessions IS NULL)
+                AND origin.session_id IN (SELECT value FROM texts(:sessions)))))
+    OR (messages.id IS NOT NULL AND CAST(:kind AS TEXT) IS NULL
+        AND (CAST(:session_id AS TEXT) IS NULL OR messages.session_id = :session_id)
+        AND (CAST(:speaker AS TEXT) IS NULL OR folded(coalesce(messages.speaker, messages.role)) = folded(:speaker))
+        AND (CAST(:sessions AS TEXT) IS NULL OR messages.session_id IN (SELECT value FROM texts(:sessions))))
+    OR (notes.number IS NOT NULL AND CAST(:kind AS TEXT) IS NULL AND CAST(:session_id AS TEXT) IS NULL
+        AND CAST(:speaker AS TEXT) IS NULL AND CAST(:sessions AS TEXT) IS NULL)
 """
 ROWS = """
-     CROSS JOIN chunks ON chunks.number = {numbers}
+     INNER JOIN chunks ON chunks.number = {numbers}
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
       LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
@@ -39,15 +40,15 @@ ROWS = """
 """
 #: The person named the folder of a note, and what lies in it is the person's own.
 TRUST = """
-     CASE WHEN sessions.imported AND messages.trust <> 'unknown' THEN 'imported'
+     CASE WHEN sessions.imported = 1 AND messages.trust <> 'unknown' THEN 'imported'
           ELSE coalesce(memories.trust, messages.trust, 'owner') END
 """
 FILTERED = f"""
-     (:sources IS NULL OR chunks.source IN (SELECT value FROM json_each(:sources)))
-     AND (:since IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) >= :since)
-     AND (:until IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) < :until)
+     (CAST(:sources AS TEXT) IS NULL OR chunks.source IN (SELECT value FROM texts(:sources)))
+     AND (CAST(:since AS BIGINT) IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) >= :since)
+     AND (CAST(:until AS BIGINT) IS NULL OR coalesce(memories.created_at, messages.created_at, notes.mtime) < :until)
      AND ({_SERVED})
-     AND (:trusts IS NULL OR {TRUST} IN (SELECT value FROM json_each(:trusts)))
+     AND (CAST(:trusts AS TEXT) IS NULL OR {TRUST} IN (SELECT value FROM texts(:trusts)))
 """  # noqa: S608  (constants of this file)
 
 

@@ -12,8 +12,11 @@ _AFTER = """
     SELECT chunk, data FROM vectors WHERE generation = :generation AND chunk > :after ORDER BY chunk LIMIT :limit
 """
 _LAST = "SELECT max(chunk) FROM vectors WHERE generation = :generation"
-_REMOVE = "DELETE FROM vectors WHERE generation = :generation AND chunk IN (SELECT value FROM json_each(:chunks))"
+_REMOVE = "DELETE FROM vectors WHERE generation = :generation AND chunk IN (SELECT value FROM numbers(:chunks))"
 _COUNT = "SELECT count(*) FROM vectors WHERE generation = :generation"
+
+#: The most that a LIMIT may be.
+_ALL = 2**63 - 1
 
 
 def add(tx: Tx, generation: int, entries: Iterable[tuple[int, bytes]]) -> None:
@@ -23,7 +26,7 @@ def add(tx: Tx, generation: int, entries: Iterable[tuple[int, bytes]]) -> None:
         tx.run(_ADD.format(rows=listed), params)
 
 
-def after(tx: Tx, generation: int, chunk: int, limit: int = -1) -> list[Row]:
+def after(tx: Tx, generation: int, chunk: int, limit: int = _ALL) -> list[Row]:
     """The chunk numbers and vectors that follow a number, in order; all of them without a limit."""
     return tx.rows(_AFTER, {"generation": generation, "after": chunk, "limit": limit})
 

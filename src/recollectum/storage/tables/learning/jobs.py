@@ -43,7 +43,7 @@ _REARM = """
 """
 _PAGE = f"""
     SELECT {_COLUMNS} FROM jobs
-     WHERE (:state IS NULL OR state = :state) AND (:before IS NULL OR id < :before)
+     WHERE (CAST(:state AS TEXT) IS NULL OR state = :state) AND (CAST(:before AS TEXT) IS NULL OR id < :before)
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 

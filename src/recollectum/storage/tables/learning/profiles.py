@@ -23,7 +23,7 @@ _TOLD = """
         SELECT {place} AS place, id, version, content, importance, updated_at FROM memories
          WHERE state = 'active' AND superseded_by IS NULL AND kind = :kind{n}
            AND trust IN ('owner', 'assistant')
-           AND (:agent{n} IS NULL OR agent IS NULL OR agent = :agent{n})
+           AND (CAST(:agent{n} AS TEXT) IS NULL OR agent IS NULL OR agent = :agent{n})
            AND (expires_at IS NULL OR expires_at > :now)
            AND (valid_to IS NULL OR valid_to > :now)
            AND (archive_at IS NULL OR archive_at > :policy_now)

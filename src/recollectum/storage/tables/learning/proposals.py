@@ -31,7 +31,7 @@ _BY_ID = f"SELECT {_COLUMNS} FROM proposals WHERE id = :id"  # noqa: S608  (cons
 _BY_RUN = f"SELECT {_COLUMNS} FROM proposals WHERE run_id = :run_id ORDER BY id"  # noqa: S608
 _PAGE = f"""
     SELECT {_COLUMNS} FROM proposals
-     WHERE :before IS NULL OR id < :before
+     WHERE CAST(:before AS TEXT) IS NULL OR id < :before
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 _DECIDE = """

@@ -22,7 +22,8 @@ _EFFECTS = "SELECT act, memory_id, version, target_id FROM run_effects WHERE run
 _BY_ID = f"SELECT {_COLUMNS} FROM runs WHERE id = :id"  # noqa: S608
 _PAGE = f"""
     SELECT {_COLUMNS} FROM runs
-     WHERE (:session_id IS NULL OR session_id = :session_id) AND (:before IS NULL OR id < :before)
+     WHERE (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
+       AND (CAST(:before AS TEXT) IS NULL OR id < :before)
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 _READ_TO = "SELECT coalesce(max(through_position), 0) FROM runs WHERE session_id = :session_id"

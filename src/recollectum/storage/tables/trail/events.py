@@ -16,7 +16,7 @@ _ADD = """
 """
 _PAGE = f"""
     SELECT {_COLUMNS} FROM events
-     WHERE (:before IS NULL OR number < :before) AND (:type IS NULL OR type = :type)
+     WHERE (CAST(:before AS BIGINT) IS NULL OR number < :before) AND (CAST(:type AS TEXT) IS NULL OR type = :type)
      ORDER BY number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
 _OF = f"SELECT {_COLUMNS} FROM events WHERE subject_id = :id ORDER BY number"  # noqa: S608

@@ -25,7 +25,7 @@ _STANDING_ONES = """
     SELECT id, source, went, by, at, released_at, 0, 0 FROM quarantines WHERE released_at IS NULL ORDER BY at, id
 """
 _HOLDER = "SELECT quarantine_id FROM quarantined_messages WHERE message_id = :id"
-_ASIDE = "SELECT message_id FROM quarantined_messages WHERE message_id IN (SELECT value FROM json_each(:ids))"
+_ASIDE = "SELECT message_id FROM quarantined_messages WHERE message_id IN (SELECT value FROM texts(:ids))"
 _FREE = "DELETE FROM quarantined_messages WHERE quarantine_id = :id"
 _RELEASED = "UPDATE quarantines SET released_at = :at WHERE id = :id"
 _NUMBERS = """
@@ -35,7 +35,7 @@ _OF_SESSION = _NUMBERS.replace("messages.number", "messages.id", 1) + " WHERE me
 # The sources.
 _BY_ROLE = """
     SELECT messages.id FROM messages
-     WHERE (messages.role = 'tool' AND messages.speaker = :name COLLATE NOCASE)
+     WHERE (messages.role = 'tool' AND folded(messages.speaker) = folded(:name))
         OR (messages.tool_calls IS NOT NULL AND messages.role = 'tool' AND EXISTS (
                 SELECT 1 FROM json_each(messages.tool_calls) AS call WHERE call.value ->> '$.name' = :name))
 """
@@ -43,7 +43,7 @@ _BY_AUTHOR = "SELECT id FROM memories WHERE author = :name"
 _BY_AGENT = "SELECT id FROM memories WHERE agent = :name"
 _KEYS = "SELECT id, key FROM sessions"
 _STANDING = """
-    SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(:ids)) AND state IN ('active', 'archived')
+    SELECT id FROM memories WHERE id IN (SELECT value FROM texts(:ids)) AND state IN ('active', 'archived')
 """
 
 

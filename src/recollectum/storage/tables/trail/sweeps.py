@@ -14,7 +14,8 @@ _ADD = """
     RETURNING number
 """
 _PAGE = f"""
-    SELECT {_COLUMNS} FROM sweeps WHERE :before IS NULL OR number < :before ORDER BY number DESC LIMIT :limit
+    SELECT {_COLUMNS} FROM sweeps WHERE CAST(:before AS BIGINT) IS NULL OR number < :before
+     ORDER BY number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
 _TRIM = "DELETE FROM sweeps WHERE number <= :number"
 #: More than a year of hours.

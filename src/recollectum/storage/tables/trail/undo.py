@@ -33,7 +33,7 @@ _FROM_SESSION = """
     SELECT citations.memory_id FROM citations JOIN messages ON messages.id = citations.message_id
      WHERE messages.session_id = :session_id
 """
-_PURGED_SINCE = "SELECT 1 FROM events WHERE type = 'purged' AND actor = :actor LIMIT 1"
+_PURGED_SINCE = "SELECT 1 WHERE EXISTS (SELECT 1 FROM events WHERE type = 'purged' AND actor = :actor)"
 
 
 @dataclass(frozen=True, slots=True)

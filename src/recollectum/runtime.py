@@ -22,10 +22,10 @@ from recollectum.recall.rerank import Rerankers
 from recollectum.recall.vectors.embedders import Embedders
 from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSettings, load
-from recollectum.settings.model import LifecycleSettings, StorageSettings, split_agents
+from recollectum.settings.model import LifecycleSettings, split_agents
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.opening import open_engine
+from recollectum.storage.opening import is_made, open_engine
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
@@ -78,7 +78,7 @@ class HomeRuntime:
         self.clock = means.clock
         self.ids = IdMaker(means.clock)
         self.home = Home(means.root)
-        if not means.create and not open_engine(self.home, StorageSettings(), means.clock).is_made():
+        if not means.create and not is_made(self.home):
             raise HomeError(f"there is no home at {means.root}; name another folder, or open it with create=True")
         prepare(self.home)
         self.loaded: LoadedSettings = load(self.home, cwd=means.cwd, environ=means.environ, overrides=means.overrides)

@@ -27,7 +27,7 @@ from bench.bar_secrets import keys_at_rest, private_files, redaction, silent_log
 from recollectum.domain.access.owner import Owner
 from recollectum.home.files import sync_folder
 from recollectum.models.http.endpoint import Endpoint
-from recollectum.storage.sqlite.salvage import SalvageCounts
+from recollectum.storage.sqlite.recovery.salvage import SalvageCounts
 from recollectum.transfer import jsonl
 from recollectum.upkeep.backup.repair import RepairResult, repair
 from recollectum.upkeep.home_admin import HomeAdmin

@@ -5,6 +5,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -57,9 +58,11 @@ def _texts(value: object) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield "", value
     elif isinstance(value, dict):
-        yield from ((f"[{key}]", one) for key, one in value.items() if isinstance(one, str))
+        held = cast("dict[object, object]", value)
+        yield from ((f"[{key}]", one) for key, one in held.items() if isinstance(one, str))
     elif isinstance(value, tuple):
-        yield from ((f"[{place}]", one) for place, one in enumerate(value) if isinstance(one, str))
+        listed = cast("tuple[object, ...]", value)
+        yield from ((f"[{place}]", one) for place, one in enumerate(listed) if isinstance(one, str))
 
 
 def faults(sql: str) -> list[str]:
@@ -153,7 +156,7 @@ def test_what_is_asked_often_goes_by_an_index(tmp_path: Path, name: str, index: 
 
 
 def test_sqlite_reads_every_statement(tmp_path: Path) -> None:
-    connections = {}
+    connections: dict[str, SqliteDatabase] = {}
     for family in (CATALOG, VAULT):
         database = SqliteDatabase(tmp_path / f"{family}.db", SqliteOptions())
         migrate(database, shipped(family), clock=system_clock, backup=lambda _: None)

@@ -2,7 +2,6 @@
 
 engine         the catalog and the vaults of a home, a file each
 upkeep         copies, verifies and puts back those files
-repair         makes a new file of the readable rows of a damaged one
 migrate        applies the numbered steps of migrations/
 files          names the files of a home
 connection     opens a connection with the required settings
@@ -14,7 +13,6 @@ text_index     full text on FTS5: posting lists and document lengths
 bm25           scores chunks from posting lists
 backup         copies a live database
 integrity      checks pages and rows
-salvage        copies the readable part of a damaged database
-salvage_rows   reads a damaged table around its bad pages
+recovery       saves what can be read of a damaged file
 seal_triggers  keeps a checksum for every row
 """

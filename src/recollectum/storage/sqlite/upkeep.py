@@ -19,7 +19,7 @@ from recollectum.storage.sqlite.backup import copy_snapshot, keep_only_keys, rep
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.migrate import pending, shipped
-from recollectum.storage.sqlite.repair import repair_file
+from recollectum.storage.sqlite.recovery.repair import repair_file
 from recollectum.storage.tables.trail import meta
 
 T = TypeVar("T")

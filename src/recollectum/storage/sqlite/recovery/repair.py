@@ -17,7 +17,7 @@ from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, c
 from recollectum.storage.sqlite.files import evidence_folder, log_of, with_logs
 from recollectum.storage.sqlite.integrity import page_faults, step_of
 from recollectum.storage.sqlite.migrate import migrate, shipped
-from recollectum.storage.sqlite.salvage import (
+from recollectum.storage.sqlite.recovery.salvage import (
     copy_raw,
     copy_schema_pages,
     delete_orphans,

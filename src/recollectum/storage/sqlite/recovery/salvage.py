@@ -13,7 +13,7 @@ from recollectum.storage.port import Row
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.failures import translated
 from recollectum.storage.sqlite.integrity import UNREADABLE, tables_of
-from recollectum.storage.sqlite.salvage_rows import RecoveredRows, keyed_rows, numbered_rows
+from recollectum.storage.sqlite.recovery.salvage_rows import RecoveredRows, keyed_rows, numbered_rows
 
 _BLOCK = 1 << 20
 #: A page that is read again need not be decrypted again.

@@ -160,13 +160,13 @@ def _http_edit(world: World, text: str) -> None:
 
 
 def _http_message(world: World, text: str) -> None:
-    place = f"/sessions/{world.chat('over-http').id}/messages"
+    place = f"/v1/sessions/{world.chat('over-http').id}/messages"
     assert world.served.ask("POST", place, {"role": "user", "content": text}).status == 200
 
 
 def _http_approve(world: World, text: str) -> None:
     (laid,) = world.vault.admin.review.propose([_finding("something to approve over HTTP")])
-    assert world.served.ask("POST", f"/review/{laid.id}/approve", {"content": text}).status == 200
+    assert world.served.ask("POST", f"/v1/review/{laid.id}/approval", {"content": text}).status == 200
 
 
 def _cli_import(world: World, text: str) -> None:
@@ -210,9 +210,10 @@ ENTRIES: dict[str, Entry] = {
     ),
     "MCP add_observations": _observe,
     "HTTP POST /memory/add": lambda w, t: w.served.ask("POST", "/memory/add", {"content": t}),
+    "HTTP POST /v1/memories": lambda w, t: w.served.ask("POST", "/v1/memories", {"content": t}),
     "HTTP PATCH /memory": _http_edit,
     "HTTP POST messages": _http_message,
-    "HTTP POST learnings": lambda w, t: w.served.ask("POST", "/learnings", {"text": t, "category": "pattern"}),
+    "HTTP POST learnings": lambda w, t: w.served.ask("POST", "/v1/learnings", {"text": t, "category": "pattern"}),
     "HTTP POST approve": _http_approve,
     "CLI remember": lambda _, t: ok("remember", t, "--user", "alice"),
     "CLI learnings add": lambda _, t: ok("learnings", "add", t, "--user", "alice"),

@@ -221,7 +221,7 @@ def check_own_writes(folder: Path) -> Iterator[str]:
                 if ask.permission != "write" or (ask.own and owner):
                     continue
                 answer = _asked(server, caller, ask, owner)
-                if answer.status not in ({200, 202, 409} if ask.there else {404}):
+                if answer.status not in ({200, 201, 202, 409} if ask.there else {404}):
                     yield f"{caller} in {whose}: {ask} answered {answer.status}"
                 if {found for found, _ in seen(answer.text)} - {whose}:
                     yield f"{caller} in {whose}: {ask} showed {seen(answer.text)}"

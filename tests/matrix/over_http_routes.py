@@ -10,6 +10,8 @@ from tests.matrix.world import COMMON, Held
 NOTHING: frozenset[str] = frozenset()
 #: Learnings and nodes of the graph are memories among others.
 LISTED = {**oracle.PAGES, "active": oracle.PAGES["active"] | {"learned", "node"}}
+#: The routes of memories; those under /v1 and those of feature M10 are the same functions.
+MEMORIES = ("/memory", "/v1/memories")
 TALKS = frozenset({"talk0", "talk1"})
 
 
@@ -55,7 +57,7 @@ class Ask:
 def asks(held: Held, things: Things | None) -> list[Ask]:
     """Every request there is, aimed at what one vault holds; readers first, what destroys last."""
     there = things or Things(learning="mem_none", proposal="prp_none", receipt="rct_none", key="key_none")
-    every = [*_reads(held, there), *_writes(held, there), *_own(there), *_of_keys(there)]
+    every = [*_of_memories(held), *_reads(held, there), *_writes(held, there), *_own(there), *_of_keys(there)]
     return every if things else [_unfurnished(one) for one in every]
 
 
@@ -68,27 +70,37 @@ def ghosts(ask: Ask) -> Ask:
     return replace(ask, id=ask.id.partition("_")[0] + "_" + "0" * (len(ask.id) - 4))
 
 
-def _reads(held: Held, things: Things) -> Iterator[Ask]:
+def _of_memories(held: Held) -> Iterator[Ask]:
     for place, id_ in held.memories.items():
         shows = frozenset({place}) & oracle.BY_ID
-        for path in ("/memory/{memory_id}", "/memory/{memory_id}/history"):
-            yield Ask(route=f"GET {path}", id=id_, shows=shows, there=bool(shows))
-    yield Ask(route="GET /memory/{memory_id}/sources", id=held.memories["active"])
-    for state, shown in LISTED.items():
-        yield Ask(route="GET /memory", query=f"state={state}&limit=500", shows=shown)
-    yield Ask(route="POST /memory/query", body={"query": COMMON, "limit": 1000}, shows=oracle.RECALLED)
-    yield Ask(route="POST /context", body={"query": COMMON}, shows=oracle.RECALLED | {"learned", "node"})
-    yield Ask(route="GET /profile", shows=oracle.AS_CONTEXT | {"node"})
-    yield Ask(route="GET /learnings", shows=frozenset({"learned"}))
-    yield Ask(route="GET /review", shows=frozenset({"proposed"}))
-    yield Ask(route="GET /review/{proposal_id}", id=things.proposal, shows=frozenset({"proposed"}))
-    yield Ask(route="GET /events", query="limit=500")
-    yield Ask(route="GET /export/memories", shows=LISTED["active"] | LISTED["archived"])
-    yield Ask(route="GET /sessions", query="limit=500", shows=TALKS)
-    yield Ask(route="GET /export/sessions", shows=TALKS)
+        for root in MEMORIES:
+            for path in (f"{root}/{{memory_id}}", f"{root}/{{memory_id}}/history"):
+                yield Ask(route=f"GET {path}", id=id_, shows=shows, there=bool(shows))
+    for root in MEMORIES:
+        yield Ask(route=f"GET {root}/{{memory_id}}/sources", id=held.memories["active"])
+        for state, shown in LISTED.items():
+            yield Ask(route=f"GET {root}", query=f"state={state}&limit=500", shows=shown)
+    for path in ("/memory/query", "/v1/recall"):
+        yield Ask(route=f"POST {path}", body={"query": COMMON, "limit": 1000}, shows=oracle.RECALLED)
+
+
+def _reads(held: Held, things: Things) -> Iterator[Ask]:
+    yield Ask(route="POST /v1/context", body={"query": COMMON}, shows=oracle.RECALLED | {"learned", "node"})
+    yield Ask(route="GET /v1/profile", shows=oracle.AS_CONTEXT | {"node"})
+    yield Ask(route="GET /v1/learnings", shows=frozenset({"learned"}))
+    yield Ask(route="GET /v1/review", shows=frozenset({"proposed"}))
+    yield Ask(route="GET /v1/review/{proposal_id}", id=things.proposal, shows=frozenset({"proposed"}))
+    yield Ask(route="GET /v1/events", query="limit=500")
+    yield Ask(route="GET /v1/exports/memories", shows=LISTED["active"] | LISTED["archived"])
+    yield Ask(route="GET /v1/sessions", query="limit=500", shows=TALKS)
+    yield Ask(route="GET /v1/exports/sessions", shows=TALKS)
     for number, id_ in enumerate(held.sessions):
         shows = frozenset({f"talk{number}"})
-        for path in ("/sessions/{session_id}", "/sessions/{session_id}/messages", "/export/sessions/{session_id}"):
+        for path in (
+            "/v1/sessions/{session_id}",
+            "/v1/sessions/{session_id}/messages",
+            "/v1/exports/sessions/{session_id}",
+        ):
             yield Ask(route=f"GET {path}", id=id_, session=number, shows=shows)
 
 
@@ -99,32 +111,38 @@ def _writes(held: Held, things: Things) -> Iterator[Ask]:
         return Ask(route=route, id=id_, body=body, permission="write", headers=headers)
 
     yield write("POST /memory/add", body={"content": "something new"})
-    yield write("PATCH /memory/{memory_id}", active, {"importance": 0.9})
-    yield replace(write("PATCH /memory/{memory_id}", active, {"importance": 0.8}), headers={"If-Match": "*"})
+    yield write("POST /v1/memories", body={"content": "something newer"})
+    for root in MEMORIES:
+        path = f"PATCH {root}/{{memory_id}}"
+        yield write(path, active, {"importance": 0.9})
+        yield replace(write(path, active, {"importance": 0.8}), headers={"If-Match": "*"})
     yield write("POST /memory/{memory_id}/archive", held.memories["successor"])
     yield write("POST /memory/{memory_id}/restore", held.memories["soft_deleted"])
+    yield write("PUT /v1/memories/{memory_id}/state", held.memories["soft_deleted"], {"state": "archived"})
     yield write("DELETE /memory/{memory_id}", active)
-    yield write("POST /sessions", body={"channel": "new"})
+    yield write("DELETE /v1/memories/{memory_id}", held.memories["successor"])
+    yield write("POST /v1/sessions", body={"channel": "new"})
     said = {"role": "user", "content": "hello"}
-    yield replace(write("POST /sessions/{session_id}/messages", session, said), session=0)
-    yield replace(write("POST /sessions/{session_id}/end", session), session=0)
-    yield write("POST /learnings", body={"text": "short answers", "category": "preference", "shared": True})
-    yield write("DELETE /learnings/{memory_id}", things.learning)
-    yield write("POST /review/{proposal_id}/approve", things.proposal)
-    yield write("POST /review/{proposal_id}/reject", things.proposal)
+    yield replace(write("POST /v1/sessions/{session_id}/messages", session, said), session=0)
+    yield replace(write("PATCH /v1/sessions/{session_id}", session, {"ended": True}), session=0)
+    yield write("POST /v1/learnings", body={"text": "short answers", "category": "preference", "shared": True})
+    yield write("DELETE /v1/learnings/{memory_id}", things.learning)
+    yield write("POST /v1/review/{proposal_id}/approval", things.proposal)
+    yield write("POST /v1/review/{proposal_id}/rejection", things.proposal)
 
 
 def _own(things: Things) -> Iterator[Ask]:
-    yield Ask(route="GET /receipts", own=True)
-    yield Ask(route="GET /receipts/{receipt_id}", id=things.receipt, own=True)
-    yield Ask(route="GET /receipts/{receipt_id}/verify", id=things.receipt, own=True)
+    yield Ask(route="GET /v1/receipts", own=True)
+    yield Ask(route="GET /v1/receipts/{receipt_id}", id=things.receipt, own=True)
+    yield Ask(route="GET /v1/receipts/{receipt_id}/verification", id=things.receipt, own=True)
     yield Ask(route="DELETE /memory/user/purge", permission="write", own=True)
+    yield Ask(route="POST /v1/purges", permission="write", own=True)
     for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
         yield Ask(route=f"GET {path}", permission="key", own=True)
 
 
 def _of_keys(things: Things) -> Iterator[Ask]:
-    yield Ask(route="GET /keys", permission="admin", own=True)
-    yield Ask(route="POST /keys", body={"scopes": ["read"]}, permission="admin", own=True)
-    yield Ask(route="POST /keys/{key_id}/rotate", id=things.key, permission="admin", own=True)
-    yield Ask(route="DELETE /keys/{key_id}", id=things.key, permission="admin", own=True)
+    yield Ask(route="GET /v1/keys", permission="admin", own=True)
+    yield Ask(route="POST /v1/keys", body={"scopes": ["read"]}, permission="admin", own=True)
+    yield Ask(route="POST /v1/keys/{key_id}/rotations", id=things.key, permission="admin", own=True)
+    yield Ask(route="DELETE /v1/keys/{key_id}", id=things.key, permission="admin", own=True)

@@ -12,7 +12,7 @@ from tests.matrix.over_http_world import ids, seen
 from tests.matrix.world import OWNERS, canary
 
 ADD: dict[str, Any] = {"content": "said under a key"}
-LISTS = ("/memory", "/sessions", "/events", "/learnings", "/review")
+LISTS = ("/v1/memories", "/v1/sessions", "/v1/events", "/v1/learnings", "/v1/review")
 WORD = canary("user:alice", "active")
 
 
@@ -51,6 +51,7 @@ def check_purge_tokens(folder: Path) -> Iterator[str]:
             for answer in (
                 server.ask(caller, "DELETE", "/memory/user/purge", {"confirm": token}),
                 server.ask(caller, "DELETE", f"/memory/user/purge?confirm={token}"),
+                server.ask(caller, "POST", "/v1/purges", {"confirm": token}),
             ):
                 if answer.status not in (403, 409, 422) or seen(answer.text):
                     yield f"{caller}: the token of another was answered with {answer.status}"
@@ -60,7 +61,7 @@ def check_purge_tokens(folder: Path) -> Iterator[str]:
         if done.status != 200 or server.home.vault_place("user:alice") is not None:
             yield f"one's own token was answered with {done.status}"
         receipt = _json(done)["receipt"]["id"]
-        found = [server.ask("bob", "GET", f"/receipts/{one}").text for one in (receipt, "rct_" + "0" * 26)]
+        found = [server.ask("bob", "GET", f"/v1/receipts/{one}").text for one in (receipt, "rct_" + "0" * 26)]
         if len(set(found)) != 1 or not found[0].startswith("404"):
             yield "bob can tell that there is a receipt of alice's"
         if any(contents(server.home, owner) != before[owner] for owner in OWNERS if owner != "user:alice"):
@@ -86,21 +87,21 @@ def check_admin(folder: Path) -> Iterator[str]:
         home = server.home
         home.keys.grant("user:alice", "user:bob", "read")
         server.scene.secrets["weak"] = home.keys.create("user:alice", permissions=("read", "admin"))[1]
-        persons = {one["person"] for one in _json(server.ask("admin", "GET", "/keys"))["keys"]}
-        listed = server.ask("admin", "GET", "/keys").text
+        persons = {one["person"] for one in _json(server.ask("admin", "GET", "/v1/keys"))["keys"]}
+        listed = server.ask("admin", "GET", "/v1/keys").text
         foreign = [key.id for key in home.keys.all() if {str(key.person), *map(str, key.owners)} != {"user:alice"}]
         if persons != {"user:alice"} or any(one in listed for one in foreign):
             yield f"an admin key sees keys of {persons}, or one that reaches further"
         for body in ({"person": "user:bob"}, {"owners": ["user:bob"]}, {"person": "global"}):
-            named = server.ask("admin", "POST", "/keys", {"scopes": ["read"], **body})
-            never = server.ask("admin", "POST", "/keys", {"scopes": ["read"], "person": GHOST})
+            named = server.ask("admin", "POST", "/v1/keys", {"scopes": ["read"], **body})
+            never = server.ask("admin", "POST", "/v1/keys", {"scopes": ["read"], "person": GHOST})
             if named.status != 404 or named.text != never.text:
                 yield f"an admin key was answered {named.status} to a key for another"
-        if any(server.ask(caller, "GET", "/keys").status != 403 for caller in ("alice", "bob", "acting")):
+        if any(server.ask(caller, "GET", "/v1/keys").status != 403 for caller in ("alice", "bob", "acting")):
             yield "a key without admin sees keys"
-        if server.ask("weak", "POST", "/keys", {"scopes": ["write"]}).status != 403:
+        if server.ask("weak", "POST", "/v1/keys", {"scopes": ["write"]}).status != 403:
             yield "an admin key gives what it does not have"
-        if "write" in str(_json(server.ask("weak", "GET", "/keys"))["keys"]):
+        if "write" in str(_json(server.ask("weak", "GET", "/v1/keys"))["keys"]):
             yield "an admin key sees one that may do more"
 
 
@@ -144,8 +145,11 @@ def check_nothing_is_repeated(folder: Path) -> Iterator[str]:
             ("GET", f"/memory?owner=user:{WORD}", None, {}),
             ("GET", f"/memory/{WORD}", None, {}),
             ("GET", f"/{WORD}", None, {}),
-            ("POST", "/keys", {"person": WORD}, {}),
+            ("POST", "/v1/keys", {"person": WORD}, {}),
             ("DELETE", "/memory/user/purge", {"confirm": WORD}, {}),
+            ("POST", "/v1/purges", {"confirm": WORD}, {}),
+            ("POST", "/v1/memories", {"content": "x", "kind": WORD}, {}),
+            ("GET", f"/v1/memories/{WORD}", None, {}),
             ("PATCH", f"/memory/{memory}", {"content": WORD}, {"If-Match": f'"{WORD}"'}),
         ):
             for caller in ("alice", "operator"):

@@ -83,5 +83,5 @@ def test_a_rule_about_the_door_holds_for_every_key_and_for_keys(folder: Path) ->
             assert server.ask(caller, "GET", path).status == 200
             assert server.ask(caller, "DELETE", path).status == 403
         # An admin key makes keys by its own name, and so under the rules that know it.
-        assert server.ask("admin", "POST", "/keys", {"scopes": ["read"]}).status == 403
+        assert server.ask("admin", "POST", "/v1/keys", {"scopes": ["read"]}).status == 403
         assert _forgets(server, "alice", "desktop")

@@ -11,18 +11,18 @@ def test_an_admin_key_makes_rotates_and_ends_keys_of_its_owners(served: Served) 
     served.home.vault("user:bob")
     _, secret = served.home.keys.create("user:alice", permissions=("read", "write", "admin"), owners=("user:bob",))
     admin = served.with_key(secret)
-    made = admin.ask("POST", "/keys", {"person": "user:bob", "scopes": ["read"]})
+    made = admin.ask("POST", "/v1/keys", {"person": "user:bob", "scopes": ["read"]})
     assert made.status == 200
     bob = served.with_key(made.json["secret"])
     assert bob.ask("GET", "/memory").status == 200
     assert bob.ask("POST", "/memory/add", {"content": "x"}).status == 403
-    rotated = admin.ask("POST", f"/keys/{made.json['key']['id']}/rotate")
+    rotated = admin.ask("POST", f"/v1/keys/{made.json['key']['id']}/rotations")
     assert bob.ask("GET", "/memory").status == 401
     fresh = served.with_key(rotated.json["secret"])
     assert fresh.ask("GET", "/memory").status == 200
-    assert admin.ask("DELETE", f"/keys/{rotated.json['key']['id']}").status == 200
+    assert admin.ask("DELETE", f"/v1/keys/{rotated.json['key']['id']}").status == 200
     assert fresh.ask("GET", "/memory").status == 401
-    assert b"rk_" not in admin.ask("GET", "/keys").body
+    assert b"rk_" not in admin.ask("GET", "/v1/keys").body
 
 
 @pytest.mark.loopback
@@ -32,18 +32,18 @@ def test_an_admin_key_reaches_no_further_than_it_was_made_for(served: Served) ->
     _, secret = served.home.keys.create("user:alice", permissions=("read", "admin"))
     admin = served.with_key(secret)
     # A grant lets its person read, and not hand out keys.
-    assert admin.ask("POST", "/keys", {"person": "user:carol", "scopes": ["read"]}).status == 404
-    assert admin.ask("POST", "/keys", {"owners": ["user:carol"], "scopes": ["read"]}).status == 404
-    assert admin.ask("POST", "/keys", {"person": "nonsense", "scopes": ["read"]}).status == 404
-    assert admin.ask("POST", "/keys", {"scopes": ["read", "write"]}).status == 403
-    assert admin.ask("DELETE", f"/keys/{carol.id}").status == 404
-    assert admin.ask("POST", f"/keys/{carol.id}/rotate").status == 404
-    listed = admin.ask("GET", "/keys").json["keys"]
+    assert admin.ask("POST", "/v1/keys", {"person": "user:carol", "scopes": ["read"]}).status == 404
+    assert admin.ask("POST", "/v1/keys", {"owners": ["user:carol"], "scopes": ["read"]}).status == 404
+    assert admin.ask("POST", "/v1/keys", {"person": "nonsense", "scopes": ["read"]}).status == 404
+    assert admin.ask("POST", "/v1/keys", {"scopes": ["read", "write"]}).status == 403
+    assert admin.ask("DELETE", f"/v1/keys/{carol.id}").status == 404
+    assert admin.ask("POST", f"/v1/keys/{carol.id}/rotations").status == 404
+    listed = admin.ask("GET", "/v1/keys").json["keys"]
     assert {one["person"] for one in listed} == {"user:alice"}
     assert all("write" not in one["permissions"] for one in listed)
     # Without admin there are no keys at all, not even one's own.
-    assert served.ask("GET", "/keys").status == 403
-    assert served.ask("POST", "/keys", {}).status == 403
+    assert served.ask("GET", "/v1/keys").status == 403
+    assert served.ask("POST", "/v1/keys", {}).status == 403
 
 
 @pytest.mark.loopback

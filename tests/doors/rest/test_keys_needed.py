@@ -10,6 +10,14 @@ from starlette.routing import BaseRoute, Mount, Route
 from tests.doors.http.served import Served, serving
 
 OPEN = {"/healthz"}
+LISTS = ("/v1/memories", "/v1/sessions", "/v1/events", "/v1/learnings", "/v1/review", "/v1/exports/memories")
+#: For routes that take no empty object.
+BODIES: dict[str, object] = {
+    "POST /v1/sessions/{session_id}/messages": {"role": "user", "content": "x"},
+    "PATCH /v1/sessions/{session_id}": {"ended": True},
+    "PUT /v1/memories/{memory_id}/state": {"state": "archived"},
+}
+NO_BODY: dict[str, object] = {"GET": None, "POST": {}, "PUT": {}, "PATCH": {}, "DELETE": {}}
 CONSOLE = "recollectum.doors.console"
 
 
@@ -61,13 +69,12 @@ def test_with_a_foreign_key_nothing_of_anothers_is_there(served: Served) -> None
     for method, path in sorted(set(_routes(served.app.routes))):
         thing = session.id if "{session_id}" in path else memory.id
         if "{" in path:
-            body = {"role": "user", "content": "x"} if path.endswith("/messages") else {}
-            answer = bob.ask(method, _filled(path, thing), None if method == "GET" else body)
+            answer = bob.ask(method, _filled(path, thing), BODIES.get(f"{method} {path}", NO_BODY[method]))
             assert answer.status == 404, (method, path, answer.body)
-    for path in ("/memory", "/sessions", "/events", "/learnings", "/review", "/receipts", "/export/memories"):
+    for path in ("/memory", *LISTS, "/v1/receipts"):
         assert bob.ask("GET", f"{path}?owner=user:alice").status in (404, 200), path
         assert b"tea" not in bob.ask("GET", path).body
-    for path in ("/memory", "/sessions", "/events", "/learnings", "/review", "/export/memories", "/export/sessions"):
+    for path in ("/memory", *LISTS, "/v1/exports/sessions"):
         assert bob.ask("GET", f"{path}?owner=user:alice").status == 404, path
     assert bob.ask("POST", "/memory/query?owner=user:alice", {"query": "tea"}).status == 404
     assert bob.ask("POST", "/memory/query", {"query": "tea"}).json["hits"] == []
@@ -81,7 +88,7 @@ def test_a_revoked_key_ends_at_once_and_a_reading_key_only_reads(served: Served)
     assert reader.ask("GET", "/memory").status == 200
     assert reader.ask("POST", "/memory/add", {"content": "x"}).status == 403
     assert reader.ask("DELETE", "/memory/user/purge").status == 403
-    assert reader.ask("POST", "/sessions", {}).status == 403
+    assert reader.ask("POST", "/v1/sessions", {}).status == 403
     served.home.keys.revoke(key.id)
     assert reader.ask("GET", "/memory").status == 401
 

@@ -35,9 +35,47 @@ def test_a_memory_is_added_found_changed_and_forgotten(served: Served) -> None:
 
 
 @pytest.mark.loopback
+def test_a_new_memory_is_created_and_a_known_one_renewed(served: Served) -> None:
+    body = {"content": "Ada drinks oolong tea", "key": "tea"}
+    created = served.ask("POST", "/v1/memories", body, Idempotency_Key="k1")
+    assert (created.status, created.json["outcome"]) == (201, "created")
+    replayed = served.ask("POST", "/v1/memories", body, Idempotency_Key="k1")
+    assert (replayed.status, replayed.json, replayed.headers["idempotency-replayed"]) == (201, created.json, "true")
+    renewed = served.ask("POST", "/v1/memories", body)
+    assert (renewed.status, renewed.json["outcome"]) == (200, "renewed")
+    changed = served.ask("POST", "/v1/memories", {**body, "content": "Ada drinks green tea"})
+    assert (changed.status, changed.json["outcome"]) == (200, "changed")
+
+
+@pytest.mark.loopback
+def test_both_paths_to_a_memory_answer_the_same(served: Served) -> None:
+    first, second = (served.ask("POST", "/v1/memories", {"content": f"{word} tea"}) for word in ("oolong", "green"))
+    path = f"/v1/memories/{first.json['memory']['id']}"
+    beside = path.replace("/v1/memories", "/memory")
+    for end in ("", "/history", "/sources"):
+        assert served.ask("GET", path + end).body == served.ask("GET", beside + end).body
+    page = served.ask("GET", "/v1/memories?limit=1").json
+    assert page == served.ask("GET", "/memory?limit=1").json
+    assert [one["id"] for one in page["memories"]] == [second.json["memory"]["id"]]
+    rest = served.ask("GET", f"/v1/memories?limit=1&cursor={page['next']}").json
+    assert [one["id"] for one in rest["memories"]] == [first.json["memory"]["id"]]
+    asked = {"query": "oolong"}
+    found = served.ask("POST", "/v1/recall", asked).json
+    assert found["hits"]
+    assert found.keys() == served.ask("POST", "/memory/query", asked).json.keys()
+    assert served.ask("PUT", f"{path}/state", {"state": "archived"}).json["memory"]["state"] == "archived"
+    assert served.ask("PUT", f"{path}/state", {"state": "active"}).json["memory"]["state"] == "active"
+    stale = served.ask("PATCH", path, {"content": "white tea"}, If_Match='"0"')
+    assert stale.status == 412
+    assert served.ask("PATCH", path, {"content": "white tea"}).json["memory"]["version"] == 2
+    assert served.ask("DELETE", path).json["memory"]["state"] == "soft_deleted"
+    assert served.ask("GET", path).status == 404
+
+
+@pytest.mark.loopback
 def test_a_memory_says_where_it_came_from(served: Served) -> None:
-    session = served.ask("POST", "/sessions", {"channel": "web"}).json["session"]["id"]
-    said = served.ask("POST", f"/sessions/{session}/messages", {"role": "user", "content": "I drink oolong"}).json
+    session = served.ask("POST", "/v1/sessions", {"channel": "web"}).json["session"]["id"]
+    said = served.ask("POST", f"/v1/sessions/{session}/messages", {"role": "user", "content": "I drink oolong"}).json
     body = {"content": "Ada drinks oolong tea", "message_id": said["message"]["id"]}
     path = f"/memory/{served.ask('POST', '/memory/add', body).json['memory']['id']}"
     whole = {"session_id": session, "message_id": said["message"]["id"], "position": 1, "start": 0, "end": 14}
@@ -119,7 +157,7 @@ def test_pages_neither_skip_nor_repeat_while_others_write(served: Served) -> Non
     assert len(seen) == len(set(seen))
     assert there <= set(seen)
     # A cursor of one list is none of another.
-    assert served.ask("GET", f"/sessions?{cursor[1:]}").status == 404
+    assert served.ask("GET", f"/v1/sessions?{cursor[1:]}").status == 404
 
 
 @pytest.mark.loopback
@@ -128,10 +166,10 @@ def test_everything_comes_out_again(served: Served) -> None:
     kept = {vault.memories.save(f"thing {n}").id for n in range(3)}
     chat = vault.sessions.open()
     chat.add("user", "good morning")
-    lines = served.ask("GET", "/export/memories")
+    lines = served.ask("GET", "/v1/exports/memories")
     assert lines.headers["content-type"].startswith("application/x-ndjson")
     assert lines.body.count(b"\n") == 3
     assert all(one.encode() in lines.body for one in kept)
-    assert b"good morning" in served.ask("GET", f"/export/sessions/{chat.id}").body
-    assert b"good morning" in served.ask("GET", "/export/sessions").body
-    assert served.ask("GET", "/export/sessions/ses_none").status == 404
+    assert b"good morning" in served.ask("GET", f"/v1/exports/sessions/{chat.id}").body
+    assert b"good morning" in served.ask("GET", "/v1/exports/sessions").body
+    assert served.ask("GET", "/v1/exports/sessions/ses_none").status == 404

@@ -25,7 +25,7 @@ def test_the_same_request_again_is_the_same_answer(served: Served) -> None:
     assert "idempotency-replayed" not in first.headers
     assert len(served.home.vault("user:alice").admin.events.page()) == 1
     assert served.ask("POST", "/memory/add", {"content": "else"}, Idempotency_Key="k1").status == 409
-    assert served.ask("POST", "/sessions", {}, Idempotency_Key="k1").status == 409
+    assert served.ask("POST", "/v1/sessions", {}, Idempotency_Key="k1").status == 409
     # Another person's key of the same name is another one.
     bob = served.with_key(served.new_key("user:bob"))
     assert bob.ask("POST", "/memory/add", {"content": "else"}, Idempotency_Key="k1").status == 200
@@ -40,8 +40,8 @@ def test_what_failed_may_be_asked_again(served: Served) -> None:
 
 @pytest.mark.loopback
 def test_a_message_is_added_once(served: Served) -> None:
-    session = served.ask("POST", "/sessions", {"channel": "telegram"}, Idempotency_Key="open").json["session"]
-    path = f"/sessions/{session['id']}/messages"
+    session = served.ask("POST", "/v1/sessions", {"channel": "telegram"}, Idempotency_Key="open").json["session"]
+    path = f"/v1/sessions/{session['id']}/messages"
     said = {"role": "user", "content": "good morning"}
     first = served.ask("POST", path, said, Idempotency_Key="m1").json
     assert served.ask("POST", path, said, Idempotency_Key="m1").json == first
@@ -51,17 +51,17 @@ def test_a_message_is_added_once(served: Served) -> None:
     assert [one["position"] for one in listed["messages"]] == [2, 3]
     rest = served.ask("GET", f"{path}?limit=2&cursor={listed['next']}").json
     assert ([one["position"] for one in rest["messages"]], rest["next"]) == ([1], None)
-    assert served.ask("POST", f"/sessions/{session['id']}/end").json["session"]["ended_at"]
+    assert served.ask("PATCH", f"/v1/sessions/{session['id']}", {"ended": True}).json["session"]["ended_at"]
 
 
 @pytest.mark.loopback
 def test_many_at_the_same_time_are_done_once(served: Served) -> None:
-    session = served.ask("POST", "/sessions", {}).json["session"]["id"]
+    session = served.ask("POST", "/v1/sessions", {}).json["session"]["id"]
     statuses: list[int] = []
 
     def send() -> None:
         said = {"role": "user", "content": "good morning"}
-        statuses.append(served.ask("POST", f"/sessions/{session}/messages", said, Idempotency_Key="m").status)
+        statuses.append(served.ask("POST", f"/v1/sessions/{session}/messages", said, Idempotency_Key="m").status)
 
     threads = [threading.Thread(target=send) for _ in range(8)]
     for thread in threads:

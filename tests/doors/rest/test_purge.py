@@ -30,13 +30,25 @@ def test_a_purge_takes_two_steps_and_only_ones_own(served: Served) -> None:
 
 
 @pytest.mark.loopback
+def test_a_purge_is_posted_twice_and_leaves_a_receipt(served: Served) -> None:
+    served.ask("POST", "/v1/memories", {"content": "Alice drinks tea"})
+    preview = served.ask("POST", "/v1/purges")
+    assert (preview.status, preview.json["preview"]["counts"]["memories"]) == (202, 1)
+    assert served.ask("POST", "/v1/purges", {"confirm": "made-up"}).status == 409
+    assert served.ask("GET", "/v1/memories").json["memories"]
+    done = served.ask("POST", "/v1/purges", {"confirm": preview.json["confirm"]})
+    assert (done.status, done.json["receipt"]["state"]) == (200, "done")
+    assert not served.home.owners()
+
+
+@pytest.mark.loopback
 def test_receipts_are_ones_own_and_genuine(served: Served) -> None:
     vault = served.home.vault("user:alice")
     memory = vault.memories.save("to be erased").memory
     receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory.id)).token)
-    assert [one["id"] for one in served.ask("GET", "/receipts").json["receipts"]] == [receipt.id]
-    checked = served.ask("GET", f"/receipts/{receipt.id}/verify").json
+    assert [one["id"] for one in served.ask("GET", "/v1/receipts").json["receipts"]] == [receipt.id]
+    checked = served.ask("GET", f"/v1/receipts/{receipt.id}/verification").json
     assert checked["genuine"] is True
     assert checked["public_key"] == served.home.receipts.key()
-    assert served.ask("GET", f"/receipts/{receipt.id}").json["receipt"]["signature"] == receipt.signature
-    assert served.with_key(served.new_key("user:bob")).ask("GET", f"/receipts/{receipt.id}").status == 404
+    assert served.ask("GET", f"/v1/receipts/{receipt.id}").json["receipt"]["signature"] == receipt.signature
+    assert served.with_key(served.new_key("user:bob")).ask("GET", f"/v1/receipts/{receipt.id}").status == 404

@@ -27,8 +27,9 @@ def test_the_schema_says_what_the_server_does(tmp_path: Path) -> None:
             f"Authorization: Bearer {served.secret}",
             "--max-examples",
             str(EXAMPLES),
+            # More workers parse source at the same time, for which CPython 3.11.7 raises SystemError (gh-106905).
             "--workers",
-            "2",
+            "1",
             "--seed",
             str(SEED),
             "--generation-database",

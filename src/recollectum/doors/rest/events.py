@@ -1,4 +1,4 @@
-"""`/events`: lists the audit trail of a vault, newest first."""
+"""`/v1/events`: lists the audit trail of a vault, newest first."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ router = APIRouter(route_class=KeyedRoute, tags=["events"])
 _LIST = "events"
 
 
-@router.get("/events", responses=describe_responses(EventPage))
+@router.get("/v1/events", responses=describe_responses(EventPage))
 def list_events(
     request: Request,
     type_: Annotated[EventType | None, Query(alias="type")] = None,

@@ -1,4 +1,4 @@
-"""`/export`: streams everything as JSON lines."""
+"""`/v1/exports`: streams everything as JSON lines."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -21,20 +21,22 @@ _BATCH = 500
 _STREAM: Responses = {200: {"description": "One JSON object a line.", "content": {_LINES: {}}}}
 
 
-@router.get("/export/memories", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
+@router.get("/v1/exports/memories", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
 def export_memories(request: Request, owner: OwnerQuery = None) -> Response:
     """Every memory that is active or archived, newest first."""
     return _sent(_memories(visitor_of(request).vault(owner)))
 
 
-@router.get("/export/sessions", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
+@router.get("/v1/exports/sessions", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
 def export_sessions(request: Request, owner: OwnerQuery = None) -> Response:
     """Every conversation as its transcript, one after the other."""
     return _sent(_sessions(visitor_of(request).vault(owner)))
 
 
 @router.get(
-    "/export/sessions/{session_id}", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse
+    "/v1/exports/sessions/{session_id}",
+    responses=describe_responses(None, more=_STREAM),
+    response_class=StreamingResponse,
 )
 def export_one_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One conversation as its transcript, which `recollectum sessions import` takes back."""

@@ -1,4 +1,4 @@
-"""`/keys`: makes, lists, rotates and revokes API keys, for a key with admin rights."""
+"""`/v1/keys`: makes, lists, rotates and revokes API keys, for a key with admin rights."""
 
 from datetime import timedelta
 
@@ -15,13 +15,13 @@ from recollectum.doors.rest.responses import describe_responses, json_response
 router = APIRouter(route_class=KeyedRoute, tags=["keys"])
 
 
-@router.get("/keys", responses=describe_responses(KeyList))
+@router.get("/v1/keys", responses=describe_responses(KeyList))
 def list_keys(request: Request) -> Response:
     """The keys of the owners that this key administers, by id; never a secret."""
     return json_response({"keys": visitor_of(request).recollectum.keys.all()})
 
 
-@router.post("/keys", responses=describe_responses(NewKey))
+@router.post("/v1/keys", responses=describe_responses(NewKey))
 def make_key(request: Request, body: MakeKey) -> Response:
     """A new key, with no more rights than this one has; its secret is shown this once."""
     visitor = visitor_of(request)
@@ -32,7 +32,7 @@ def make_key(request: Request, body: MakeKey) -> Response:
     return json_response({"key": key, "secret": secret})
 
 
-@router.post("/keys/{key_id}/rotate", responses=describe_responses(NewKey))
+@router.post("/v1/keys/{key_id}/rotations", responses=describe_responses(NewKey))
 def rotate_key(request: Request, key_id: IdPath, body: RotateKey | None = None) -> Response:
     """A new secret in the place of a key's; the old one ends at once, or after some minutes."""
     grace = timedelta(minutes=body.grace_minutes if body else 0)
@@ -40,7 +40,7 @@ def rotate_key(request: Request, key_id: IdPath, body: RotateKey | None = None) 
     return json_response({"key": key, "secret": secret})
 
 
-@router.delete("/keys/{key_id}", responses=describe_responses(OneKey))
+@router.delete("/v1/keys/{key_id}", responses=describe_responses(OneKey))
 def revoke_key(request: Request, key_id: IdPath) -> Response:
     """End a key at once."""
     return json_response({"key": visitor_of(request).recollectum.keys.revoke(key_id)})

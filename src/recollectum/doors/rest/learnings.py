@@ -1,4 +1,4 @@
-"""`/learnings`: lists, adds and removes what agents learned about working with the person."""
+"""`/v1/learnings`: lists, adds and removes what agents learned about working with the person."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ router = APIRouter(route_class=KeyedRoute, tags=["learnings"])
 _LIST = "learnings"
 
 
-@router.get("/learnings", responses=describe_responses(LearningPage))
+@router.get("/v1/learnings", responses=describe_responses(LearningPage))
 def list_learnings(
     request: Request,
     agent: Annotated[str | None, Query(**AGENT)] = None,
@@ -40,7 +40,7 @@ def list_learnings(
     return json_response({"learnings": found, "next": following})
 
 
-@router.post("/learnings", responses=describe_responses(OneLearning))
+@router.post("/v1/learnings", responses=describe_responses(OneLearning))
 def add_learning(
     request: Request, body: AddLearning, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -61,7 +61,7 @@ def add_learning(
     return run_once(visitor, idempotency_key, request_fingerprint("learn", body.model_dump_json(), owner), work, show)
 
 
-@router.delete("/learnings/{memory_id}", responses=describe_responses(OneLearning))
+@router.delete("/v1/learnings/{memory_id}", responses=describe_responses(OneLearning))
 def remove_learning(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Forget a learning; it can be restored while its grace window lasts."""
     return json_response({"learning": visitor_of(request).vault(owner).learnings.remove(memory_id)})

@@ -1,4 +1,4 @@
-"""`/memory`: adds, lists, reads, edits and moves memories through their life."""
+"""`/v1/memories`, and `/memory` beside it: adds, lists, reads, edits and moves memories through their life."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.errors import Conflict
-from recollectum.domain.memory import Memory, State
+from recollectum.domain.memory import Memory, SaveOutcome, State
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.http.problems import PreconditionFailed
 from recollectum.doors.rest.documents import MemoryHistory, MemoryPage, MemorySources, OneMemory, SavedMemory
@@ -19,6 +19,7 @@ from recollectum.doors.rest.requests import (
     IdPath,
     IfMatch,
     KindName,
+    MoveMemory,
     OwnerQuery,
     StateName,
     parse_optional_time,
@@ -26,6 +27,7 @@ from recollectum.doors.rest.requests import (
 from recollectum.doors.rest.responses import (
     CursorQuery,
     Limit,
+    Responses,
     decode_cursor,
     describe_responses,
     encode_cursor,
@@ -34,6 +36,7 @@ from recollectum.doors.rest.responses import (
 
 router = APIRouter(route_class=KeyedRoute, tags=["memories"])
 _LIST = "memories"
+_CREATED: Responses = {201: {"model": SavedMemory, "description": "It is new."}}
 
 
 @router.post("/memory/add", responses=describe_responses(SavedMemory))
@@ -41,6 +44,20 @@ def add_memory(
     request: Request, body: AddMemory, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed."""
+    return _saved(request, body, owner, idempotency_key)
+
+
+@router.post("/v1/memories", responses=describe_responses(SavedMemory, more=_CREATED))
+def create_memory(
+    request: Request, body: AddMemory, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Remember a text: 201 when it is new; 200 when it was known, or replaced what its key held."""
+    return _saved(request, body, owner, idempotency_key, when_created=201)
+
+
+def _saved(
+    request: Request, body: AddMemory, owner: str | None, idempotency_key: str | None, *, when_created: int = 200
+) -> Response:
     visitor = visitor_of(request)
     vault = visitor.vault(owner)
     valid_from, valid_to = parse_optional_time(body.valid_from), parse_optional_time(body.valid_to)
@@ -65,11 +82,14 @@ def add_memory(
 
     def show(done: StoredResult) -> Response:
         memory = kept[0] if kept else vault.memories.get(str(done["id"]))
-        return json_response({"outcome": done["outcome"], "memory": memory}, headers={"ETag": etag_of(memory)})
+        status = when_created if done["outcome"] == SaveOutcome.CREATED else 200
+        shown = {"outcome": done["outcome"], "memory": memory}
+        return json_response(shown, status=status, headers={"ETag": etag_of(memory)})
 
     return run_once(visitor, idempotency_key, request_fingerprint("add", body.model_dump_json(), owner), work, show)
 
 
+@router.get("/v1/memories", responses=describe_responses(MemoryPage))
 @router.get("/memory", responses=describe_responses(MemoryPage))
 def list_memories(
     request: Request,
@@ -86,12 +106,14 @@ def list_memories(
     return json_response({"memories": found, "next": following})
 
 
+@router.get("/v1/memories/{memory_id}", responses=describe_responses(OneMemory))
 @router.get("/memory/{memory_id}", responses=describe_responses(OneMemory))
 def get_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One memory, active or archived, with its ETag."""
     return _one(visitor_of(request).vault(owner).memories.get(memory_id))
 
 
+@router.patch("/v1/memories/{memory_id}", responses=describe_responses(OneMemory))
 @router.patch("/memory/{memory_id}", responses=describe_responses(OneMemory))
 def edit_memory(
     request: Request, memory_id: IdPath, body: EditMemory, if_match: IfMatch = None, owner: OwnerQuery = None
@@ -115,6 +137,7 @@ def edit_memory(
     return _one(changed)
 
 
+@router.delete("/v1/memories/{memory_id}", responses=describe_responses(OneMemory))
 @router.delete("/memory/{memory_id}", responses=describe_responses(OneMemory))
 def forget_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Serve a memory no more, and destroy it when its grace window ends."""
@@ -137,12 +160,26 @@ def restore_memory(
     return _moved(request, memory_id, State.ACTIVE, owner, idempotency_key)
 
 
+@router.put("/v1/memories/{memory_id}/state", responses=describe_responses(OneMemory))
+def move_memory(
+    request: Request,
+    memory_id: IdPath,
+    body: MoveMemory,
+    owner: OwnerQuery = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Archive a memory, or bring it back from the archive or the trash."""
+    return _moved(request, memory_id, State(body.state), owner, idempotency_key)
+
+
+@router.get("/v1/memories/{memory_id}/history", responses=describe_responses(MemoryHistory))
 @router.get("/memory/{memory_id}/history", responses=describe_responses(MemoryHistory))
 def memory_history(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Everything a memory has said, and everything that happened to it, oldest first."""
     return json_response(visitor_of(request).vault(owner).memories.history(memory_id))
 
 
+@router.get("/v1/memories/{memory_id}/sources", responses=describe_responses(MemorySources))
 @router.get("/memory/{memory_id}/sources", responses=describe_responses(MemorySources))
 def memory_sources(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """The places in conversations that a memory came from; none for what was written down by hand."""

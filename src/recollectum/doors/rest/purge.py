@@ -1,4 +1,4 @@
-"""`/memory/user/purge` and `/receipts`: erases the caller's own data in two steps, and serves the receipts."""
+"""`/v1/purges`, `/memory/user/purge`, `/v1/receipts`: erases the caller's own data in two steps, with a receipt."""
 
 from typing import Annotated
 
@@ -24,8 +24,17 @@ def purge_user(
     confirm: Annotated[str | None, Query(min_length=1, max_length=4000)] = None,
 ) -> Response:
     """Erase everything of the key's own person: first a preview with a token, then, with the token, for good."""
+    return _purged(request, body.confirm if body else confirm)
+
+
+@router.post("/v1/purges", responses=describe_responses(PurgeDone, more={**_PREVIEW}))
+def create_purge(request: Request, body: Confirm | None = None) -> Response:
+    """Erase everything of the key's own person: first a preview with a token, then, with the token, for good."""
+    return _purged(request, body.confirm if body else None)
+
+
+def _purged(request: Request, token: str | None) -> Response:
     purge = visitor_of(request).vault().privacy.purge
-    token = body.confirm if body else confirm
     if token is None:
         made = purge.preview(PurgeRequest.user())
         return json_response({"confirm": made.token, "preview": _shown(made)}, status=202)
@@ -36,19 +45,19 @@ def purge_user(
     return json_response({"receipt": receipt})
 
 
-@router.get("/receipts", responses=describe_responses(ReceiptList))
+@router.get("/v1/receipts", responses=describe_responses(ReceiptList))
 def list_receipts(request: Request) -> Response:
     """The receipts of what was erased from the key's own vault, oldest first."""
     return json_response({"receipts": visitor_of(request).vault().privacy.purge.receipts()})
 
 
-@router.get("/receipts/{receipt_id}", responses=describe_responses(PurgeDone))
+@router.get("/v1/receipts/{receipt_id}", responses=describe_responses(PurgeDone))
 def get_receipt(request: Request, receipt_id: IdPath) -> Response:
     """One receipt."""
     return json_response({"receipt": _own(request, receipt_id)})
 
 
-@router.get("/receipts/{receipt_id}/verify", responses=describe_responses(ReceiptChecked))
+@router.get("/v1/receipts/{receipt_id}/verification", responses=describe_responses(ReceiptChecked))
 def verify_receipt(request: Request, receipt_id: IdPath) -> Response:
     """Whether this home signed a receipt and not a field of it was changed."""
     receipt = _own(request, receipt_id)

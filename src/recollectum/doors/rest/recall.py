@@ -1,4 +1,4 @@
-"""`/memory/query`, `/context` and `/profile`: searches the vault and builds contexts."""
+"""`/v1/recall` (also `/memory/query`), `/v1/context` and `/v1/profile`: searches the vault and builds contexts."""
 
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from recollectum.doors.rest.responses import describe_responses, json_response
 router = APIRouter(route_class=KeyedRoute, tags=["recall"])
 
 
+@router.post("/v1/recall", responses=describe_responses(RecallDocument))
 @router.post("/memory/query", responses=describe_responses(RecallDocument))
 def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Response:
     """What was remembered and said about a text, best first, each hit with its place and its reasons."""
@@ -41,7 +42,7 @@ def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Re
     )
 
 
-@router.post("/context", responses=describe_responses(ContextDocument))
+@router.post("/v1/context", responses=describe_responses(ContextDocument))
 def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> Response:
     """What a model would get to see: notes, profile, learnings, recalled texts, summary and the last turns."""
     made = (
@@ -60,7 +61,7 @@ def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> R
     return json_response(made.to_dict())
 
 
-@router.get("/profile", responses=describe_responses(ProfileAnswer))
+@router.get("/v1/profile", responses=describe_responses(ProfileAnswer))
 def profile(
     request: Request, agent: Annotated[str | None, InQuery(**AGENT)] = None, owner: OwnerQuery = None
 ) -> Response:

@@ -119,6 +119,14 @@ class EditMemory(Body):
     kind: KindName | None = None
 
 
+class MoveMemory(Body):
+    """Whether a memory is in use or in the archive."""
+
+    model_config = _example(state="archived")
+
+    state: Literal["active", "archived"]
+
+
 class QueryMemories(Body):
     """What to look for, and where."""
 
@@ -154,6 +162,12 @@ class OpenSession(Body):
     agent: Name = "main"
     group: PlaceName | None = None
     topic: PlaceName | None = None
+
+
+class EndSession(Body):
+    """That a conversation has ended."""
+
+    ended: Literal[True]
 
 
 class AddMessage(Body):

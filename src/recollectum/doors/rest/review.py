@@ -1,4 +1,4 @@
-"""`/review`: lists, approves and rejects proposals."""
+"""`/v1/review`: lists, approves and rejects proposals."""
 
 from typing import Literal
 
@@ -22,7 +22,7 @@ router = APIRouter(route_class=KeyedRoute, tags=["review"])
 _LIST = "proposals"
 
 
-@router.get("/review", responses=describe_responses(ProposalPage))
+@router.get("/v1/review", responses=describe_responses(ProposalPage))
 def list_proposals(
     request: Request,
     decision: Literal["waiting", "approved", "rejected", "stale"] = "waiting",
@@ -37,14 +37,14 @@ def list_proposals(
     return json_response({"proposals": found, "next": following})
 
 
-@router.get("/review/{proposal_id}", responses=describe_responses(ProposalDiff))
+@router.get("/v1/review/{proposal_id}", responses=describe_responses(ProposalDiff))
 def get_proposal(request: Request, proposal_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One proposal, the words it came from, and what it would change."""
     review = visitor_of(request).vault(owner).admin.review
     return json_response({"proposal": review.get(proposal_id), "diff": review.diff(proposal_id)})
 
 
-@router.post("/review/{proposal_id}/approve", responses=describe_responses(OneProposal))
+@router.post("/v1/review/{proposal_id}/approval", responses=describe_responses(OneProposal))
 def approve_proposal(
     request: Request,
     proposal_id: IdPath,
@@ -68,7 +68,7 @@ def approve_proposal(
     )
 
 
-@router.post("/review/{proposal_id}/reject", responses=describe_responses(OneProposal))
+@router.post("/v1/review/{proposal_id}/rejection", responses=describe_responses(OneProposal))
 def reject_proposal(
     request: Request, proposal_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:

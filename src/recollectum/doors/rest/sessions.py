@@ -1,4 +1,4 @@
-"""`/sessions`: opens, lists, reads, extends and ends conversations."""
+"""`/v1/sessions`: opens, lists, reads, extends and ends conversations."""
 
 import hashlib
 from typing import Annotated
@@ -12,6 +12,7 @@ from recollectum.doors.rest.documents import MessagePage, OneMessage, OneSession
 from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
 from recollectum.doors.rest.requests import (
     AddMessage,
+    EndSession,
     IdempotencyKey,
     IdPath,
     OpenSession,
@@ -32,7 +33,7 @@ router = APIRouter(route_class=KeyedRoute, tags=["sessions"])
 _LIST, _MESSAGES = "sessions", "messages"
 
 
-@router.get("/sessions", responses=describe_responses(SessionPage))
+@router.get("/v1/sessions", responses=describe_responses(SessionPage))
 def list_sessions(
     request: Request,
     key_prefix: Annotated[str | None, Query(max_length=500)] = None,
@@ -47,7 +48,7 @@ def list_sessions(
     return json_response({"sessions": found, "next": following})
 
 
-@router.post("/sessions", responses=describe_responses(OneSession))
+@router.post("/v1/sessions", responses=describe_responses(OneSession))
 def open_session(
     request: Request, body: OpenSession, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -64,13 +65,13 @@ def open_session(
     return run_once(visitor, idempotency_key, request_fingerprint("open", body.model_dump_json(), owner), work, show)
 
 
-@router.get("/sessions/{session_id}", responses=describe_responses(OneSession))
+@router.get("/v1/sessions/{session_id}", responses=describe_responses(OneSession))
 def get_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One conversation, without its messages."""
     return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).info()})
 
 
-@router.get("/sessions/{session_id}/messages", responses=describe_responses(MessagePage))
+@router.get("/v1/sessions/{session_id}/messages", responses=describe_responses(MessagePage))
 def list_messages(
     request: Request, session_id: IdPath, limit: Limit = 50, cursor: CursorQuery = None, owner: OwnerQuery = None
 ) -> Response:
@@ -81,7 +82,7 @@ def list_messages(
     return json_response({"messages": found, "next": following})
 
 
-@router.post("/sessions/{session_id}/messages", responses=describe_responses(OneMessage))
+@router.post("/v1/sessions/{session_id}/messages", responses=describe_responses(OneMessage))
 def add_message(
     request: Request,
     session_id: IdPath,
@@ -119,21 +120,11 @@ def add_message(
     return run_once(visitor, idempotency_key, request_fingerprint(where, body.model_dump_json(), owner), work, show)
 
 
-@router.post("/sessions/{session_id}/end", responses=describe_responses(OneSession))
-def end_session(
-    request: Request, session_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
-) -> Response:
-    """Close a conversation; the next message of its place begins a new one."""
-    visitor = visitor_of(request)
-    sessions = visitor.vault(owner).sessions
-
-    def work() -> StoredResult:
-        return {"id": sessions.get(session_id).end().id}
-
-    def show(done: StoredResult) -> Response:
-        return json_response({"session": sessions.get(str(done["id"])).info()})
-
-    return run_once(visitor, idempotency_key, request_fingerprint(f"end {session_id}", "", owner), work, show)
+@router.patch("/v1/sessions/{session_id}", responses=describe_responses(OneSession))
+def end_session(request: Request, session_id: IdPath, body: EndSession, owner: OwnerQuery = None) -> Response:
+    """Close a conversation with `ended`; the next message of its place begins a new one. Again, it changes nothing."""
+    del body  # Its one field takes one value.
+    return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).end()})
 
 
 def _native_id(key: str | None, body: AddMessage) -> str | None:

@@ -24,7 +24,6 @@ from recollectum.storage.engine import VaultPlace
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.tables.catalog import vaults
 from recollectum.vault.access.keys import Keys, caller_for, caller_of
-from recollectum.vault.access.people import People
 from recollectum.vault.gate import Gate
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
     from recollectum.upkeep.home_admin import HomeAdmin
+    from recollectum.vault.access.people import People
     from recollectum.vault.idempotency import Idempotency
     from recollectum.vault.purge.receipts import Receipts
 
@@ -138,8 +138,10 @@ class Recollectum:
         return other
 
     @property
-    def people(self) -> People:
+    def people(self) -> "People":
         """The people of the home: their names, identities and tenants."""
+        from recollectum.vault.access.people import People  # noqa: PLC0415 - few programs look at people
+
         return People(self._runtime.catalog, self._home_gate(), self._runtime.clock)
 
     @property

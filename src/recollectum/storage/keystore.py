@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from recollectum.domain.errors import Busy, Conflict, Damaged, KeyProblem, KeyStoreMissing, SchemaNewer, WrongKey
 from recollectum.domain.ids import Clock, IdMaker, system_clock
-from recollectum.home.keys import holders, recovery
+from recollectum.home.keys import holders
 from recollectum.home.keys.holders import HolderKind, HolderOptions, HolderRecord, KeyHolder
 from recollectum.home.keys.wrapping import MasterKey, new_key, unwrap, wrap
 from recollectum.home.locks import Lock
@@ -238,6 +238,8 @@ class KeyStore:
 
     def new_recovery_code(self) -> str:
         """A code that gives the master key back, shown this once; the one before it opens nothing any more."""
+        from recollectum.home.keys import recovery  # noqa: PLC0415 - a code is made once in the life of a home
+
         master, code = self._unlocked(), recovery.new_code()
         wrapped = recovery.wrap_master(code, master, self._means().home_id)
         self._write(lambda tx: save_recovery(tx, wrapped, self._clock()))
@@ -249,6 +251,8 @@ class KeyStore:
 
         What the holder before it may still have is left alone: it is lost, broken, or on another machine.
         """
+        from recollectum.home.keys import recovery  # noqa: PLC0415 - few homes are ever recovered
+
         with self._guard, self._lock():
             found = self._read(find_recovery)
             if found is None:

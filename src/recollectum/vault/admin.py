@@ -10,7 +10,6 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, sessions
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.memories.history import Totals
-from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import Service
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from recollectum.vault.index import Index
     from recollectum.vault.notes.global_notes import GlobalNotesFile
     from recollectum.vault.notes.service import Notes
+    from recollectum.vault.purge.environment import PurgeEnvironment
     from recollectum.vault.purge.service import Purge
     from recollectum.vault.retention.lifecycle import Lifecycle
     from recollectum.vault.retention.quarantine import Quarantines
@@ -84,7 +84,7 @@ class VaultPrivacy:
     trash: Service["Trash"] = Service("retention.trash.Trash", "What was deleted and can still be restored.")
     undo: Service["Undo"] = Service("undo.service.Undo", "Undoes changes, and shows what changed since a time.")
 
-    def __init__(self, runtime: VaultRuntime, environment: Callable[[], PurgeEnvironment] | None) -> None:
+    def __init__(self, runtime: VaultRuntime, environment: "Callable[[], PurgeEnvironment] | None") -> None:
         self._runtime = runtime
         self._environment = environment
 

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.message import Message, Role
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
-from recollectum.domain.transcript import FollowedPath
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.chunk_index import index_message
 from recollectum.recall.index.passages import message_hashes
@@ -21,6 +21,9 @@ from recollectum.storage.tables.trail import events, quarantines
 from recollectum.vault.intake.admitted import AdmittedCall, AdmittedMessage, AdmittedSession
 from recollectum.vault.intake.kept_secrets import queue_message_secrets, queue_session_secrets
 from recollectum.vault.runtime import VaultRuntime
+
+if TYPE_CHECKING:
+    from recollectum.domain.transcript import FollowedPath
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_LIMIT = 1 << 40
@@ -152,7 +155,13 @@ _ID_NAME_LENGTH = 16
 
 
 def upsert_session_messages(
-    tx: Tx, admitted: AdmittedSession, said: Iterable[AdmittedMessage], root: FollowedPath, *, actor: str, at: datetime
+    tx: Tx,
+    admitted: AdmittedSession,
+    said: Iterable[AdmittedMessage],
+    root: "FollowedPath",
+    *,
+    actor: str,
+    at: datetime,
 ) -> Counter[str]:
     """Add the messages that are not here yet; how many were `added`, and how many `known`."""
     session = admitted.session
@@ -190,7 +199,7 @@ def is_same_conversation(session_id: str, other_id: str | None) -> bool:
     return other_id is not None and session_id[-_ID_NAME_LENGTH:] == other_id[-_ID_NAME_LENGTH:]
 
 
-def _key_under_root(key: SessionKey, root: FollowedPath) -> SessionKey:
+def _key_under_root(key: SessionKey, root: "FollowedPath") -> SessionKey:
     if key.kind in (SessionKind.HOOK, SessionKind.CRON):
         return key
     return replace(key, agent=root.agent or key.agent, channel=root.channel or key.channel)

@@ -6,14 +6,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.errors import StorageError
 from recollectum.domain.session import Session
-from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.storage.port import Database, Tx
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import RefreshThrottle
+
+if TYPE_CHECKING:
+    from recollectum.recall.vectors.vector_search import VectorSearch
 
 #: Lists that are kept at once; the oldest goes first.
 _MOST = 16
@@ -69,7 +71,7 @@ class OpenVault:
 
     database: Database
     clock: VaultClock
-    vectors: VectorSearch
+    vectors: "VectorSearch"
     session_cache: SessionCache
     throttle: RefreshThrottle
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Caller
 from recollectum.domain.errors import StorageError
-from recollectum.storage.tables.content import notes, transcripts
 from recollectum.vault.runtime import VaultRuntime
 
 if TYPE_CHECKING:
@@ -49,9 +48,11 @@ def refresh_notes(runtime: VaultRuntime) -> "SyncReport | None":
     """Bring in changed notes, briefly and not too often; None when it is too soon or there is nothing to look at."""
     if not runtime.throttle.is_due(runtime.settings.notes.debounce_seconds):
         return None
+    # Only now: a program that only saves does not wait for what reads files.
+    from recollectum.storage.tables.content import notes  # noqa: PLC0415
+
     if not runtime.read(lambda tx, _: notes.folders(tx)):
         return None
-    # Only now: most programs have no notes, and what reads them takes a while to load.
     from recollectum.vault.notes.sync import sync_notes  # noqa: PLC0415
 
     # A disk that takes no writes must not make the answer fail.
@@ -66,9 +67,10 @@ def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
     """Read on in grown transcripts, under the same rules."""
     if not runtime.throttle.is_due(runtime.settings.transcripts.debounce_seconds, "transcripts"):
         return None
+    from recollectum.storage.tables.content import transcripts  # noqa: PLC0415 - only now, for the same reason
+
     if not runtime.read(lambda tx, _: transcripts.roots(tx)):
         return None
-    # Only now, for the same reason.
     from recollectum.vault.transcripts.sync import sync_transcripts  # noqa: PLC0415
 
     with suppress(StorageError):

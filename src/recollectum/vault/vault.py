@@ -13,8 +13,6 @@ from recollectum.vault.admin import VaultAdmin, VaultPrivacy
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.memories.service import Memories
 from recollectum.vault.messages import direct_key
-from recollectum.vault.purge.environment import PurgeEnvironment
-from recollectum.vault.recall import RecallRequest, recall
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import Service
 from recollectum.vault.sessions.service import Sessions
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from recollectum.vault.consolidation.learn import LearnResult
     from recollectum.vault.intake.new_message import NewMessage
     from recollectum.vault.learnings.service import Learnings
+    from recollectum.vault.purge.environment import PurgeEnvironment
 
 
 class Vault:
@@ -34,7 +33,7 @@ class Vault:
     )
 
     def __init__(
-        self, owner: Owner, runtime: VaultRuntime, environment: Callable[[], PurgeEnvironment] | None = None
+        self, owner: Owner, runtime: VaultRuntime, environment: "Callable[[], PurgeEnvironment] | None" = None
     ) -> None:
         self.owner = owner
         self.memories = Memories(runtime)
@@ -73,6 +72,9 @@ class Vault:
         one hit is shown at most, unless `untrusted` or `trust` says otherwise; `held_back` says how many were not.
         Without `meaning` words alone are compared, and no model is waited for.
         """
+        # Only now: a program that only saves does not wait for what ranks.
+        from recollectum.vault.recall import RecallRequest, recall  # noqa: PLC0415
+
         wanted = RecallRequest(
             query=query,
             limit=limit,

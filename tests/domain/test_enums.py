@@ -4,8 +4,8 @@ from enum import StrEnum
 
 import pytest
 
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import parse_enum
 
 
 class Drink(StrEnum):

@@ -22,7 +22,6 @@ APART: dict[str, str] = {
     "src/recollectum/doors/hook/injection.py": "what a hook adds to a prompt is one subject, recording it another",
     "src/recollectum/doors/http/rate_limit.py": "the token bucket knows nothing of HTTP",
     "src/recollectum/doors/mcp/local_backend.py": "one of two back ends; the other speaks to the daemon",
-    "src/recollectum/home/credentials/keychain.py": "one of two holders of credentials; the other has its own file",
     "src/recollectum/home/log_rotation.py": "logging.handlers takes 8 ms to import and is wanted by few programs",
     "src/recollectum/models/http/loopback.py": "decides whether an address is this machine, without any network",
     "src/recollectum/transfer/claude_code.py": "one file for each foreign format",

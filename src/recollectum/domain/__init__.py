@@ -4,7 +4,6 @@ access/     owner, caller, person and credential: who may do what
 models/     what embedders and language models are asked and what they answer
 contact     somebody the person knows, and how they are reached
 context     the block that a model is given, its ledger, and the profile
-enums       a word as a member of an enum, or a refusal
 errors      every error that is raised on purpose
 event       one line of the audit trail
 hit         a result of recall, and the chunk it was cut from
@@ -13,6 +12,7 @@ learning    what an agent found out about working with a person
 memory      something durable, its versions and citations
 message     one message of a session, with its tool calls
 note        a Markdown file that a vault follows
+page            a part of a long list, and the cursor of the next
 proposal    a change that waits for a decision
 session     a conversation, its checkpoints and its summary
 transcript  a conversation file of another program

@@ -1,4 +1,4 @@
-"""Makes time-ordered text ids such as `mem_01j…`, and checks the names of people, agents and tenants."""
+"""Makes ids, checks names, and parses the words of enums; the system clock."""
 
 import hashlib
 import secrets
@@ -6,16 +6,30 @@ import threading
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TypeVar
 
 from recollectum.domain.errors import InvalidInput
 
 #: The clock is an argument everywhere, so that tests can turn it.
 Clock = Callable[[], datetime]
+
+
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
 _PAIRS = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 _MILLISECOND = timedelta(milliseconds=1)
+
+
 _RANDOM_BITS = 80
+
+
 _ID_LENGTH = 26
 
 
@@ -68,8 +82,14 @@ def is_id(text: str, prefix: str) -> bool:
 
 
 MAX_NAME_LENGTH = 128
+
+
 _SEPARATORS = frozenset("/\\:")
+
+
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
+
+
 # Letters of other alphabets that a reader takes for a Latin one; a capital may look like another letter than its small.
 _LOOKALIKES = str.maketrans(
     "абвгдеһіјкԛѕмнорстухԝѵԁ" + "αβγεηικνορτυχωϲϳ" + "ıɑɡʀʏᴀᴄᴇᴏᴜᴠᴡᴢ" + "АВЕКМНОРСТУХІЈЅԚԜѴ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ",
@@ -112,3 +132,14 @@ def skeleton(name: str) -> str:
     # Before anything is folded, which would turn some of them into letters that look otherwise.
     seen = unicodedata.normalize("NFKC", name.translate(_LOOKALIKES)).casefold()
     return unicodedata.normalize("NFKC", seen.translate(_LOOKALIKES))
+
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def parse_enum(cls: type[E], value: str, name: str) -> E:
+    """The member of that value; `name` is what the caller calls it, for the sentence of a refusal."""
+    try:
+        return cls(value)
+    except ValueError:
+        raise InvalidInput(f"{name} {value!r} is unknown; use one of {', '.join(cls)}") from None

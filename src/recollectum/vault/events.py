@@ -1,8 +1,8 @@
 """Lists the audit events of a vault, newest first."""
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.event import Event, EventType
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.storage.tables.trail import events

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import ModelError
 from recollectum.domain.hit import RecallResult, SourceKind
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Kind
 from recollectum.domain.trust import Trust
 from recollectum.recall import pipeline

@@ -311,7 +311,7 @@ class OneKey(BaseModel):
     key: KeyDocument
 
 
-class NewKey(BaseModel):
+class NewKeyDocument(BaseModel):
     """A new key, with its secret, which is shown this once."""
 
     key: KeyDocument

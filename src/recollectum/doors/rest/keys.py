@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.documents import KeyList, NewKey, OneKey
+from recollectum.doors.rest.documents import KeyList, NewKeyDocument, OneKey
 from recollectum.doors.rest.requests import IdPath, MakeKey, RotateKey
 from recollectum.doors.rest.responses import describe_responses, json_response
 
@@ -21,7 +21,7 @@ def list_keys(request: Request) -> Response:
     return json_response({"keys": visitor_of(request).recollectum.keys.all()})
 
 
-@router.post("/v1/keys", responses=describe_responses(NewKey))
+@router.post("/v1/keys", responses=describe_responses(NewKeyDocument))
 def make_key(request: Request, body: MakeKey) -> Response:
     """A new key, with no more rights than this one has; its secret is shown this once."""
     visitor = visitor_of(request)
@@ -32,7 +32,7 @@ def make_key(request: Request, body: MakeKey) -> Response:
     return json_response({"key": key, "secret": secret})
 
 
-@router.post("/v1/keys/{key_id}/rotations", responses=describe_responses(NewKey))
+@router.post("/v1/keys/{key_id}/rotations", responses=describe_responses(NewKeyDocument))
 def rotate_key(request: Request, key_id: IdPath, body: RotateKey | None = None) -> Response:
     """A new secret in the place of a key's; the old one ends at once, or after some minutes."""
     grace = timedelta(minutes=body.grace_minutes if body else 0)

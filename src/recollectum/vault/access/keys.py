@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 
 from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, Permission, Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Denied, InvalidInput, NotFound
-from recollectum.domain.ids import Clock, IdMaker
+from recollectum.domain.ids import Clock, IdMaker, parse_enum
 from recollectum.policy.access import manages_key, may_issue_key
 from recollectum.policy.actions import Action
 from recollectum.storage.port import Database, Tx

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.models.language_model import Estimate, Prompt
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.proposal import Finding

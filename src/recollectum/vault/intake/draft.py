@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import MAX_CONTENT, Kind, check_key
 
 MAX_PAGE = 1000

@@ -6,8 +6,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import cast
 
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Kind, check_key
 from recollectum.domain.message import Content, Json, Message, Part, ToolCall, text_of
 from recollectum.domain.proposal import Act, Finding

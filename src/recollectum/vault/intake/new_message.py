@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
 from recollectum.text.cleaning import clean, clean_json
 from recollectum.vault.intake.draft import check_aware

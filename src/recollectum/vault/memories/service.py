@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Citation, Kind, Memory, SaveOutcome, SaveResult, State
 from recollectum.domain.message import ToolUse
 from recollectum.domain.page import Page, cut_page

@@ -29,7 +29,7 @@ from recollectum.vault.purge.environment import (
     owner_digest,
     vault_digest,
 )
-from recollectum.vault.purge.plan import Selection
+from recollectum.vault.purge.plan import PurgeSelection
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
 from recollectum.vault.purge.search import search_files
 from recollectum.vault.purge.signatures import from_stored, sign_receipt, to_stored
@@ -136,7 +136,7 @@ _STILL_FOUND = "what was erased is still in the files that are named; look at th
 _NOT_SEARCHED = "the purge was cut short, and what it erased before that could not be searched for"
 
 
-def begin_purge(tx: Tx, purge: ActivePurge, selection: Selection) -> None:
+def begin_purge(tx: Tx, purge: ActivePurge, selection: PurgeSelection) -> None:
     """Note, in the transaction that agreed to it, all that a purge is to destroy."""
     erased_items.begin(tx, purge, selection.items())
 

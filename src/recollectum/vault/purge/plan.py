@@ -28,7 +28,7 @@ class NamedRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class PurgeSelection:
     """Everything a purge takes, by id, and how many rows that is."""
 
     sessions: frozenset[str]
@@ -54,13 +54,13 @@ class Selection:
         return [(rank, one) for rank, ids in ranked for one in sorted(ids)]
 
 
-def plan_purge(tx: Tx, request: PurgeRequest, now: datetime) -> Selection:
+def plan_purge(tx: Tx, request: PurgeRequest, now: datetime) -> PurgeSelection:
     """What a request covers at a time that is not in doubt, with all that came from it."""
     named = _NAMED_BY_KIND[request.kind](tx, request, now)
     return select_lineage(tx, named)
 
 
-def select_lineage(tx: Tx, named: NamedRows) -> Selection:
+def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
     """Follow lineage from what is named: copies in forks, conversations that are emptied, and memories."""
     messages = set(named.messages) | lineage.messages_of(tx, named.sessions)
     messages |= lineage.copies_of(tx, messages)
@@ -68,7 +68,7 @@ def select_lineage(tx: Tx, named: NamedRows) -> Selection:
     derived = lineage.only_from(tx, messages) - named.memories
     memories = named.memories | derived
     everything = {*sessions, *messages, *memories, *named.folders}
-    return Selection(
+    return PurgeSelection(
         sessions=frozenset(sessions),
         messages=frozenset(messages),
         memories=frozenset(memories),

@@ -12,7 +12,7 @@ from recollectum.storage.tables.trail import meta
 from recollectum.vault.purge.environment import PurgeEnvironment, ledger_digest, vault_digest
 from recollectum.vault.purge.execution import LEDGER_POSITION, begin_purge, run_purge
 from recollectum.vault.purge.person_erasure import destroy_returned_vaults, erase_person, finish_departure
-from recollectum.vault.purge.plan import NamedRows, Selection, select_lineage
+from recollectum.vault.purge.plan import NamedRows, PurgeSelection, select_lineage
 from recollectum.vault.purge.request import PurgeKind, PurgeRequest, Receipt
 from recollectum.vault.purge.signatures import from_stored
 from recollectum.vault.runtime import VaultRuntime
@@ -104,7 +104,7 @@ def _named(back: dict[str, frozenset[str]]) -> NamedRows:
     )
 
 
-def _purge(runtime: VaultRuntime, selection: Selection, reading: ClockReading) -> ActivePurge:
+def _purge(runtime: VaultRuntime, selection: PurgeSelection, reading: ClockReading) -> ActivePurge:
     return ActivePurge(
         id=runtime.ids("prg"),
         kind=PurgeKind.RESTORED.value,

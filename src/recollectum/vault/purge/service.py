@@ -17,7 +17,7 @@ from recollectum.vault.purge import person_erasure
 from recollectum.vault.purge.backups import CATALOG
 from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment, vault_digest
 from recollectum.vault.purge.execution import begin_purge, run_purge
-from recollectum.vault.purge.plan import Selection, plan_purge
+from recollectum.vault.purge.plan import PurgeSelection, plan_purge
 from recollectum.vault.purge.request import (
     TOKEN_LIFETIME,
     Preview,
@@ -118,7 +118,7 @@ class Purge:
         request: PurgeRequest,
         counts: Mapping[str, int],
         state: str,
-        found: Selection | None,
+        found: PurgeSelection | None,
         more: tuple[str, ...] = (),
     ) -> Preview:
         expires_at = environment.clock() + TOKEN_LIFETIME
@@ -167,7 +167,7 @@ class Purge:
         return person_erasure.erase_person(environment, departure)
 
 
-def _state_of(found: Selection) -> str:
+def _state_of(found: PurgeSelection) -> str:
     """Of everything that would go: one more message, or one less, makes another."""
     return _digest([[int(rank), item] for rank, item in found.items()], dict(found.counts))
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.enums import parse_enum
 from recollectum.domain.errors import Conflict, StepRefused
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Memory
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.proposal import Decision, Finding, Proposal

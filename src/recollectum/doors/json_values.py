@@ -16,7 +16,7 @@ from recollectum.domain.message import Json
 from recollectum.domain.session import SessionKey
 
 _PLAIN = frozenset({type(None), bool, int, float, str})
-_AS_TEXT = (Identity, Owner, Path, SessionKey)
+AS_TEXT = (Identity, Owner, Path, SessionKey)
 
 
 def to_json(value: object) -> Json:
@@ -30,7 +30,7 @@ def to_json(value: object) -> Json:
             return value.isoformat()
         case list() | tuple():
             return [to_json(one) for one in cast("list[object]", value)]
-        case _ if isinstance(value, _AS_TEXT):
+        case _ if isinstance(value, AS_TEXT):
             return str(value)
         case _:
             return _compound(value)

@@ -1,18 +1,18 @@
 """The vault over HTTP and JSON.
 
-routes         all routers, and the OpenAPI document
-requests       fields, headers and bodies of requests
-responses      JSON responses and page cursors
-documents      response bodies for OpenAPI
-preconditions  If-Match and Idempotency-Key
-memories       /v1/memories, /memory
-recall         /v1/recall, /memory/query, /v1/context, /v1/profile
-sessions       /v1/sessions
-learnings      /v1/learnings
-review         /v1/review
-purge          /v1/purges, /memory/user/purge, /v1/receipts
-events         /v1/events
-export         /v1/exports
-keys           /v1/keys
-health         /healthz, /readyz, /metrics
+routes            all routers, and the OpenAPI document
+requests          fields, headers and bodies of requests
+responses         JSON responses and page cursors
+response_schemas  response bodies for OpenAPI, from the dataclasses
+preconditions     If-Match and Idempotency-Key
+memories          /v1/memories, /memory
+recall            /v1/recall, /memory/query, /v1/context, /v1/profile
+sessions          /v1/sessions
+learnings         /v1/learnings
+review            /v1/review
+purge             /v1/purges, /memory/user/purge, /v1/receipts
+events            /v1/events
+export            /v1/exports
+keys              /v1/keys
+health            /healthz, /readyz, /metrics
 """

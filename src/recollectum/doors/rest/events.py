@@ -5,9 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from recollectum.domain.event import EventType
+from recollectum.domain.event import Event, EventType
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.documents import EventPage
 from recollectum.doors.rest.requests import OwnerQuery
 from recollectum.doors.rest.responses import (
     CursorQuery,
@@ -22,7 +21,7 @@ router = APIRouter(route_class=KeyedRoute, tags=["events"])
 _LIST = "events"
 
 
-@router.get("/v1/events", responses=describe_responses(EventPage))
+@router.get("/v1/events", responses=describe_responses({"events": list[Event], "next": str | None}))
 def list_events(
     request: Request,
     type_: Annotated[EventType | None, Query(alias="type")] = None,

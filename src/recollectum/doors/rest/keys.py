@@ -5,23 +5,24 @@ from datetime import timedelta
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from recollectum.domain.access.caller import ApiKey
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.documents import KeyList, NewKeyDocument, OneKey
 from recollectum.doors.rest.requests import IdPath, MakeKey, RotateKey
 from recollectum.doors.rest.responses import describe_responses, json_response
 
 router = APIRouter(route_class=KeyedRoute, tags=["keys"])
+_NEW = {"key": ApiKey, "secret": str}
 
 
-@router.get("/v1/keys", responses=describe_responses(KeyList))
+@router.get("/v1/keys", responses=describe_responses({"keys": list[ApiKey]}))
 def list_keys(request: Request) -> Response:
     """The keys of the owners that this key administers, by id; never a secret."""
     return json_response({"keys": visitor_of(request).recollectum.keys.all()})
 
 
-@router.post("/v1/keys", responses=describe_responses(NewKeyDocument))
+@router.post("/v1/keys", responses=describe_responses(_NEW))
 def make_key(request: Request, body: MakeKey) -> Response:
     """A new key, with no more rights than this one has; its secret is shown this once."""
     visitor = visitor_of(request)
@@ -32,7 +33,7 @@ def make_key(request: Request, body: MakeKey) -> Response:
     return json_response({"key": key, "secret": secret})
 
 
-@router.post("/v1/keys/{key_id}/rotations", responses=describe_responses(NewKeyDocument))
+@router.post("/v1/keys/{key_id}/rotations", responses=describe_responses(_NEW))
 def rotate_key(request: Request, key_id: IdPath, body: RotateKey | None = None) -> Response:
     """A new secret in the place of a key's; the old one ends at once, or after some minutes."""
     grace = timedelta(minutes=body.grace_minutes if body else 0)
@@ -40,7 +41,7 @@ def rotate_key(request: Request, key_id: IdPath, body: RotateKey | None = None) 
     return json_response({"key": key, "secret": secret})
 
 
-@router.delete("/v1/keys/{key_id}", responses=describe_responses(OneKey))
+@router.delete("/v1/keys/{key_id}", responses=describe_responses({"key": ApiKey}))
 def revoke_key(request: Request, key_id: IdPath) -> Response:
     """End a key at once."""
     return json_response({"key": visitor_of(request).recollectum.keys.revoke(key_id)})

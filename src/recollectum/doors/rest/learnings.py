@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.errors import NotFound
+from recollectum.domain.learning import Learning
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.documents import LearningPage, OneLearning
 from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
 from recollectum.doors.rest.requests import AGENT, AddLearning, Category, IdempotencyKey, IdPath, OwnerQuery
 from recollectum.doors.rest.responses import (
@@ -20,10 +20,11 @@ from recollectum.doors.rest.responses import (
 )
 
 router = APIRouter(route_class=KeyedRoute, tags=["learnings"])
+_ONE = {"learning": Learning}
 _LIST = "learnings"
 
 
-@router.get("/v1/learnings", responses=describe_responses(LearningPage))
+@router.get("/v1/learnings", responses=describe_responses({"learnings": list[Learning], "next": str | None}))
 def list_learnings(
     request: Request,
     agent: Annotated[str | None, Query(**AGENT)] = None,
@@ -40,7 +41,7 @@ def list_learnings(
     return json_response({"learnings": found, "next": following})
 
 
-@router.post("/v1/learnings", responses=describe_responses(OneLearning))
+@router.post("/v1/learnings", responses=describe_responses(_ONE))
 def add_learning(
     request: Request, body: AddLearning, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -61,7 +62,7 @@ def add_learning(
     return run_once(visitor, idempotency_key, request_fingerprint("learn", body.model_dump_json(), owner), work, show)
 
 
-@router.delete("/v1/learnings/{memory_id}", responses=describe_responses(OneLearning))
+@router.delete("/v1/learnings/{memory_id}", responses=describe_responses(_ONE))
 def remove_learning(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Forget a learning; it can be restored while its grace window lasts."""
     return json_response({"learning": visitor_of(request).vault(owner).learnings.remove(memory_id)})

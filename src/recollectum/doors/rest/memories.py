@@ -7,10 +7,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.errors import Conflict
-from recollectum.domain.memory import Memory, SaveOutcome, State
+from recollectum.domain.memory import Citation, Memory, SaveOutcome, SaveResult, State
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.http.problems import PreconditionFailed
-from recollectum.doors.rest.documents import MemoryHistory, MemoryPage, MemorySources, OneMemory, SavedMemory
 from recollectum.doors.rest.preconditions import StoredResult, check_match, etag_of, request_fingerprint, run_once
 from recollectum.doors.rest.requests import (
     AddMemory,
@@ -29,17 +28,20 @@ from recollectum.doors.rest.responses import (
     Limit,
     Responses,
     decode_cursor,
+    describe_body,
     describe_responses,
     encode_cursor,
     json_response,
 )
+from recollectum.vault.memories.history import History
 
 router = APIRouter(route_class=KeyedRoute, tags=["memories"])
+_ONE = {"memory": Memory}
 _LIST = "memories"
-_CREATED: Responses = {201: {"model": SavedMemory, "description": "It is new."}}
+_CREATED: Responses = {201: describe_body(SaveResult, "It is new.")}
 
 
-@router.post("/memory/add", responses=describe_responses(SavedMemory))
+@router.post("/memory/add", responses=describe_responses(SaveResult))
 def add_memory(
     request: Request, body: AddMemory, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -47,7 +49,7 @@ def add_memory(
     return _saved(request, body, owner, idempotency_key)
 
 
-@router.post("/v1/memories", responses=describe_responses(SavedMemory, more=_CREATED))
+@router.post("/v1/memories", responses=describe_responses(SaveResult, more=_CREATED))
 def create_memory(
     request: Request, body: AddMemory, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -89,8 +91,8 @@ def _saved(
     return run_once(visitor, idempotency_key, request_fingerprint("add", body.model_dump_json(), owner), work, show)
 
 
-@router.get("/v1/memories", responses=describe_responses(MemoryPage))
-@router.get("/memory", responses=describe_responses(MemoryPage))
+@router.get("/v1/memories", responses=describe_responses({"memories": list[Memory], "next": str | None}))
+@router.get("/memory", responses=describe_responses({"memories": list[Memory], "next": str | None}))
 def list_memories(
     request: Request,
     state: StateName = "active",
@@ -106,15 +108,15 @@ def list_memories(
     return json_response({"memories": found, "next": following})
 
 
-@router.get("/v1/memories/{memory_id}", responses=describe_responses(OneMemory))
-@router.get("/memory/{memory_id}", responses=describe_responses(OneMemory))
+@router.get("/v1/memories/{memory_id}", responses=describe_responses(_ONE))
+@router.get("/memory/{memory_id}", responses=describe_responses(_ONE))
 def get_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One memory, active or archived, with its ETag."""
     return _one(visitor_of(request).vault(owner).memories.get(memory_id))
 
 
-@router.patch("/v1/memories/{memory_id}", responses=describe_responses(OneMemory))
-@router.patch("/memory/{memory_id}", responses=describe_responses(OneMemory))
+@router.patch("/v1/memories/{memory_id}", responses=describe_responses(_ONE))
+@router.patch("/memory/{memory_id}", responses=describe_responses(_ONE))
 def edit_memory(
     request: Request, memory_id: IdPath, body: EditMemory, if_match: IfMatch = None, owner: OwnerQuery = None
 ) -> Response:
@@ -137,14 +139,14 @@ def edit_memory(
     return _one(changed)
 
 
-@router.delete("/v1/memories/{memory_id}", responses=describe_responses(OneMemory))
-@router.delete("/memory/{memory_id}", responses=describe_responses(OneMemory))
+@router.delete("/v1/memories/{memory_id}", responses=describe_responses(_ONE))
+@router.delete("/memory/{memory_id}", responses=describe_responses(_ONE))
 def forget_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Serve a memory no more, and destroy it when its grace window ends."""
     return _one(visitor_of(request).vault(owner).memories.forget(memory_id))
 
 
-@router.post("/memory/{memory_id}/archive", responses=describe_responses(OneMemory))
+@router.post("/memory/{memory_id}/archive", responses=describe_responses(_ONE))
 def archive_memory(
     request: Request, memory_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -152,7 +154,7 @@ def archive_memory(
     return _moved(request, memory_id, State.ARCHIVED, owner, idempotency_key)
 
 
-@router.post("/memory/{memory_id}/restore", responses=describe_responses(OneMemory))
+@router.post("/memory/{memory_id}/restore", responses=describe_responses(_ONE))
 def restore_memory(
     request: Request, memory_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -160,7 +162,7 @@ def restore_memory(
     return _moved(request, memory_id, State.ACTIVE, owner, idempotency_key)
 
 
-@router.put("/v1/memories/{memory_id}/state", responses=describe_responses(OneMemory))
+@router.put("/v1/memories/{memory_id}/state", responses=describe_responses(_ONE))
 def move_memory(
     request: Request,
     memory_id: IdPath,
@@ -172,15 +174,15 @@ def move_memory(
     return _moved(request, memory_id, State(body.state), owner, idempotency_key)
 
 
-@router.get("/v1/memories/{memory_id}/history", responses=describe_responses(MemoryHistory))
-@router.get("/memory/{memory_id}/history", responses=describe_responses(MemoryHistory))
+@router.get("/v1/memories/{memory_id}/history", responses=describe_responses(History))
+@router.get("/memory/{memory_id}/history", responses=describe_responses(History))
 def memory_history(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Everything a memory has said, and everything that happened to it, oldest first."""
     return json_response(visitor_of(request).vault(owner).memories.history(memory_id))
 
 
-@router.get("/v1/memories/{memory_id}/sources", responses=describe_responses(MemorySources))
-@router.get("/memory/{memory_id}/sources", responses=describe_responses(MemorySources))
+@router.get("/v1/memories/{memory_id}/sources", responses=describe_responses({"sources": list[Citation]}))
+@router.get("/memory/{memory_id}/sources", responses=describe_responses({"sources": list[Citation]}))
 def memory_sources(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """The places in conversations that a memory came from; none for what was written down by hand."""
     return json_response({"sources": visitor_of(request).vault(owner).memories.citations(memory_id)})

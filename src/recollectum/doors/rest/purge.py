@@ -1,5 +1,7 @@
 """`/v1/purges`, `/memory/user/purge`, `/v1/receipts`: erases the caller's own data in two steps, with a receipt."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -8,16 +10,25 @@ from fastapi.responses import Response
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.http.server_state import server_state_of
-from recollectum.doors.rest.documents import PurgeDone, PurgePreview, ReceiptChecked, ReceiptList
 from recollectum.doors.rest.requests import Confirm, IdPath
-from recollectum.doors.rest.responses import describe_responses, json_response
+from recollectum.doors.rest.responses import Responses, describe_body, describe_responses, json_response
 from recollectum.vault.purge.request import Preview, PurgeRequest, Receipt
 
 router = APIRouter(route_class=KeyedRoute, tags=["privacy"])
-_PREVIEW = {202: {"model": PurgePreview, "description": "What would go, and the token to do it; nothing is changed."}}
+_DONE = {"receipt": Receipt}
+_CHECKED = {"id": str, "genuine": bool, "public_key": str}
+_WOULD_GO = {
+    "counts": Mapping[str, int],
+    "memories_derived": int,
+    "memories_kept": int,
+    "backups": list[str],
+    "expires_at": datetime,
+}
+_ABOUT_PREVIEW = "What would go, and the token to do it; nothing is changed."
+_PREVIEW: Responses = {202: describe_body({"confirm": str, "preview": _WOULD_GO}, _ABOUT_PREVIEW)}
 
 
-@router.delete("/memory/user/purge", responses=describe_responses(PurgeDone, more={**_PREVIEW}))
+@router.delete("/memory/user/purge", responses=describe_responses(_DONE, more=_PREVIEW))
 def purge_user(
     request: Request,
     body: Confirm | None = None,
@@ -27,7 +38,7 @@ def purge_user(
     return _purged(request, body.confirm if body else confirm)
 
 
-@router.post("/v1/purges", responses=describe_responses(PurgeDone, more={**_PREVIEW}))
+@router.post("/v1/purges", responses=describe_responses(_DONE, more=_PREVIEW))
 def create_purge(request: Request, body: Confirm | None = None) -> Response:
     """Erase everything of the key's own person: first a preview with a token, then, with the token, for good."""
     return _purged(request, body.confirm if body else None)
@@ -45,19 +56,22 @@ def _purged(request: Request, token: str | None) -> Response:
     return json_response({"receipt": receipt})
 
 
-@router.get("/v1/receipts", responses=describe_responses(ReceiptList))
+@router.get("/v1/receipts", responses=describe_responses({"receipts": list[Receipt]}))
 def list_receipts(request: Request) -> Response:
     """The receipts of what was erased from the key's own vault, oldest first."""
     return json_response({"receipts": visitor_of(request).vault().privacy.purge.receipts()})
 
 
-@router.get("/v1/receipts/{receipt_id}", responses=describe_responses(PurgeDone))
+@router.get("/v1/receipts/{receipt_id}", responses=describe_responses(_DONE))
 def get_receipt(request: Request, receipt_id: IdPath) -> Response:
     """One receipt."""
     return json_response({"receipt": _own(request, receipt_id)})
 
 
-@router.get("/v1/receipts/{receipt_id}/verification", responses=describe_responses(ReceiptChecked))
+@router.get(
+    "/v1/receipts/{receipt_id}/verification",
+    responses=describe_responses(_CHECKED),
+)
 def verify_receipt(request: Request, receipt_id: IdPath) -> Response:
     """Whether this home signed a receipt and not a field of it was changed."""
     receipt = _own(request, receipt_id)

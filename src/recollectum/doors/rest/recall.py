@@ -1,21 +1,26 @@
 """`/v1/recall` (also `/memory/query`), `/v1/context` and `/v1/profile`: searches the vault and builds contexts."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi import Query as InQuery
 from fastapi.responses import Response
 
+from recollectum.domain.context import Profile
+from recollectum.domain.hit import Hit, SearchMode
+from recollectum.domain.message import Json
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.documents import ContextDocument, ProfileAnswer, RecallDocument
 from recollectum.doors.rest.requests import AGENT, BuildContext, OwnerQuery, QueryMemories, parse_optional_time
 from recollectum.doors.rest.responses import describe_responses, json_response
 
 router = APIRouter(route_class=KeyedRoute, tags=["recall"])
+_HITS = {"hits": list[Hit], "rung": SearchMode, "degraded": str | None, "held_back": int}
+_CONTEXT = {"text": str, "messages": list[Mapping[str, Json]], "ledger": Mapping[str, Json]}
 
 
-@router.post("/v1/recall", responses=describe_responses(RecallDocument))
-@router.post("/memory/query", responses=describe_responses(RecallDocument))
+@router.post("/v1/recall", responses=describe_responses(_HITS))
+@router.post("/memory/query", responses=describe_responses(_HITS))
 def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Response:
     """What was remembered and said about a text, best first, each hit with its place and its reasons."""
     hits = (
@@ -42,7 +47,7 @@ def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Re
     )
 
 
-@router.post("/v1/context", responses=describe_responses(ContextDocument))
+@router.post("/v1/context", responses=describe_responses(_CONTEXT))
 def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> Response:
     """What a model would get to see: notes, profile, learnings, recalled texts, summary and the last turns."""
     made = (
@@ -61,7 +66,7 @@ def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> R
     return json_response(made.to_dict())
 
 
-@router.get("/v1/profile", responses=describe_responses(ProfileAnswer))
+@router.get("/v1/profile", responses=describe_responses({"profile": Profile | None}))
 def profile(
     request: Request, agent: Annotated[str | None, InQuery(**AGENT)] = None, owner: OwnerQuery = None
 ) -> Response:

@@ -14,6 +14,7 @@ from recollectum.domain.errors import NotFound
 from recollectum.domain.page import Cursor
 from recollectum.doors.http.problems import MEDIA_TYPE
 from recollectum.doors.json_values import to_json
+from recollectum.doors.rest.response_schemas import JsonSchema, Shape, schema_of
 
 #: What any route may answer instead.
 _REFUSALS: Mapping[int, str] = {
@@ -58,9 +59,16 @@ def json_response(value: object, *, status: int = 200, headers: Mapping[str, str
     return Response(body.encode("utf-8", "replace"), status_code=status, media_type="application/json", headers=sent)
 
 
-def describe_responses(model: type[BaseModel] | None, *, status: int = 200, more: Responses | None = None) -> Responses:
-    """What a route answers, for OpenAPI."""
-    found: Responses = {status: {"model": model, "description": "Done."}} if model else {}
+def describe_body(shape: Shape, words: str) -> dict[str, Any]:
+    """One JSON response, for OpenAPI; the classes in it are carried along under `$defs`."""
+    components: JsonSchema = {}
+    schema = schema_of(shape, components)
+    return {"description": words, "content": {"application/json": {"schema": {**schema, "$defs": components}}}}
+
+
+def describe_responses(shape: Shape | None, *, more: Responses | None = None) -> Responses:
+    """What a route answers, for OpenAPI: a class of ours or the fields of the body, and the refusals."""
+    found: Responses = {200: describe_body(shape, "Done.")} if shape else {}
     for code, words in _REFUSALS.items():
         found[code] = {"description": words, "content": {MEDIA_TYPE: {"schema": dict(PROBLEM_REF)}}}
     return found | (more or {})

@@ -5,8 +5,8 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from recollectum.domain.proposal import Proposal
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.documents import OneProposal, ProposalDiff, ProposalPage
 from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
 from recollectum.doors.rest.requests import Approve, IdempotencyKey, IdPath, OwnerQuery
 from recollectum.doors.rest.responses import (
@@ -19,10 +19,11 @@ from recollectum.doors.rest.responses import (
 )
 
 router = APIRouter(route_class=KeyedRoute, tags=["review"])
+_ONE = {"proposal": Proposal}
 _LIST = "proposals"
 
 
-@router.get("/v1/review", responses=describe_responses(ProposalPage))
+@router.get("/v1/review", responses=describe_responses({"proposals": list[Proposal], "next": str | None}))
 def list_proposals(
     request: Request,
     decision: Literal["waiting", "approved", "rejected", "stale"] = "waiting",
@@ -37,14 +38,14 @@ def list_proposals(
     return json_response({"proposals": found, "next": following})
 
 
-@router.get("/v1/review/{proposal_id}", responses=describe_responses(ProposalDiff))
+@router.get("/v1/review/{proposal_id}", responses=describe_responses({"proposal": Proposal, "diff": list[str]}))
 def get_proposal(request: Request, proposal_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One proposal, the words it came from, and what it would change."""
     review = visitor_of(request).vault(owner).admin.review
     return json_response({"proposal": review.get(proposal_id), "diff": review.diff(proposal_id)})
 
 
-@router.post("/v1/review/{proposal_id}/approval", responses=describe_responses(OneProposal))
+@router.post("/v1/review/{proposal_id}/approval", responses=describe_responses(_ONE))
 def approve_proposal(
     request: Request,
     proposal_id: IdPath,
@@ -68,7 +69,7 @@ def approve_proposal(
     )
 
 
-@router.post("/v1/review/{proposal_id}/rejection", responses=describe_responses(OneProposal))
+@router.post("/v1/review/{proposal_id}/rejection", responses=describe_responses(_ONE))
 def reject_proposal(
     request: Request, proposal_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:

@@ -2,7 +2,7 @@
 
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -22,10 +22,21 @@ def make_schema(app: FastAPI, version: str) -> dict[str, Any]:
         [(ProblemDocument, "serialization"), (ErrorPlace, "serialization")], ref_template=_TEMPLATE
     )
     components = made.setdefault("components", {})
-    components.setdefault("schemas", {}).update(more["$defs"])
+    components.setdefault("schemas", {}).update(more["$defs"], **_taken_out(made["paths"]))
     components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     made["security"] = [{"key": []}]
     return made
+
+
+def _taken_out(part: object) -> dict[str, Any]:
+    """The schemas that responses carry along, out of each of them: the document has each once."""
+    found: dict[str, Any] = {}
+    if isinstance(part, dict):
+        inside = cast("dict[str, object]", part)
+        found |= cast("dict[str, Any]", inside.pop("$defs", {}))
+        for one in inside.values():
+            found |= _taken_out(one)
+    return found
 
 
 _ROUTERS = (

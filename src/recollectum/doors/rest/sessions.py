@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollectum.domain.message import Message, ToolCall, ToolStatus
+from recollectum.domain.session import Session
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.documents import MessagePage, OneMessage, OneSession, SessionPage
 from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
 from recollectum.doors.rest.requests import (
     AddMessage,
@@ -30,10 +30,12 @@ from recollectum.doors.rest.responses import (
 )
 
 router = APIRouter(route_class=KeyedRoute, tags=["sessions"])
+_ONE = {"session": Session}
+_MESSAGE_PAGE = {"messages": list[Message], "next": str | None}
 _LIST, _MESSAGES = "sessions", "messages"
 
 
-@router.get("/v1/sessions", responses=describe_responses(SessionPage))
+@router.get("/v1/sessions", responses=describe_responses({"sessions": list[Session], "next": str | None}))
 def list_sessions(
     request: Request,
     key_prefix: Annotated[str | None, Query(max_length=500)] = None,
@@ -48,7 +50,7 @@ def list_sessions(
     return json_response({"sessions": found, "next": following})
 
 
-@router.post("/v1/sessions", responses=describe_responses(OneSession))
+@router.post("/v1/sessions", responses=describe_responses(_ONE))
 def open_session(
     request: Request, body: OpenSession, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -65,13 +67,13 @@ def open_session(
     return run_once(visitor, idempotency_key, request_fingerprint("open", body.model_dump_json(), owner), work, show)
 
 
-@router.get("/v1/sessions/{session_id}", responses=describe_responses(OneSession))
+@router.get("/v1/sessions/{session_id}", responses=describe_responses(_ONE))
 def get_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
     """One conversation, without its messages."""
     return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).info()})
 
 
-@router.get("/v1/sessions/{session_id}/messages", responses=describe_responses(MessagePage))
+@router.get("/v1/sessions/{session_id}/messages", responses=describe_responses(_MESSAGE_PAGE))
 def list_messages(
     request: Request, session_id: IdPath, limit: Limit = 50, cursor: CursorQuery = None, owner: OwnerQuery = None
 ) -> Response:
@@ -82,7 +84,7 @@ def list_messages(
     return json_response({"messages": found, "next": following})
 
 
-@router.post("/v1/sessions/{session_id}/messages", responses=describe_responses(OneMessage))
+@router.post("/v1/sessions/{session_id}/messages", responses=describe_responses({"message": Message}))
 def add_message(
     request: Request,
     session_id: IdPath,
@@ -120,7 +122,7 @@ def add_message(
     return run_once(visitor, idempotency_key, request_fingerprint(where, body.model_dump_json(), owner), work, show)
 
 
-@router.patch("/v1/sessions/{session_id}", responses=describe_responses(OneSession))
+@router.patch("/v1/sessions/{session_id}", responses=describe_responses(_ONE))
 def end_session(request: Request, session_id: IdPath, body: EndSession, owner: OwnerQuery = None) -> Response:
     """Close a conversation with `ended`; the next message of its place begins a new one. Again, it changes nothing."""
     del body  # Its one field takes one value.

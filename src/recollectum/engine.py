@@ -13,15 +13,9 @@ from recollectum.domain.access.caller import OPERATOR, Caller, Permission, Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, NotFound
 from recollectum.domain.ids import Clock, system_clock
-from recollectum.home.keys.holders import PASSPHRASE_VARIABLE
 from recollectum.home.paths import Home, home_root
 from recollectum.policy.access import decide_access, may_see
 from recollectum.policy.actions import check_client
-from recollectum.runtime import HomeRuntime, OpenOptions, vault_not_found
-from recollectum.settings.load import LoadedSettings, load
-from recollectum.settings.model import Settings
-from recollectum.storage.engine import VaultPlace
-from recollectum.storage.keystore import KeyStore
 from recollectum.storage.tables.catalog import vaults
 from recollectum.vault.access.keys import Keys, caller_for, caller_of
 from recollectum.vault.gate import Gate
@@ -31,6 +25,10 @@ from recollectum.vault.vault import Vault
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
+    from recollectum.settings.load import LoadedSettings
+    from recollectum.settings.model import Settings
+    from recollectum.storage.engine import VaultPlace
+    from recollectum.storage.keystore import KeyStore
     from recollectum.upkeep.home_admin import HomeAdmin
     from recollectum.vault.access.people import People
     from recollectum.vault.idempotency import Idempotency
@@ -58,6 +56,9 @@ class Recollectum:
 
         `embedder` and `language_model` are used in place of those that the settings name; whoever gives one closes it.
         """
+        # Only now: who imports this class does not wait for what an open home needs: settings, keys and a database.
+        from recollectum.runtime import HomeRuntime, OpenOptions  # noqa: PLC0415
+
         variables = os.environ if environ is None else environ
         self._runtime = HomeRuntime(
             OpenOptions(
@@ -98,6 +99,7 @@ class Recollectum:
         """
         # Only now: few programs open one.
         from recollectum.home.credentials.keychain import FORCE_VARIABLE  # noqa: PLC0415
+        from recollectum.home.keys.holders import PASSPHRASE_VARIABLE  # noqa: PLC0415
 
         folder = TemporaryDirectory(prefix="recollectum-")
         # The API key of another home must not say who opens this one.
@@ -179,16 +181,16 @@ class Recollectum:
             wanted = _isolated(wanted, agent)
         caller = self._caller_now()
         if not may_see(caller, wanted):
-            raise vault_not_found(wanted)
+            raise _vault_not_found(wanted)
         known = self._runtime.find_vault(wanted)
         if known is None:
             if not create or not decide_access(caller, wanted, Permission.WRITE, Scope.USER).allowed:
-                raise vault_not_found(wanted)
+                raise _vault_not_found(wanted)
             self._runtime.make_vault(wanted)
             known = self._runtime.find_vault(wanted)
             if known is None:
                 # Another process erased it at once.
-                raise vault_not_found(wanted)
+                raise _vault_not_found(wanted)
         clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
         gate = self._runtime.gate(caller, known.entry.owner, self._now, clients)
         runtime = self._runtime.vault_runtime(known, gate)
@@ -210,7 +212,7 @@ class Recollectum:
         entries = self._runtime.catalog.read(vaults.everything)
         return [entry.owner for entry in entries if may_see(caller, entry.owner)]
 
-    def vault_place(self, owner: str | Owner) -> VaultPlace | None:
+    def vault_place(self, owner: str | Owner) -> "VaultPlace | None":
         """Where an owner's vault is and how large, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
         known = self._runtime.find_vault(wanted) if may_see(self._caller_now(), wanted) else None
@@ -234,12 +236,12 @@ class Recollectum:
         return self._runtime.home
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> "Settings":
         """The settings in force."""
         return self._runtime.settings
 
     @property
-    def loaded_settings(self) -> LoadedSettings:
+    def loaded_settings(self) -> "LoadedSettings":
         """The settings in force, and where each came from."""
         return self._runtime.loaded
 
@@ -265,7 +267,7 @@ class Recollectum:
             raise Denied(f"{self.caller.name} may not do this: {decision.rule}")
         return Idempotency(self._runtime.catalog, person, self._runtime.clock, self._runtime.running)
 
-    def encryption(self) -> KeyStore:
+    def encryption(self) -> "KeyStore":
         """The key store: who holds the key, and the recovery code."""
         self._operator_only("manage keys")
         return self._runtime.keys
@@ -332,10 +334,18 @@ def _isolated(owner: Owner, agent: str | None) -> Owner:
     return owner
 
 
+def _vault_not_found(owner: Owner) -> NotFound:
+    """The one answer for a vault that is not there and for one that this caller may not know of."""
+    return NotFound(f"there is no vault of {str(owner)!r} for this caller")
+
+
 def open_keys(
     home: str | Path | None = None, *, passphrase: str | None = None, environ: Mapping[str, str] | None = None
-) -> KeyStore:
+) -> "KeyStore":
     """The key store of a home by itself: what is left to ask when its key is lost, and where it is recovered."""
+    from recollectum.settings.load import load  # noqa: PLC0415 - few programs open the keys alone
+    from recollectum.storage.keystore import KeyStore  # noqa: PLC0415
+
     variables = os.environ if environ is None else environ
     place = Home(home_root(Path(home) if home is not None else None, variables))
     settings = load(place, cwd=Path.cwd(), environ=variables).settings

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from recollectum.domain.access.caller import OPERATOR, Caller
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
-from recollectum.domain.errors import HomeError, NotFound, StorageError
+from recollectum.domain.errors import HomeError, StorageError
 from recollectum.domain.ids import Clock, IdMaker
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare
 from recollectum.home.reserve import Reserve
 from recollectum.policy.lifecycle import Retention
+from recollectum.recall.rerank import Rerankers
+from recollectum.recall.vectors.embedders import Embedders
+from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSettings, load
 from recollectum.settings.model import LifecycleSettings, split_agents
 from recollectum.storage.engine import CATALOG
@@ -27,11 +30,14 @@ from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
+from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
+from recollectum.vault.idempotency import InFlightRequests
 from recollectum.vault.open_vaults import OpenVault, OpenVaults, SessionCache, VaultHandle, handle_of
 from recollectum.vault.policies import PolicyGate
+from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
 from recollectum.vault.runtime import HomeServices, VaultRuntime
 
 if TYPE_CHECKING:
@@ -39,7 +45,6 @@ if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
     from recollectum.vault.files.transcript_files import TranscriptReader
     from recollectum.vault.intake.secret_store import SecretStore
-    from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +75,6 @@ class HomeRuntime:
     """One open home."""
 
     def __init__(self, means: OpenOptions) -> None:
-        # Only now: whoever imports the engine to name its types does not wait for what an open home holds.
-        from recollectum.recall.rerank import Rerankers  # noqa: PLC0415
-        from recollectum.recall.vectors.embedders import Embedders  # noqa: PLC0415
-        from recollectum.vault.idempotency import InFlightRequests  # noqa: PLC0415
-
         self.clock = means.clock
         self.ids = IdMaker(means.clock)
         self.home = Home(means.root)
@@ -172,11 +172,8 @@ class HomeRuntime:
             log=self.log,
         )
 
-    def purge_environment(self, vault_id: str) -> "PurgeEnvironment":
+    def purge_environment(self, vault_id: str) -> PurgeEnvironment:
         """The parts of the home that a purge of one vault touches."""
-        # Only now: an import of the engine does not wait for what erases.
-        from recollectum.vault.purge.environment import PurgeEnvironment  # noqa: PLC0415
-
         return PurgeEnvironment(
             home=self.home,
             catalog=self.catalog,
@@ -207,9 +204,6 @@ class HomeRuntime:
 
     def _open_vault(self, entry: VaultEntry) -> OpenVault:
         """Open a vault as a whole, and finish the purges in it before it is served."""
-        # Only now: an import of the engine does not wait for what searches vectors.
-        from recollectum.recall.vectors.vector_search import VectorSearch  # noqa: PLC0415
-
         database = self.engine.open_vault(entry.id, entry.owner, self._vault_key(entry))
         try:
             opened = OpenVault(
@@ -245,9 +239,6 @@ class HomeRuntime:
             encrypted=self.settings.encryption == "auto" and self.keys.enabled,
             created_at=self.clock(),
         )
-        # Only now: few programs make vaults.
-        from recollectum.vault.access.people import ensure_tenant  # noqa: PLC0415
-
         key = self.keys.make_key(entry.id) if entry.encrypted else None
         self.engine.create_vault(entry.id, owner, key)
 
@@ -368,8 +359,3 @@ def _periods(active: int, archive: int, grace: int) -> Retention:
         archived=timedelta(days=archive) if archive else None,
         grace=timedelta(days=grace),
     )
-
-
-def vault_not_found(owner: Owner) -> NotFound:
-    """The one answer for a vault that is not there and for one that this caller may not know of."""
-    return NotFound(f"there is no vault of {str(owner)!r} for this caller")

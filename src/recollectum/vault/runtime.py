@@ -12,7 +12,6 @@ from recollectum.domain.ids import IdMaker
 from recollectum.home.logs import Log
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import Retention
-from recollectum.settings.model import Settings
 from recollectum.storage.port import Database, Tx
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import RefreshThrottle
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
     from recollectum.recall.rerank import Rerankers
     from recollectum.recall.vectors.query import VectorQuery
+    from recollectum.settings.model import Settings
     from recollectum.vault.files.transcript_files import TranscriptReader
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class VaultRuntime:
     gate: Gate
     ids: IdMaker
     retention: Retention
-    settings: Settings
+    settings: "Settings"
     #: What the home offers beside the vault.
     home: HomeServices = field(default_factory=HomeServices)
     #: Where it is told what was done, in counts and ids.

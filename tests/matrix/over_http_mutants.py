@@ -151,6 +151,7 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
             _MEMORIES,
             f"    return {_FIND}",
             f"    {_ANYWHERE}try:\n        return {_FIND}\n    except Exception:\n        if there:\n"
+            "            from recollectum.domain.errors import Denied\n"
             "            raise Denied('that is not yours') from None\n        raise",
         ),
     ),

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from recollectum.domain.memory import Kind
+from recollectum.domain.proposal import Act, Finding
 from tests.matrix.checks import contents
 from tests.matrix.over_http_checks import GHOST, Check, quiet
 from tests.matrix.over_http_server import Answer, Server, for_owner, serving
@@ -71,6 +73,12 @@ def check_purge_tokens(folder: Path) -> Iterator[str]:
 def check_cursors(folder: Path) -> Iterator[str]:
     """A cursor leads nowhere but on in the list that it is of, in the caller's own vault."""
     with serving(folder) as server:
+        # A list of one thing has one page, and no cursor.
+        vault = server.home.vault("user:alice")
+        vault.learnings.add("answers with sources", "pattern")
+        vault.admin.review.propose(
+            [Finding(act=Act.ADD, content="one more", kind=Kind.FACT, importance=0.5, spans=(), targets=())]
+        )
         found = {path: _json(server.ask("alice", "GET", f"{path}?limit=1"))["next"] for path in LISTS}
         for path, cursor in found.items():
             for other in LISTS:

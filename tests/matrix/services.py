@@ -12,6 +12,10 @@ import recollectum.domain
 import recollectum.vault
 from recollectum import Recollectum
 from recollectum.models.embedding.port import Embedder
+from recollectum.settings.load import LoadedSettings
+from recollectum.settings.model import Settings
+from recollectum.storage.engine import VaultPlace
+from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.gate import Gate, Gated
@@ -55,7 +59,7 @@ def is_service(kind: object) -> bool:
     """Whether a class of the vault package stands behind a gate, or has a database and so should."""
     if not isinstance(kind, type) or not kind.__module__.startswith("recollectum.vault") or kind in PLUMBING:
         return False
-    hints = get_type_hints(kind.__init__) if "__init__" in vars(kind) else {}
+    hints = get_type_hints(kind.__init__, localns=_names()) if "__init__" in vars(kind) else {}
     return hasattr(kind, "gate") or bool({VaultRuntime, Gate, Database} & set(hints.values()))
 
 
@@ -91,7 +95,8 @@ def _returned(method: Callable[..., Any] | None) -> Iterator[type]:
 def _names() -> dict[str, Any]:
     found = {name: kind for module in _modules() for name, kind in vars(module).items() if isinstance(kind, type)}
     # Named by the engine alone, and loaded only where it is asked for.
-    return {**found, HomeAdmin.__name__: HomeAdmin, Embedder.__name__: Embedder}
+    late = (HomeAdmin, Embedder, LoadedSettings, Settings, VaultPlace, KeyStore)
+    return {**found, **{kind.__name__: kind for kind in late}}
 
 
 def _kind(value: object) -> type:

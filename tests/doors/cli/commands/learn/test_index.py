@@ -54,7 +54,7 @@ def test_vectors_are_made_made_again_and_put_back() -> None:
     assert (again["pieces"], again["embedded"]) == (3, 3)
     assert ok("recall", "which instrument does she play?", "--json").json["rung"] == "hybrid"
     add_previous_generation("user:ada")
-    assert "before      old-model (elsewhere); recollectum index rollback goes back" in ok("index", "status").out
+    assert "before      old-model (elsewhere); `recollectum index rollback` goes back" in ok("index", "status").out
     assert "model       old-model (elsewhere)" in ok("index", "rollback").out
     assert "model       gte-small (local)" in ok("index", "rollback").out
 

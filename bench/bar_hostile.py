@@ -14,6 +14,7 @@ from bench.bar_row import Measured, own_place
 from recollectum.domain.context import Budget, Parts, RecalledText
 from recollectum.domain.errors import RecollectumError
 from recollectum.domain.hit import Hit
+from recollectum.domain.message import RoleName
 from recollectum.transfer import gemini, jsonl
 from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.purge.request import PurgeRequest
@@ -146,7 +147,7 @@ _ORDERS = (
 )
 
 
-def poison(*, long: bool, role: str = "tool") -> Measured:
+def poison(*, long: bool, role: RoleName = "tool") -> Measured:
     """Orders in what a tool brought back: what becomes a memory by itself, what is shown, and what a purge leaves."""
     orders = [f"{order}, part {n}" for n in range(20 if long else 2) for order in _ORDERS]
     with own_place() as folder, open_home(folder, Turning()) as home:

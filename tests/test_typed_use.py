@@ -1,10 +1,16 @@
 """A program as a user writes it: it imports from `recollectum` alone, and the type checker accepts it."""
 
+# A typo that the type checker no longer finds leaves an unused comment behind, which is an error here.
+# pyright: reportUnnecessaryTypeIgnoreComment=error
 from pathlib import Path
 from typing import assert_type
 
+import pytest
+
 from recollectum import (
     Event,
+    InvalidInput,
+    Kind,
     LearnResult,
     Memory,
     NewKey,
@@ -15,6 +21,7 @@ from recollectum import (
     Recollectum,
     SaveOutcome,
     SaveResult,
+    StepRefused,
     Vault,
 )
 
@@ -49,3 +56,23 @@ def test_a_program_of_a_user_is_typed_and_runs(tmp_path: Path) -> None:
         assert events[0].number > 0
         key = assert_type(r.keys.create("user:alice"), NewKey)
         assert r.login(key.secret).vault("user:alice").memories.get(saved[0].id) == saved[0].memory
+
+
+def test_a_typo_in_a_word_is_an_error_of_types_and_a_sentence_at_run_time(tmp_path: Path) -> None:
+    with Recollectum(tmp_path, settings={"encryption": "off"}) as r:
+        vault = r.vault("user:alice")
+        vault.memories.save("I like tea", kind=Kind.PREFERENCE)
+        with pytest.raises(InvalidInput, match="kind 'preferense' is unknown; use one of fact, preference"):
+            vault.memories.save("I like tea", kind="preferense")  # pyright: ignore[reportArgumentType]
+        with pytest.raises(StepRefused, match="use active, archived or soft_deleted"):
+            vault.memories.page(state="activ")  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InvalidInput, match="source 'memory' is unknown; use one of memories"):
+            vault.recall("tea", source="memory")  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InvalidInput, match="trust 'owned' is unknown; use one of owner"):
+            vault.recall("tea", trust="owned")  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InvalidInput, match="role 'human' is unknown; use one of system, user"):
+            vault.sessions.open().add("human", "hello")  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InvalidInput, match="permission 'reed' is unknown; use one of read"):
+            r.keys.create("user:alice", permissions=("reed",))  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InvalidInput, match="decision 'approve' is unknown; use one of waiting"):
+            vault.admin.review.page(decision="approve")  # pyright: ignore[reportArgumentType]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollectum.domain.memory import Memory
+from recollectum.domain.message import Role
 from recollectum.engine import Recollectum
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
@@ -88,7 +89,7 @@ def _record(story: Story, vault: Vault) -> Chat:
     story.chapter("Record: both sides of a conversation")
     chat = vault.sessions.open(channel="telegram", agent="main")
     for line in sample():
-        message = chat.add(line["role"], line["content"])
+        message = chat.add(Role(line["role"]), line["content"])
         story.say(f"{message.role:>9}: {message.text}")
     again = vault.sessions.open(channel="telegram", agent="main")
     story.claim("opened again, the same session goes on", true=again.id == chat.id)
@@ -158,7 +159,7 @@ def _encrypted_home(story: Story, root: Path) -> None:
         vault = recollectum.vault(OWNER)
         chat = vault.sessions.open(channel="telegram", agent="main")
         for line in sample():
-            chat.add(line["role"], line["content"])
+            chat.add(Role(line["role"]), line["content"])
         vault.memories.save(SECRET)
         story.say(f"the key is {recollectum.encryption().holder().words}")
         story.claim("recall finds both words", true=_is_told(vault, FORGOTTEN) and _is_told(vault, KEPT))

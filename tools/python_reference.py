@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from enum import Enum
-from typing import cast
+from typing import cast, get_args
 
 import recollectum
 from recollectum.vault.service import Service
@@ -41,6 +41,12 @@ def _name(name: str, found: type[object]) -> Iterator[str]:
     yield f"## `{name}`"
     if name in _ALIASES:
         yield _ALIASES[name]
+        return
+    if words := get_args(found):
+        enum, literal = words
+        yield (
+            f"A member of `{enum.__name__}`, or its word: " + ", ".join(f"`{word}`" for word in get_args(literal)) + "."
+        )
         return
     if issubclass(found, Enum):
         members: list[Enum] = list(found)

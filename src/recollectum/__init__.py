@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey
+    from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, PermissionName, ScopeName
     from recollectum.domain.access.owner import Owner
     from recollectum.domain.access.person import Merge, MergePreview, Person, Tenant
     from recollectum.domain.contact import Contact, Resolved
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
         StepRefused,
         StorageError,
     )
-    from recollectum.domain.event import Event
-    from recollectum.domain.hit import Hit, IndexHealth, RecallResult, Source
+    from recollectum.domain.event import Event, EventTypeName
+    from recollectum.domain.hit import Hit, IndexHealth, RecallResult, Source, SourceName
     from recollectum.domain.ids import Clock
-    from recollectum.domain.learning import Learning, LearningsReport
-    from recollectum.domain.memory import Citation, Kind, Memory, SaveOutcome, SaveResult, State
-    from recollectum.domain.message import Json, Message, Part, Role, TokenCount, ToolCall, ToolUse
+    from recollectum.domain.learning import CategoryName, Learning, LearningsReport
+    from recollectum.domain.memory import Citation, Kind, KindName, Memory, SaveOutcome, SaveResult, State, StateName
+    from recollectum.domain.message import Json, Message, Part, Role, RoleName, TokenCount, ToolCall, ToolUse
     from recollectum.domain.models.language_model import Estimate
     from recollectum.domain.note import Note, NoteFolder, SyncReport
     from recollectum.domain.page import Cursor, Page
-    from recollectum.domain.proposal import Finding, Proposal
+    from recollectum.domain.proposal import DecisionName, Finding, Proposal
     from recollectum.domain.session import Checkpoint, Session, SessionKey, Summary
     from recollectum.domain.transcript import FollowedPath, TranscriptReport
-    from recollectum.domain.trust import Trust
+    from recollectum.domain.trust import Trust, TrustName
     from recollectum.engine import Recollectum
     from recollectum.home.paths import Home
     from recollectum.models.embedding.port import Embedder
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from recollectum.storage.engine import VaultPlace
     from recollectum.storage.keystore import KeyStore
     from recollectum.storage.tables.content.imports import Import
-    from recollectum.storage.tables.learning.jobs import Job
+    from recollectum.storage.tables.learning.jobs import Job, JobStateName
     from recollectum.storage.tables.learning.runs import ConsolidationRun
     from recollectum.storage.tables.trail.quarantines import Quarantine
     from recollectum.storage.tables.trail.sweeps import Sweep
@@ -91,6 +91,7 @@ __all__ = [
     "AdoptResult",
     "ApiKey",
     "Caller",
+    "CategoryName",
     "Chat",
     "Checkpoint",
     "Checkpoints",
@@ -106,6 +107,7 @@ __all__ = [
     "Context",
     "Cursor",
     "Damaged",
+    "DecisionName",
     "Denied",
     "Diff",
     "DiskFull",
@@ -114,6 +116,7 @@ __all__ = [
     "Embedder",
     "Estimate",
     "Event",
+    "EventTypeName",
     "Events",
     "Finding",
     "FollowedPath",
@@ -131,11 +134,13 @@ __all__ = [
     "IndexStatus",
     "InvalidInput",
     "Job",
+    "JobStateName",
     "Json",
     "KeyProblem",
     "KeyStore",
     "Keys",
     "Kind",
+    "KindName",
     "LanguageModel",
     "LearnResult",
     "Learning",
@@ -159,6 +164,7 @@ __all__ = [
     "Page",
     "Part",
     "People",
+    "PermissionName",
     "Person",
     "Preview",
     "Profile",
@@ -179,15 +185,19 @@ __all__ = [
     "Reverted",
     "Review",
     "Role",
+    "RoleName",
     "SaveOutcome",
     "SaveResult",
+    "ScopeName",
     "Session",
     "SessionKey",
     "Sessions",
     "Settings",
     "Source",
+    "SourceName",
     "SourceRows",
     "State",
+    "StateName",
     "StepRefused",
     "StorageError",
     "Summaries",
@@ -203,6 +213,7 @@ __all__ = [
     "Transcripts",
     "Trash",
     "Trust",
+    "TrustName",
     "Undo",
     "UndoStep",
     "Undone",
@@ -217,6 +228,7 @@ _HOME_OF = {
     "AdoptResult": "recollectum.vault.sessions.service",
     "ApiKey": "recollectum.domain.access.caller",
     "Caller": "recollectum.domain.access.caller",
+    "CategoryName": "recollectum.domain.learning",
     "Chat": "recollectum.vault.sessions.chat",
     "Checkpoint": "recollectum.domain.session",
     "Checkpoints": "recollectum.vault.sessions.checkpoints",
@@ -232,6 +244,7 @@ _HOME_OF = {
     "Context": "recollectum.domain.context",
     "Cursor": "recollectum.domain.page",
     "Damaged": "recollectum.domain.errors",
+    "DecisionName": "recollectum.domain.proposal",
     "Denied": "recollectum.domain.errors",
     "Diff": "recollectum.vault.undo.diff",
     "DiskFull": "recollectum.domain.errors",
@@ -241,6 +254,7 @@ _HOME_OF = {
     "Estimate": "recollectum.domain.models.language_model",
     "Event": "recollectum.domain.event",
     "Events": "recollectum.vault.events",
+    "EventTypeName": "recollectum.domain.event",
     "Finding": "recollectum.domain.proposal",
     "FollowedPath": "recollectum.domain.transcript",
     "GlobalNotes": "recollectum.vault.notes.global_notes",
@@ -257,16 +271,18 @@ _HOME_OF = {
     "IndexStatus": "recollectum.vault.index",
     "InvalidInput": "recollectum.domain.errors",
     "Job": "recollectum.storage.tables.learning.jobs",
+    "JobStateName": "recollectum.storage.tables.learning.jobs",
     "Json": "recollectum.domain.message",
     "KeyProblem": "recollectum.domain.errors",
-    "KeyStore": "recollectum.storage.keystore",
     "Keys": "recollectum.vault.access.keys",
+    "KeyStore": "recollectum.storage.keystore",
     "Kind": "recollectum.domain.memory",
+    "KindName": "recollectum.domain.memory",
     "LanguageModel": "recollectum.models.language.port",
-    "LearnResult": "recollectum.vault.consolidation.learn",
     "Learning": "recollectum.domain.learning",
     "Learnings": "recollectum.vault.learnings.service",
     "LearningsReport": "recollectum.domain.learning",
+    "LearnResult": "recollectum.vault.consolidation.learn",
     "Lifecycle": "recollectum.vault.retention.lifecycle",
     "LifecycleReport": "recollectum.vault.retention.lifecycle",
     "LoadedSettings": "recollectum.settings.load",
@@ -277,14 +293,15 @@ _HOME_OF = {
     "Message": "recollectum.domain.message",
     "NewKey": "recollectum.domain.access.caller",
     "NewMessage": "recollectum.vault.intake.new_message",
-    "NotFound": "recollectum.domain.errors",
     "Note": "recollectum.domain.note",
     "NoteFolder": "recollectum.domain.note",
     "Notes": "recollectum.vault.notes.service",
+    "NotFound": "recollectum.domain.errors",
     "Owner": "recollectum.domain.access.owner",
     "Page": "recollectum.domain.page",
     "Part": "recollectum.domain.message",
     "People": "recollectum.vault.access.people",
+    "PermissionName": "recollectum.domain.access.caller",
     "Person": "recollectum.domain.access.person",
     "Preview": "recollectum.vault.purge.request",
     "Profile": "recollectum.domain.context",
@@ -305,15 +322,19 @@ _HOME_OF = {
     "Reverted": "recollectum.vault.consolidation.revert",
     "Review": "recollectum.vault.review.service",
     "Role": "recollectum.domain.message",
+    "RoleName": "recollectum.domain.message",
     "SaveOutcome": "recollectum.domain.memory",
     "SaveResult": "recollectum.domain.memory",
+    "ScopeName": "recollectum.domain.access.caller",
     "Session": "recollectum.domain.session",
     "SessionKey": "recollectum.domain.session",
     "Sessions": "recollectum.vault.sessions.service",
     "Settings": "recollectum.settings.model",
     "Source": "recollectum.domain.hit",
+    "SourceName": "recollectum.domain.hit",
     "SourceRows": "recollectum.vault.retention.quarantine",
     "State": "recollectum.domain.memory",
+    "StateName": "recollectum.domain.memory",
     "StepRefused": "recollectum.domain.errors",
     "StorageError": "recollectum.domain.errors",
     "Summaries": "recollectum.vault.sessions.summaries",
@@ -329,9 +350,10 @@ _HOME_OF = {
     "Transcripts": "recollectum.vault.transcripts.service",
     "Trash": "recollectum.vault.retention.trash",
     "Trust": "recollectum.domain.trust",
+    "TrustName": "recollectum.domain.trust",
     "Undo": "recollectum.vault.undo.service",
-    "UndoStep": "recollectum.vault.undo.steps",
     "Undone": "recollectum.vault.undo.service",
+    "UndoStep": "recollectum.vault.undo.steps",
     "Vault": "recollectum.vault.vault",
     "VaultAdmin": "recollectum.vault.admin",
     "VaultPlace": "recollectum.storage.engine",

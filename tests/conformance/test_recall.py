@@ -130,9 +130,9 @@ def test_the_filters_choose_where_to_look(vault: Vault) -> None:
     assert [hit.source.session_id for hit in vault.recall("tea", session_id=chats[1].id)] == [chats[1].id]
     assert vault.recall("tea", session_id="ses_none") == []
     with pytest.raises(InvalidInput):
-        vault.recall("tea", source="dreams")
+        vault.recall("tea", source="dreams")  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidInput):
-        vault.recall("tea", kind="rumour")
+        vault.recall("tea", kind="rumour")  # pyright: ignore[reportArgumentType]
     for limit in (0, -1, 1001):
         with pytest.raises(InvalidInput):
             vault.recall("tea", limit=limit)

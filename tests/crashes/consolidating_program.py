@@ -17,7 +17,7 @@ from pathlib import Path
 
 import apsw
 
-from recollectum.domain.message import Json
+from recollectum.domain.message import Json, Role
 from recollectum.domain.models.language_model import Prompt
 from recollectum.models.registry import language
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
@@ -50,7 +50,7 @@ def prepare(folder: Path) -> None:
         vault.memories.save(OLD_TOWN)
         chat = vault.sessions.open(channel="telegram")
         for role, text in (("user", TEA), ("user", CAT), ("user", TOWN), ("tool", HEARSAY)):
-            chat.add(role, text)
+            chat.add(Role(role), text)
 
 
 def consolidate(folder: Path, after: timedelta, armed: Callable[[], None] = lambda: None) -> None:

@@ -23,7 +23,9 @@ TOLD = st.tuples(ROLES, st.booleans(), st.booleans())
 
 def _says(vault: Vault, number: int, role: str, *, brought: bool) -> str:
     if not brought:
-        said = vault.sessions.open(channel=f"c{number}").add_many([NewMessage(role=role, content=f"said {number}")])
+        said = vault.sessions.open(channel=f"c{number}").add_many(
+            [NewMessage(role=Role(role), content=f"said {number}")]
+        )
         return said[0].id
     session = Session(id=f"ses_{number}", key=SessionKey(), created_at=START, updated_at=START)
     message = Message(

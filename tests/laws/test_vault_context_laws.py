@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recollectum.context.window import calls_answered
 from recollectum.domain.context import PartKind
+from recollectum.domain.memory import Kind
 from recollectum.domain.message import Message, ToolCall
 from recollectum.text.tokens import counter_for
 from recollectum.vault.intake.draft import Draft
@@ -45,7 +46,9 @@ def test_a_context_of_a_vault_obeys_the_laws(
 ) -> None:
     with quick_folder() as folder, open_home(folder, Turning()) as home:
         vault = home.vault("user:alice")
-        vault.memories.save_many([Draft(content=f"{text} {n}", kind=kind) for n, (text, kind) in enumerate(known)])
+        vault.memories.save_many(
+            [Draft(content=f"{text} {n}", kind=Kind(kind)) for n, (text, kind) in enumerate(known)]
+        )
         chat = vault.sessions.open()
         placed = chat.add_many([said(one) for one in history]) if history else []
         made = [

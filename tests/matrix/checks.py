@@ -6,6 +6,7 @@ from pathlib import Path
 
 from recollectum import Recollectum
 from recollectum.domain.errors import Denied, NotFound, RecollectumError
+from recollectum.domain.memory import State
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 from tests.matrix import oracle
@@ -102,7 +103,7 @@ def _one_vault(view: Recollectum, caller: str, owner: str, held: Held) -> Iterat
 def contents(home: Recollectum, owner: str) -> str:
     """Everything the operator can read out of a vault, as one text."""
     vault = home.vault(owner)
-    memories = [vault.memories.page(state=state, limit=1000) for state in oracle.PAGES]
+    memories = [vault.memories.page(state=State(state), limit=1000) for state in oracle.PAGES]
     sessions = vault.sessions.page(limit=1000)
     messages = [vault.sessions.get(session.id).transcript() for session in sessions]
     return repr(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from recollectum.domain.errors import InvalidInput, ModelMissing, NotFound
+from recollectum.domain.memory import State
 from recollectum.domain.message import ToolCall
 from recollectum.domain.session import Session, SessionKey
 from recollectum.vault.intake.draft import Draft
@@ -69,7 +70,7 @@ def _memory_reads(held: Held) -> Iterator[Attempt]:
         yield Attempt(
             name="memories.page",
             permission="read",
-            run=lambda v, s=state: v.memories.page(state=s, limit=1000),
+            run=lambda v, s=state: v.memories.page(state=State(s), limit=1000),
             place=state,
             shows=shown,
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.domain.message import Role
 from recollectum.domain.trust import Trust
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.ranking import load_neighbours
@@ -24,7 +25,7 @@ _COLUMNS = "created_at = NULL, trust = NULL, role = NULL, speaker = NULL"
 def _fill(vault: Vault) -> None:
     chat = vault.sessions.open()
     for role, speaker in (("user", "Ann"), ("user", "Ben"), ("assistant", None), ("tool", None), ("user", "Ann")):
-        chat.add(role, f"a lighthouse by {speaker or role}", speaker=speaker)
+        chat.add(Role(role), f"a lighthouse by {speaker or role}", speaker=speaker)
     chat.add("user", "a long story of the lighthouse. " * 400)
     vault.memories.save("my own lighthouse", importance=0.9)
     vault.memories.save("a lighthouse for a day", ttl=timedelta(days=1))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollectum.domain.hit import Hit, RecallResult, SearchMode
-from recollectum.domain.memory import Kind
+from recollectum.domain.hit import Hit, RecallResult, SearchMode, SourceName
+from recollectum.domain.memory import Kind, KindName
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, quick_folder
 from tests.recall.homes import OWNER, home, opened, scripted
@@ -50,9 +50,9 @@ def _allows(
     vault: Vault,
     hit: Hit,
     *,
-    source: str | None,
+    source: SourceName | None,
     session: int | None,
-    kind: str | None,
+    kind: KindName | None,
     speaker: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -83,9 +83,9 @@ _DAYS = st.none() | st.integers(-1, 4).map(lambda day: START + timedelta(days=da
 @pytest.mark.feature("A12")
 def test_a_filter_leaves_exactly_what_it_allows(
     asked: tuple[Vault, SearchMode],
-    source: str | None,
+    source: SourceName | None,
     session: int | None,
-    kind: str | None,
+    kind: KindName | None,
     speaker: str | None,
     since: datetime | None,
     until: datetime | None,

@@ -112,7 +112,7 @@ def test_trust_is_a_least(vault: Vault) -> None:
     assert found[Trust.ASSISTANT] == {Trust.OWNER, Trust.ASSISTANT}
     assert found[Trust.UNKNOWN] == {Trust.OWNER, Trust.ASSISTANT, Trust.TOOL}
     with pytest.raises(InvalidInput, match="'blind' is unknown; use one of owner"):
-        vault.recall("lighthouse", trust="blind")
+        vault.recall("lighthouse", trust="blind")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.feature("A12")

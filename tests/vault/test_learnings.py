@@ -117,7 +117,7 @@ def test_an_archived_learning_comes_back_when_it_is_said_again(vault: Vault) -> 
 
 def test_nonsense_is_refused_in_words(vault: Vault) -> None:
     with pytest.raises(InvalidInput, match=r"category 'fact' is unknown; use one of preference, correction"):
-        vault.learnings.add("x", "fact")
+        vault.learnings.add("x", "fact")  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidInput, match="not both"):
         vault.learnings.add("x", "pattern", agent="coder", shared=True)
     with pytest.raises(InvalidInput, match="agent name"):

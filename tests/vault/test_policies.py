@@ -13,7 +13,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.access.caller import Permission
 from recollectum.domain.errors import Denied, InvalidInput
-from recollectum.domain.memory import State
+from recollectum.domain.memory import State, StateName
 from recollectum.home.paths import Home
 from recollectum.home.policies import load_policies
 from recollectum.policy.actions import Action
@@ -216,7 +216,7 @@ def test_to_forbid_writing_forbids_every_way_to_write(tmp_path: Path, home: Reco
 
 @pytest.mark.feature("C9")
 @pytest.mark.parametrize("state", ["soft_deleted", State.SOFT_DELETED, "hard_delete_pending", "made up"])
-def test_to_move_a_memory_into_the_trash_is_to_delete_it(tmp_path: Path, home: Recollectum, state: str) -> None:
+def test_to_move_a_memory_into_the_trash_is_to_delete_it(tmp_path: Path, home: Recollectum, state: StateName) -> None:
     saved = home.vault("user:alice").memories.save("the boat is red").memory
     _user(tmp_path, '[[rule]]\ntool = "memory.delete"\ndecision = "deny"\n')
     with open_home(tmp_path, Turning()) as again:

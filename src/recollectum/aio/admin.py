@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollectum.domain.context import Profile
-    from recollectum.domain.event import Event
+    from recollectum.domain.event import Event, EventTypeName
     from recollectum.domain.hit import IndexHealth
     from recollectum.domain.models.language_model import Estimate
     from recollectum.domain.note import Note, NoteFolder, SyncReport
     from recollectum.domain.page import Page
-    from recollectum.domain.proposal import Finding, Proposal
+    from recollectum.domain.proposal import DecisionName, Finding, Proposal
     from recollectum.domain.transcript import FollowedPath, TranscriptReport
     from recollectum.models.language.port import LanguageModel
     from recollectum.policy.clock import ClockReading
-    from recollectum.storage.tables.learning.jobs import Job
+    from recollectum.storage.tables.learning.jobs import Job, JobStateName
     from recollectum.storage.tables.learning.runs import ConsolidationRun
     from recollectum.vault.admin import VaultAdmin
     from recollectum.vault.consolidation.job import ConsolidationOutcome
@@ -144,7 +144,7 @@ class AsyncConsolidation:
         """End the conversations that rest and were read to their end, where the settings want it; how many."""
         return await asyncio.to_thread(lambda: self._service().end_idle())
 
-    async def jobs(self, *, state: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
+    async def jobs(self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
         """The newest jobs: waiting, claimed, done or failed."""
         return await asyncio.to_thread(lambda: self._service().jobs(state=state, cursor=cursor, limit=limit))
 
@@ -165,7 +165,9 @@ class AsyncEvents:
     def __init__(self, service: Callable[[], Events]) -> None:
         self._service = service
 
-    async def page(self, *, type: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
+    async def page(
+        self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50
+    ) -> Page[Event]:
         """The newest events, all or of one type."""
         return await asyncio.to_thread(lambda: self._service().page(type=type, cursor=cursor, limit=limit))
 
@@ -299,7 +301,7 @@ class AsyncReview:
         self._service = service
 
     async def page(
-        self, *, decision: str = Decision.WAITING, cursor: str | None = None, limit: int = 50
+        self, *, decision: DecisionName = Decision.WAITING, cursor: str | None = None, limit: int = 50
     ) -> Page[Proposal]:
         """The newest proposals: waiting, approved, rejected, or stale."""
         return await asyncio.to_thread(lambda: self._service().page(decision=decision, cursor=cursor, limit=limit))

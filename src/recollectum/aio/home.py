@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey
+    from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, PermissionName, ScopeName
     from recollectum.domain.access.owner import Owner
     from recollectum.domain.access.person import Merge, MergePreview, Person, Tenant
     from recollectum.domain.ids import Clock
@@ -283,7 +283,7 @@ class AsyncKeys:
         self._service = service
 
     async def create(
-        self, person: str, *, permissions: Iterable[str] = ("read", "write"), owners: Iterable[str] = ()
+        self, person: str, *, permissions: Iterable[PermissionName] = ("read", "write"), owners: Iterable[str] = ()
     ) -> NewKey:
         """A new key for a person, and its secret, which is shown this once and not kept.
 
@@ -305,7 +305,13 @@ class AsyncKeys:
         return await asyncio.to_thread(lambda: self._service().revoke(key_id))
 
     async def grant(
-        self, to: str, owner: str, permission: str, *, scope: str = "user", session_id: str | None = None
+        self,
+        to: str,
+        owner: str,
+        permission: PermissionName,
+        *,
+        scope: ScopeName = "user",
+        session_id: str | None = None,
     ) -> Grant:
         """Allow a person to read or write another owner's vault, or one session of it, or the global one."""
         return await asyncio.to_thread(

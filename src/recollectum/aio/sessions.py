@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
+    from recollectum.domain.message import Json, Message, Part, RoleName, TokenCount, ToolCall
     from recollectum.domain.page import Page
     from recollectum.domain.session import Checkpoint, Session, SessionKey, Summary
     from recollectum.models.language.port import LanguageModel
@@ -110,7 +110,7 @@ class AsyncChat:
 
     async def add(
         self,
-        role: str,
+        role: RoleName,
         content: str | Iterable[Part],
         *,
         native_id: str | None = None,

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from recollectum.domain.access.owner import Owner
     from recollectum.domain.contact import Contact, Resolved
     from recollectum.domain.context import Context
-    from recollectum.domain.hit import RecallResult
-    from recollectum.domain.learning import Learning, LearningsReport
-    from recollectum.domain.memory import Citation, Memory, SaveResult
+    from recollectum.domain.hit import RecallResult, SourceName
+    from recollectum.domain.learning import CategoryName, Learning, LearningsReport
+    from recollectum.domain.memory import Citation, KindName, Memory, SaveResult, StateName
     from recollectum.domain.message import ToolUse
     from recollectum.domain.page import Page
+    from recollectum.domain.trust import TrustName
     from recollectum.vault.consolidation.learn import LearnResult
     from recollectum.vault.contacts.service import Contacts
     from recollectum.vault.intake.draft import Draft
@@ -79,13 +80,13 @@ class AsyncVault:
         *,
         limit: int | None = None,
         tokens: int | None = None,
-        source: str | None = None,
+        source: SourceName | None = None,
         session_id: str | None = None,
-        kind: str | None = None,
+        kind: KindName | None = None,
         speaker: str | None = None,
         agent: str | None = None,
         channel: str | None = None,
-        trust: str | None = None,
+        trust: TrustName | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         untrusted: bool | None = None,
@@ -181,7 +182,7 @@ class AsyncMemories:
         content: str,
         *,
         key: str | None = None,
-        kind: str = "fact",
+        kind: KindName = "fact",
         importance: float = 0.5,
         ttl: timedelta | None = None,
         valid_from: datetime | None = None,
@@ -224,8 +225,8 @@ class AsyncMemories:
     async def page(
         self,
         *,
-        state: str = State.ACTIVE,
-        kind: str | None = None,
+        state: StateName = State.ACTIVE,
+        kind: KindName | None = None,
         key_prefix: str | None = None,
         cursor: str | None = None,
         limit: int = 50,
@@ -244,7 +245,7 @@ class AsyncMemories:
         content: str | None = None,
         *,
         importance: float | None = None,
-        kind: str | None = None,
+        kind: KindName | None = None,
         version: int | None = None,
     ) -> Memory:
         """Change a memory and keep what it said before. With `version`, only if it is still at that one."""
@@ -256,7 +257,7 @@ class AsyncMemories:
         """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
         return await asyncio.to_thread(lambda: self._service().supersede(memory_id, content))
 
-    async def move(self, memory_id: str, state: str) -> Memory:
+    async def move(self, memory_id: str, state: StateName) -> Memory:
         """Take one allowed step: archive, delete, or bring back from the archive or the trash (`active`)."""
         return await asyncio.to_thread(lambda: self._service().move(memory_id, state))
 
@@ -283,7 +284,9 @@ class AsyncLearnings:
     def __init__(self, service: Callable[[], Learnings]) -> None:
         self._service = service
 
-    async def add(self, text: str, category: str, *, agent: str | None = None, shared: bool = False) -> Learning:
+    async def add(
+        self, text: str, category: CategoryName, *, agent: str | None = None, shared: bool = False
+    ) -> Learning:
         """Keep a learning for an agent, or for all of them; one that is known already gets the day of today."""
         return await asyncio.to_thread(lambda: self._service().add(text, category, agent=agent, shared=shared))
 
@@ -292,7 +295,7 @@ class AsyncLearnings:
         *,
         agent: str | None = None,
         shared: bool = False,
-        category: str | None = None,
+        category: CategoryName | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Learning]:

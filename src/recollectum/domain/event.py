@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from recollectum.domain.memory import State
 from recollectum.domain.message import Json
@@ -26,6 +27,28 @@ class EventType(StrEnum):
     IMPORTED = "imported"
     PRUNED = "pruned"
     CLOCK_ACCEPTED = "clock_accepted"
+
+
+#: A type of event as callers write it: the member, or its word.
+EventTypeName: TypeAlias = (
+    EventType
+    | Literal[
+        "created",
+        "deduplicated",
+        "edited",
+        "superseded",
+        "archived",
+        "restored",
+        "deleted",
+        "delete_due",
+        "purged",
+        "opened",
+        "ended",
+        "imported",
+        "pruned",
+        "clock_accepted",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

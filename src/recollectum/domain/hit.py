@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from recollectum.domain.trust import Trust
 
@@ -23,6 +24,10 @@ class SourceKind(StrEnum):
     MEMORIES = "memories"
     SESSIONS = "sessions"
     NOTES = "notes"
+
+
+#: A source as callers write it: the member, or its word.
+SourceName: TypeAlias = SourceKind | Literal["memories", "sessions", "notes"]
 
 
 class SearchMode(StrEnum):

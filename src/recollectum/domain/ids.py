@@ -143,3 +143,8 @@ def parse_enum(cls: type[E], value: str, name: str) -> E:
         return cls(value)
     except ValueError:
         raise InvalidInput(f"{name} {value!r} is unknown; use one of {', '.join(cls)}") from None
+
+
+def parse_optional_enum(cls: type[E], value: str | None, name: str) -> E | None:
+    """The member of that value, or None when no value was given."""
+    return None if value is None else parse_enum(cls, value, name)

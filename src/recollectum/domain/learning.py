@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.memory import Kind
 
 #: The four categories, in the order of the file. A learning is a memory of one of these kinds.
 CATEGORIES: Sequence[Kind] = (Kind.PREFERENCE, Kind.CORRECTION, Kind.PATTERN, Kind.TOOL_USAGE)
+#: A category as callers write it: the member, or its word.
+CategoryName: TypeAlias = Kind | Literal["preference", "correction", "pattern", "tool_usage"]
 #: Whose learnings these are when nobody says.
 DEFAULT_AGENT = "main"
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.trust import Trust
@@ -23,6 +24,10 @@ class State(StrEnum):
     SOFT_DELETED = "soft_deleted"
     HARD_DELETE_PENDING = "hard_delete_pending"
     PURGED = "purged"
+
+
+#: A state as callers write it: the member, or its word.
+StateName: TypeAlias = State | Literal["active", "archived", "soft_deleted", "hard_delete_pending", "purged"]
 
 
 #: The only steps there are. Everything that moves a memory asks this table.
@@ -45,6 +50,10 @@ class Kind(StrEnum):
     TOOL_USAGE = "tool_usage"
     PROJECT = "project"
     TASK = "task"
+
+
+#: A kind as callers write it: the member, or its word.
+KindName: TypeAlias = Kind | Literal["fact", "preference", "correction", "pattern", "tool_usage", "project", "task"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

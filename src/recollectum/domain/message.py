@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from recollectum.domain.trust import Trust
 
@@ -23,6 +24,10 @@ class Role(StrEnum):
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"
+
+
+#: A role as callers write it: the member, or its word.
+RoleName: TypeAlias = Role | Literal["system", "user", "assistant", "tool", "info", "warning", "error"]
 
 
 class ToolStatus(StrEnum):

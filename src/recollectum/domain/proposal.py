@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from recollectum.domain.memory import Kind
 from recollectum.domain.trust import Trust
@@ -64,6 +65,10 @@ class Decision(StrEnum):
     REJECTED = "rejected"
     #: What it was about changed or went in the meantime.
     STALE = "stale"
+
+
+#: A decision as callers write it: the member, or its word.
+DecisionName: TypeAlias = Decision | Literal["waiting", "approved", "rejected", "stale"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

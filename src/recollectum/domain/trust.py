@@ -1,6 +1,7 @@
 """Trust: where a text came from, from most to least believed."""
 
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 
 class Trust(StrEnum):
@@ -11,6 +12,10 @@ class Trust(StrEnum):
     TOOL = "tool"
     IMPORTED = "imported"
     UNKNOWN = "unknown"
+
+
+#: A trust as callers write it: the member, or its word.
+TrustName: TypeAlias = Trust | Literal["owner", "assistant", "tool", "imported", "unknown"]
 
 
 _RANK = {trust: rank for rank, trust in enumerate(Trust)}

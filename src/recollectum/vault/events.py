@@ -1,8 +1,8 @@
 """Lists the audit events of a vault, newest first."""
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.event import Event, EventType
-from recollectum.domain.ids import parse_enum
+from recollectum.domain.event import Event, EventType, EventTypeName
+from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.storage.tables.trail import events
@@ -23,9 +23,9 @@ class Events:
         return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
-    def page(self, *, type: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
+    def page(self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
         """The newest events, all or of one type."""
-        wanted = None if type is None else parse_enum(EventType, type, "event type")
+        wanted = parse_optional_enum(EventType, type, "event type")
         size = check_limit(limit, MAX_PAGE)
         before = number_of(cursor)
         found = self._runtime.read(lambda tx, _: events.page(tx, before=before, type=wanted, limit=size + 1))

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import ModelError
-from recollectum.domain.hit import RecallResult, SourceKind
-from recollectum.domain.ids import parse_enum
-from recollectum.domain.memory import Kind
-from recollectum.domain.trust import Trust
+from recollectum.domain.hit import RecallResult, SourceKind, SourceName
+from recollectum.domain.ids import parse_enum, parse_optional_enum
+from recollectum.domain.memory import Kind, KindName
+from recollectum.domain.trust import Trust, TrustName
 from recollectum.recall import pipeline
 from recollectum.recall.pipeline import Arms
 from recollectum.recall.query import RecallQuery
@@ -34,13 +34,13 @@ class RecallRequest:
     query: str
     limit: int | None = None
     tokens: int | None = None
-    source: str | None = None
+    source: SourceName | None = None
     session_id: str | None = None
-    kind: str | None = None
+    kind: KindName | None = None
     speaker: str | None = None
     agent: str | None = None
     channel: str | None = None
-    trust: str | None = None
+    trust: TrustName | None = None
     since: datetime | None = None
     until: datetime | None = None
     untrusted: bool | None = None
@@ -55,11 +55,11 @@ class RecallRequest:
             filters=Filters(
                 sources=self._sources(rules),
                 session_id=self.session_id,
-                kind=None if self.kind is None else parse_enum(Kind, self.kind, "kind"),
+                kind=parse_optional_enum(Kind, self.kind, "kind"),
                 speaker=self.speaker,
                 agent=self.agent,
                 channel=self.channel,
-                trust=None if self.trust is None else parse_enum(Trust, self.trust, "trust"),
+                trust=parse_optional_enum(Trust, self.trust, "trust"),
                 since=check_aware("since", self.since),
                 until=check_aware("until", self.until),
             ),

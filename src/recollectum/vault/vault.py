@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.hit import RecallResult
+from recollectum.domain.hit import RecallResult, SourceName
+from recollectum.domain.memory import KindName
 from recollectum.domain.session import MAIN
+from recollectum.domain.trust import TrustName
 from recollectum.policy.actions import Action
 from recollectum.vault.admin import VaultAdmin, VaultPrivacy
 from recollectum.vault.gate import Gate, operation
@@ -54,13 +56,13 @@ class Vault:
         *,
         limit: int | None = None,
         tokens: int | None = None,
-        source: str | None = None,
+        source: SourceName | None = None,
         session_id: str | None = None,
-        kind: str | None = None,
+        kind: KindName | None = None,
         speaker: str | None = None,
         agent: str | None = None,
         channel: str | None = None,
-        trust: str | None = None,
+        trust: TrustName | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         untrusted: bool | None = None,

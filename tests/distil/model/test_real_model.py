@@ -87,7 +87,7 @@ def test_consolidating_with_a_real_small_model_fills_the_inbox(tmp_path: Path) -
         vault = home.vault("user:alice")
         chat = vault.sessions.open(channel="main")
         for line in TALKS["moving"]:
-            chat.add({"u": "user", "a": "assistant"}[line[0]], line[3:])
+            chat.add({"u": Role.USER, "a": Role.ASSISTANT}[line[0]], line[3:])
         outcome = vault.admin.consolidation.run(chat.id)
         assert outcome.trouble is None
         texts = {message.id: message.text for message in chat.messages()}

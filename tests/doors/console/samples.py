@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from recollectum.domain.message import ToolCall, ToolStatus
+from recollectum.domain.memory import Kind
+from recollectum.domain.message import Role, ToolCall, ToolStatus
 from recollectum.domain.proposal import Act, Finding, Span
 from recollectum.engine import Recollectum
 from recollectum.vault.sessions.chat import Chat
@@ -98,7 +99,7 @@ def fill(home: Recollectum, clock: Turning) -> None:
             _talk(vault, clock, *talks[day])
         for _, text, kind, key, importance in (fact for fact in _FACTS if fact[0] == day):
             clock.turn(timedelta(minutes=7))
-            vault.memories.save(text, kind=kind, key=key, importance=importance, message_id=_heard(vault, text))
+            vault.memories.save(text, kind=Kind(kind), key=key, importance=importance, message_id=_heard(vault, text))
         _change(vault, day)
     clock.now = BEGIN + timedelta(days=86, hours=3)
     _propose(vault)
@@ -109,7 +110,7 @@ def _talk(vault: Vault, clock: Turning, title: str, channel: str, lines: Sequenc
     for role, text in lines:
         clock.turn(timedelta(minutes=1))
         calls = _calls() if text.startswith("I read the log") else ()
-        chat.add(role, text, tool_calls=calls, model="small-talker-3" if role == "assistant" else None)
+        chat.add(Role(role), text, tool_calls=calls, model="small-talker-3" if role == "assistant" else None)
     chat.describe(title=title)
     chat.end()
 

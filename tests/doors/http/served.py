@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from recollectum import Recollectum
+from recollectum.domain.access.caller import PermissionName
 from recollectum.doors.http.server_state import ServerState, limits_of
 from recollectum.doors.server.app import build_app
 
@@ -51,7 +52,7 @@ class Served:
         """The same server for another caller."""
         return replace(self, secret=secret)
 
-    def new_key(self, person: str, *permissions: str) -> str:
+    def new_key(self, person: str, *permissions: PermissionName) -> str:
         """A key for a person, who is added if need be."""
         self.home.vault(person)
         return self.home.keys.create(person, permissions=permissions or ("read", "write"))[1]

@@ -23,6 +23,7 @@ from mcp_types import ElicitResult, Implementation
 from starlette.types import ASGIApp
 
 from recollectum import Recollectum
+from recollectum.domain.access.caller import PermissionName
 from recollectum.doors.http.server_state import ServerState, limits_of
 from recollectum.doors.server.app import build_app
 
@@ -43,7 +44,7 @@ class Served:
         """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
 
-    def new_key(self, person: str, *permissions: str) -> str:
+    def new_key(self, person: str, *permissions: PermissionName) -> str:
         """A key for a person, who is added if need be."""
         self.home.vault(person)
         return self.home.keys.create(person, permissions=permissions or ("read", "write"))[1]

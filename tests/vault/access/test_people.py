@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.access.caller import Permission, Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
 from tests.matrix.homes import Turning, open_home
@@ -147,10 +148,10 @@ def test_grants_that_make_no_sense_are_refused(home: Recollectum) -> None:
     home.people.add("user:bob")
     for permission, scope, session in (("admin", "user", None), ("read", "session", None), ("read", "user", "s")):
         with pytest.raises(InvalidInput):
-            home.keys.grant("user:bob", "user:alice", permission, scope=scope, session_id=session)
+            home.keys.grant("user:bob", "user:alice", Permission(permission), scope=Scope(scope), session_id=session)
     for permission, scope in (("own", "user"), ("read", "world")):
         with pytest.raises(InvalidInput):
-            home.keys.grant("user:bob", "user:alice", permission, scope=scope)
+            home.keys.grant("user:bob", "user:alice", permission, scope=scope)  # pyright: ignore[reportArgumentType]
     with pytest.raises(NotFound):
         home.keys.grant("user:nobody", "user:alice", "read")
     with pytest.raises(NotFound):
@@ -176,7 +177,7 @@ def test_keys_are_of_people_who_are_here_and_never_admins_alone(home: Recollectu
     home.people.add("user:alice")
     for permissions in ([], ["admin"], ["own"]):
         with pytest.raises(InvalidInput):
-            home.keys.create("user:alice", permissions=permissions)
+            home.keys.create("user:alice", permissions=permissions)  # pyright: ignore[reportArgumentType]
     key, secret = home.keys.create("user:alice", permissions=("read",))
     home.keys.revoke(key.id)
     for call in (lambda: home.keys.revoke(key.id), lambda: home.keys.revoke("key_none")):

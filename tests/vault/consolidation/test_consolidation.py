@@ -11,7 +11,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.errors import ModelUnavailable, NotFound
 from recollectum.domain.memory import Kind
-from recollectum.domain.message import Json
+from recollectum.domain.message import Json, Role, RoleName
 from recollectum.domain.models.language_model import Prompt
 from recollectum.domain.proposal import Act, Finding, Span
 from recollectum.domain.trust import Trust
@@ -43,7 +43,7 @@ def runtime(vault: Vault) -> VaultRuntime:
     return vars(vault)["_runtime"]
 
 
-def said(vault: Vault, *texts: str, role: str = "user", channel: str = "telegram") -> str:
+def said(vault: Vault, *texts: str, role: RoleName = "user", channel: str = "telegram") -> str:
     chat = vault.sessions.open(channel=channel)
     for text in texts:
         chat.add(role, text)
@@ -263,7 +263,7 @@ def test_a_run_that_is_not_there_cannot_be_taken_back(vault: Vault) -> None:
 
 @pytest.mark.parametrize("role", ["tool", "assistant"])
 def test_what_a_tool_or_the_assistant_said_waits_for_review(scripted: Vault, role: str) -> None:
-    run = scripted.admin.consolidation.run(said(scripted, TEA, role=role)).run
+    run = scripted.admin.consolidation.run(said(scripted, TEA, role=Role(role))).run
     assert run is not None
     assert (run.added, contents(scripted)) == (0, [])
     assert all(one.finding.trust is not Trust.OWNER for one in scripted.admin.review.page())
@@ -369,7 +369,7 @@ def test_two_homes_that_read_the_same_conversation_write_it_once(place: Path, cl
 
 @pytest.mark.parametrize("role", ["tool", "assistant", "system"])
 def test_a_reader_that_is_sure_of_itself_is_not_believed_about_others_words(vault: Vault, role: str) -> None:
-    session = said(vault, TEA, role=role)
+    session = said(vault, TEA, role=Role(role))
     message = vault.sessions.get(session).messages()[0]
     sure = Finding(
         act=Act.ADD, content=TEA, kind=Kind.FACT, importance=0.5, spans=(Span(message.id, 0, len(TEA)),), certain=True

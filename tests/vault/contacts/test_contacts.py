@@ -7,6 +7,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.contact import Outcome, Resolved
 from recollectum.domain.errors import Denied
+from recollectum.domain.message import RoleName
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 
@@ -178,7 +179,9 @@ def test_two_numbers_told_at_once_are_asked_about(vault: Vault) -> None:
 
 @pytest.mark.feature("A13")
 @pytest.mark.parametrize("role", ["tool", "system"])
-def test_an_address_from_elsewhere_is_asked_about_and_never_acted_on(vault: Vault, clock: Turning, role: str) -> None:
+def test_an_address_from_elsewhere_is_asked_about_and_never_acted_on(
+    vault: Vault, clock: Turning, role: RoleName
+) -> None:
     said = vault.sessions.open().add(role, f"Anna's number is {TWO}")
     doubtful = vault.memories.save(f"Anna's number is {TWO}", message_id=said.id).memory
     assert doubtful.trust not in ("owner", "assistant")

@@ -7,6 +7,7 @@ import pytest
 
 from recollectum.domain.errors import NotFound
 from recollectum.domain.memory import Citation, Kind
+from recollectum.domain.message import RoleName
 from recollectum.domain.proposal import Act, Finding, Span
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
@@ -22,7 +23,7 @@ def scripted(place: Path, clock: Turning) -> Iterator[Vault]:
         yield home.vault("user:alice")
 
 
-def heard(vault: Vault, *texts: str, role: str = "user", channel: str = "telegram") -> str:
+def heard(vault: Vault, *texts: str, role: RoleName = "user", channel: str = "telegram") -> str:
     """A conversation in which this is said, and read for what is worth keeping."""
     chat = vault.sessions.open(channel=channel)
     for text in texts:

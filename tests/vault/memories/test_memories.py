@@ -79,7 +79,7 @@ def test_a_key_inside_the_grammar_is_taken(vault: Vault, key: str) -> None:
         Draft(content="x", importance=float("nan")),
         Draft(content="x", ttl=timedelta(0)),
         Draft(content="x", ttl=timedelta.max),
-        Draft(content="x", kind="rumour"),
+        Draft(content="x", kind="rumour"),  # pyright: ignore[reportArgumentType]
         Draft(content="x", valid_from=START.replace(tzinfo=None)),
         Draft(content="x", valid_from=START, valid_to=START),
         Draft(content="x", key="No"),
@@ -293,9 +293,9 @@ def test_what_is_forgotten_is_destroyed_with_every_version(vault: Vault, clock: 
 def test_no_hand_moves_a_memory_to_its_end(vault: Vault, state: str) -> None:
     memory = vault.memories.save("one").memory
     with pytest.raises(StepRefused):
-        vault.memories.move(memory.id, state)
+        vault.memories.move(memory.id, state)  # pyright: ignore[reportArgumentType]
     with pytest.raises(StepRefused):
-        vault.memories.page(state=state)
+        vault.memories.page(state=state)  # pyright: ignore[reportArgumentType]
 
 
 def test_what_comes_from_a_message_is_believed_no_more_than_the_message(vault: Vault) -> None:
@@ -338,7 +338,7 @@ def test_every_step_has_its_event_and_no_event_repeats_what_was_said(vault: Vaul
     assert (deleted.state, deleted.payload["from"], deleted.actor) == (State.SOFT_DELETED, "active", "process")
     assert "canary" not in repr(vault.admin.events.page())
     with pytest.raises(InvalidInput):
-        vault.admin.events.page(type="rumour")
+        vault.admin.events.page(type="rumour")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.feature("P2")

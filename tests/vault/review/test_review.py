@@ -159,7 +159,7 @@ def test_what_has_no_target_is_not_laid_in(vault: Vault) -> None:
 
 def test_wrong_questions_are_answered_in_words(vault: Vault) -> None:
     with pytest.raises(InvalidInput, match="decision 'maybe' is unknown"):
-        vault.admin.review.page(decision="maybe")
+        vault.admin.review.page(decision="maybe")  # pyright: ignore[reportArgumentType]
     with pytest.raises(NotFound, match="no proposal 'prp_none'"):
         vault.admin.review.get("prp_none")
     with pytest.raises(InvalidInput, match="empty"):

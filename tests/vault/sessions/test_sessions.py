@@ -74,8 +74,9 @@ def test_the_same_message_again_changes_nothing(vault: Vault) -> None:
 @pytest.mark.feature("A3")
 def test_a_batch_is_recorded_whole_or_not_at_all(vault: Vault) -> None:
     chat = vault.sessions.open()
+    wrong = NewMessage(role="nobody", content="not")  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidInput):
-        chat.add_many([NewMessage(role="user", content="fine"), NewMessage(role="nobody", content="not")])
+        chat.add_many([NewMessage(role="user", content="fine"), wrong])
     assert chat.messages() == []
     assert chat.info().message_count == 0
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from recollectum.domain.access.owner import Owner
 
@@ -16,12 +16,20 @@ class Permission(StrEnum):
     ADMIN = "admin"
 
 
+#: A permission as callers write it: the member, or its word.
+PermissionName: TypeAlias = Permission | Literal["read", "write", "admin"]
+
+
 class Scope(StrEnum):
     """How much of a vault an operation touches."""
 
     SESSION = "session"
     USER = "user"
     GLOBAL = "global"
+
+
+#: A scope as callers write it: the member, or its word.
+ScopeName: TypeAlias = Scope | Literal["session", "user", "global"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,14 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from recollectum.domain.errors import InvalidInput, NotFound
+from recollectum.domain.ids import parse_enum, parse_optional_enum
 from recollectum.domain.memory import Citation, Kind, Memory, State, Version
 from recollectum.domain.message import Message
 from recollectum.domain.proposal import Span
 from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, Visit, new_router
 from recollectum.doors.console.rendering import spanned
 from recollectum.doors.console.text_diff import DiffPiece, diff_words
+from recollectum.vault.memories.service import parse_listable_state
 from recollectum.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -96,7 +98,8 @@ class VersionView:
 def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", before: str = "") -> Response:
     """The newest memories in one state."""
     vault = visit.vault
-    found = vault.memories.page(state=state, kind=kind or None, cursor=before or None, limit=_PAGE + 1)
+    wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind or None, "kind")
+    found = vault.memories.page(state=wanted, kind=sort, cursor=before or None, limit=_PAGE + 1)
     shown = found[:_PAGE]
     more = urlencode({"state": state, "kind": kind, "before": shown[-1].id}) if len(found) > _PAGE else ""
     counts = vault.admin.totals().memories
@@ -115,7 +118,8 @@ def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", befor
 @router.post(PLACE)
 def remember(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Write something down by hand."""
-    made = visit.vault.memories.save(sent.text("content"), kind=sent.text("kind", Kind.FACT)).memory
+    kind = parse_enum(Kind, sent.text("kind", Kind.FACT), "kind")
+    made = visit.vault.memories.save(sent.text("content"), kind=kind).memory
     return visit.go(f"{PLACE}/{made.id}", "Remembered.")
 
 
@@ -142,7 +146,7 @@ def edit(visit: CurrentVisit, memory_id: str, sent: CheckedForm) -> Response:
     visit.vault.memories.edit(
         memory_id,
         sent.text("content"),
-        kind=sent.text("kind") or None,
+        kind=parse_optional_enum(Kind, sent.text("kind") or None, "kind"),
         importance=_importance(sent.text("importance")),
         version=sent.number("version"),
     )

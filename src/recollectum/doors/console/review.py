@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from recollectum.domain.errors import NotFound
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.proposal import Act, Decision, Proposal
 from recollectum.doors.console.page_requests import ROOT, CheckedForm, CurrentVisit, new_router
 from recollectum.doors.console.text_diff import DiffPiece, diff_words
@@ -38,7 +39,8 @@ class ProposalView:
 @router.get(PLACE)
 def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = "") -> Response:
     """The newest proposals of one decision."""
-    found = visit.vault.admin.review.page(decision=decision, cursor=before or None, limit=_PAGE + 1)
+    wanted = parse_enum(Decision, decision, "decision")
+    found = visit.vault.admin.review.page(decision=wanted, cursor=before or None, limit=_PAGE + 1)
     values = {
         "tabs": [(one.value, name) for one, name in TABS],
         "decision": decision,

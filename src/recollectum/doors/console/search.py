@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from recollectum.domain.hit import Hit, SearchMode, SourceKind
+from recollectum.domain.ids import parse_optional_enum
 from recollectum.doors.console.page_requests import ROOT, CurrentVisit, Visit, new_router
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def search(visit: CurrentVisit, q: str = "", source: str = "", part: str = "") -
 
 
 def _hits(visit: Visit, asked: str, source: str) -> dict[str, object]:
-    hits = visit.vault.recall(asked, limit=_HITS, source=source or None, untrusted=True)
+    wanted = parse_optional_enum(SourceKind, source or None, "source")
+    hits = visit.vault.recall(asked, limit=_HITS, source=wanted, untrusted=True)
     found = [HitView(hit, reasons_of(hit), place_of(hit)) for hit in hits]
     return {"found": found, "degraded": hits.degraded}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, Permission, Scope
+from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, Permission, PermissionName, Scope, ScopeName
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, InvalidInput, NotFound
 from recollectum.domain.ids import Clock, IdMaker, parse_enum
@@ -39,7 +39,7 @@ class Keys:
 
     @operation(Action.KEY_WRITE, Scope.USER)
     def create(
-        self, person: str, *, permissions: Iterable[str] = ("read", "write"), owners: Iterable[str] = ()
+        self, person: str, *, permissions: Iterable[PermissionName] = ("read", "write"), owners: Iterable[str] = ()
     ) -> NewKey:
         """A new key for a person, and its secret, which is shown this once and not kept.
 
@@ -103,7 +103,13 @@ class Keys:
 
     @operation(Action.KEY_WRITE, Scope.GLOBAL)
     def grant(
-        self, to: str, owner: str, permission: str, *, scope: str = "user", session_id: str | None = None
+        self,
+        to: str,
+        owner: str,
+        permission: PermissionName,
+        *,
+        scope: ScopeName = "user",
+        session_id: str | None = None,
     ) -> Grant:
         """Allow a person to read or write another owner's vault, or one session of it, or the global one."""
         grant = Grant(

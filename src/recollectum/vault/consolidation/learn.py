@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Memory
-from recollectum.domain.message import Part
+from recollectum.domain.message import Part, Role
 from recollectum.domain.proposal import Proposal
 from recollectum.domain.session import Session, SessionKey
 from recollectum.policy.clock import ClockReading
@@ -80,7 +81,7 @@ def to_new_message(message: Mapping[str, object]) -> NewMessage:
         raise InvalidInput(f"a message needs a role and a content, not {sorted(message)}; give both as texts")
     native_id, name = message.get("id"), message.get("name")
     return NewMessage(
-        role=role,
+        role=parse_enum(Role, role, "role"),
         content=content if isinstance(content, str) else cast("Iterable[Part]", content),
         native_id=native_id if isinstance(native_id, str) else None,
         speaker=name if isinstance(name, str) else None,

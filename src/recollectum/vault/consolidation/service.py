@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
-from recollectum.domain.ids import parse_enum
+from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.models.language_model import Estimate, Prompt
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.proposal import Finding
@@ -18,7 +18,7 @@ from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import sessions
 from recollectum.storage.tables.learning import jobs, runs
-from recollectum.storage.tables.learning.jobs import Job, JobState
+from recollectum.storage.tables.learning.jobs import Job, JobState, JobStateName
 from recollectum.storage.tables.learning.runs import ConsolidationRun
 from recollectum.storage.tables.trail import events
 from recollectum.vault.consolidation.job import (
@@ -167,9 +167,9 @@ class Consolidation:
         return ended
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
-    def jobs(self, *, state: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
+    def jobs(self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
         """The newest jobs: waiting, claimed, done or failed."""
-        size, wanted = check_limit(limit, MAX_PAGE), None if state is None else parse_enum(JobState, state, "state")
+        size, wanted = check_limit(limit, MAX_PAGE), parse_optional_enum(JobState, state, "state")
         found = self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=cursor, limit=size + 1))
         return cut_page(found, size, lambda one: one.id)
 

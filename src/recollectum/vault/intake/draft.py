@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import parse_enum
-from recollectum.domain.memory import MAX_CONTENT, Kind, check_key
+from recollectum.domain.memory import MAX_CONTENT, Kind, KindName, check_key
 
 MAX_PAGE = 1000
 
@@ -17,7 +17,7 @@ class Draft:
 
     content: str
     key: str | None = None
-    kind: str = Kind.FACT
+    kind: KindName = Kind.FACT
     #: From 0 to 1.
     importance: float = 0.5
     #: How long it may be served at all; a deadline, not a weight.

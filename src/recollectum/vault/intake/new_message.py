@@ -6,7 +6,18 @@ from datetime import UTC, datetime
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import parse_enum
-from recollectum.domain.message import Content, Json, Message, Part, Role, TokenCount, ToolCall, text_of, trust_of_role
+from recollectum.domain.message import (
+    Content,
+    Json,
+    Message,
+    Part,
+    Role,
+    RoleName,
+    TokenCount,
+    ToolCall,
+    text_of,
+    trust_of_role,
+)
 from recollectum.text.cleaning import clean, clean_json
 from recollectum.vault.intake.draft import check_aware
 
@@ -19,7 +30,7 @@ _UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 class NewMessage:
     """A message as it is handed in."""
 
-    role: str
+    role: RoleName
     content: str | Iterable[Part]
     native_id: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()

@@ -5,7 +5,14 @@ from pathlib import Path
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.ids import check_name
-from recollectum.domain.learning import CATEGORIES, DEFAULT_AGENT, Learning, LearningsReport, check_category
+from recollectum.domain.learning import (
+    CATEGORIES,
+    DEFAULT_AGENT,
+    CategoryName,
+    Learning,
+    LearningsReport,
+    check_category,
+)
 from recollectum.domain.memory import State
 from recollectum.domain.page import Page, cut_page
 from recollectum.policy.actions import Action
@@ -32,7 +39,7 @@ class Learnings:
 
     # It may answer with what was known already, so leave to write alone is not enough.
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
-    def add(self, text: str, category: str, *, agent: str | None = None, shared: bool = False) -> Learning:
+    def add(self, text: str, category: CategoryName, *, agent: str | None = None, shared: bool = False) -> Learning:
         """Keep a learning for an agent, or for all of them; one that is known already gets the day of today."""
         # Here and below: most programs have no learnings, and what keeps them takes a while to load.
         from recollectum.vault.learnings.saving import open_learning_writer  # noqa: PLC0415
@@ -50,7 +57,7 @@ class Learnings:
         *,
         agent: str | None = None,
         shared: bool = False,
-        category: str | None = None,
+        category: CategoryName | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Learning]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, NotFound, StepRefused
 from recollectum.domain.event import EventType
-from recollectum.domain.ids import parse_enum
-from recollectum.domain.memory import Citation, Kind, Memory, SaveOutcome, SaveResult, State
+from recollectum.domain.ids import parse_enum, parse_optional_enum
+from recollectum.domain.memory import Citation, Kind, KindName, Memory, SaveOutcome, SaveResult, State, StateName
 from recollectum.domain.message import ToolUse
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.trust import Trust
@@ -70,7 +70,7 @@ class Memories:
         content: str,
         *,
         key: str | None = None,
-        kind: str = "fact",
+        kind: KindName = "fact",
         importance: float = 0.5,
         ttl: timedelta | None = None,
         valid_from: datetime | None = None,
@@ -120,8 +120,8 @@ class Memories:
     def page(
         self,
         *,
-        state: str = State.ACTIVE,
-        kind: str | None = None,
+        state: StateName = State.ACTIVE,
+        kind: KindName | None = None,
         key_prefix: str | None = None,
         cursor: str | None = None,
         limit: int = 50,
@@ -130,10 +130,10 @@ class Memories:
 
         With `key_prefix`, only active memories whose key begins with it, found by an index.
         """
-        wanted = _parse_listable_state(state)
+        wanted = parse_listable_state(state)
         if key_prefix is not None and wanted is not State.ACTIVE:
             raise StepRefused(f"memories in state {state!r} cannot be listed by key_prefix; use active")
-        chosen = None if kind is None else parse_enum(Kind, kind, "kind")
+        chosen = parse_optional_enum(Kind, kind, "kind")
         size = check_limit(limit, MAX_PAGE)
 
         def load(tx: Tx, reading: ClockReading) -> Page[Memory]:
@@ -156,7 +156,7 @@ class Memories:
         content: str | None = None,
         *,
         importance: float | None = None,
-        kind: str | None = None,
+        kind: KindName | None = None,
         version: int | None = None,
     ) -> Memory:
         """Change a memory and keep what it said before. With `version`, only if it is still at that one."""
@@ -216,7 +216,7 @@ class Memories:
             return self._runtime.write(lambda tx, reading: change(tx, reading, text))
 
     @operation(_MOVE, Scope.USER, reads=True)
-    def move(self, memory_id: str, state: str) -> Memory:
+    def move(self, memory_id: str, state: StateName) -> Memory:
         """Take one allowed step: archive, delete, or bring back from the archive or the trash (`active`)."""
         return self._move(memory_id, _parse_target_state(state))
 
@@ -345,7 +345,8 @@ def _check_live(memory: Memory, state: State) -> None:
         raise NotFound(f"there is no memory {memory.id!r} in this vault")
 
 
-def _parse_listable_state(state: str) -> State:
+def parse_listable_state(state: str) -> State:
+    """A state whose memories can be listed, or a sentence that names the three."""
     if state in (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED):
         return State(state)
     raise StepRefused(f"memories cannot be listed by state {state!r}; use active, archived or soft_deleted")

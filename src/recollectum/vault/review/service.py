@@ -9,7 +9,7 @@ from recollectum.domain.errors import Conflict, StepRefused
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Memory
 from recollectum.domain.page import Page, cut_page
-from recollectum.domain.proposal import Decision, Finding, Proposal
+from recollectum.domain.proposal import Decision, DecisionName, Finding, Proposal
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
@@ -119,7 +119,9 @@ class Review:
         return self._runtime.gate
 
     @operation(Action.REVIEW_READ, Scope.USER)
-    def page(self, *, decision: str = Decision.WAITING, cursor: str | None = None, limit: int = 50) -> Page[Proposal]:
+    def page(
+        self, *, decision: DecisionName = Decision.WAITING, cursor: str | None = None, limit: int = 50
+    ) -> Page[Proposal]:
         """The newest proposals: waiting, approved, rejected, or stale."""
         wanted, size = parse_enum(Decision, decision, "decision"), check_limit(limit, MAX_PAGE)
         found = self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=cursor, limit=size + 1))

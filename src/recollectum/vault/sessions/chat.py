@@ -7,7 +7,7 @@ from datetime import datetime
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
-from recollectum.domain.message import Json, Message, Part, TokenCount, ToolCall
+from recollectum.domain.message import Json, Message, Part, RoleName, TokenCount, ToolCall
 from recollectum.domain.page import Cursor, Page, cut_page, number_of
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
@@ -41,7 +41,7 @@ class Chat:
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def add(
         self,
-        role: str,
+        role: RoleName,
         content: str | Iterable[Part],
         *,
         native_id: str | None = None,

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from recollectum.domain.hit import Hit, RecallResult
+from recollectum.domain.message import Role
 from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.benchmark.labelled_set import LabelledQuery, LabelledSet, LabelledUnit
 from recollectum.doors.cli.benchmark.metrics import score
@@ -97,7 +98,10 @@ def _batch(unit: LabelledUnit) -> tuple[str, bool, datetime | None]:
 def _to_message(unit: LabelledUnit, at: datetime) -> NewMessage:
     side = unit.speaker in _SIDES
     return NewMessage(
-        role=str(unit.speaker) if side else "user", content=unit.text, speaker=None if side else unit.speaker, at=at
+        role=Role(str(unit.speaker)) if side else Role.USER,
+        content=unit.text,
+        speaker=None if side else unit.speaker,
+        at=at,
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment, moment_or_none
@@ -56,6 +57,10 @@ class JobState(StrEnum):
     DONE = "done"
     #: Tried as often as the settings allow; it waits for a person.
     FAILED = "failed"
+
+
+#: A state of a job as callers write it: the member, or its word.
+JobStateName: TypeAlias = JobState | Literal["waiting", "claimed", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from recollectum.domain.event import EventType
+from recollectum.domain.ids import parse_optional_enum
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer_rows, note
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -27,7 +29,8 @@ def events(
 ) -> None:
     """List what happened, newest first. Events name things by id and never repeat what they say."""
     with open_user_vault(run) as vault:
-        found = vault.admin.events.page(type=type_, cursor=None if before is None else str(before), limit=limit)
+        wanted = parse_optional_enum(EventType, type_, "event type")
+        found = vault.admin.events.page(type=wanted, cursor=None if before is None else str(before), limit=limit)
     rows = [(event.number, event.at, event.type, event.subject_id, event.actor, event.state) for event in found]
     answer_rows(run, {"events": found}, ("number", "when", "type", "what", "by", "state"), rows)
     if not found:

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollectum.domain.ids import parse_enum
+from recollectum.domain.proposal import Decision
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note
 from recollectum.doors.cli.terminal.sanitise import visible
@@ -26,7 +28,8 @@ def list_proposals(
 ) -> None:
     """List the newest proposals."""
     with open_user_vault(run) as vault:
-        found = vault.admin.review.page(decision=decision, cursor=before, limit=limit)
+        wanted = parse_enum(Decision, decision, "decision")
+        found = vault.admin.review.page(decision=wanted, cursor=before, limit=limit)
     rows = [(one.id, one.finding.act, one.finding.kind, one.finding.trust, one.finding.content) for one in found]
     answer_rows(run, {"proposals": found}, ("id", "act", "kind", "trust", "content"), rows)
     if not found:

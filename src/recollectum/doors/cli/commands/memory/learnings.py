@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.domain.errors import Conflict
+from recollectum.domain.learning import check_category
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
@@ -32,7 +33,7 @@ def add(
     """Keep a learning; one that is known already gets the day of today."""
     content = read_text_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
-        learning = vault.learnings.add(content, category, agent=agent, shared=shared)
+        learning = vault.learnings.add(content, check_category(category), agent=agent, shared=shared)
     answer(run, {"learning": _shape(learning)}, [learning.id])
 
 
@@ -48,7 +49,8 @@ def list_learnings(
 ) -> None:
     """List the newest learnings of an agent and those that all agents share."""
     with open_user_vault(run) as vault:
-        found = vault.learnings.page(agent=agent, shared=shared, category=category, limit=limit, cursor=before)
+        wanted = None if category is None else check_category(category)
+        found = vault.learnings.page(agent=agent, shared=shared, category=wanted, limit=limit, cursor=before)
     rows = [(one.id, one.day.isoformat(), one.category, one.agent or "shared", one.text) for one in found]
     document = {"learnings": [_shape(one) for one in found]}
     answer_rows(run, document, ("id", "day", "category", "agent", "text"), rows)

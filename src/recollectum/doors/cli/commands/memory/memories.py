@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.domain.errors import NotFound
-from recollectum.domain.memory import Citation, Memory, State
+from recollectum.domain.ids import parse_optional_enum
+from recollectum.domain.memory import Citation, Kind, Memory, State
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note
@@ -14,6 +15,7 @@ from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, re
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_time
+from recollectum.vault.memories.service import parse_listable_state
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Version
@@ -35,7 +37,8 @@ def list_memories(
 ) -> None:
     """List the newest memories in one state."""
     with open_user_vault(run) as vault:
-        found = vault.memories.page(state=state, kind=kind, limit=limit, cursor=before)
+        wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind, "kind")
+        found = vault.memories.page(state=wanted, kind=sort, limit=limit, cursor=before)
     _answer_list(run, found)
     if not found:
         note(f"no memories that are {state}")
@@ -66,7 +69,8 @@ def edit(
             memory = _edit_by_hand(run, vault, memory_id, version)
         else:
             content = None if text is None else read_text_or_stdin(text)
-            memory = vault.memories.edit(memory_id, content, importance=importance, kind=kind, version=version)
+            sort = parse_optional_enum(Kind, kind, "kind")
+            memory = vault.memories.edit(memory_id, content, importance=importance, kind=sort, version=version)
         answer(run, {"memory": memory}, [f"{memory.id} is at version {memory.version}"])
 
 

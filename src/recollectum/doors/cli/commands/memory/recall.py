@@ -4,7 +4,10 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.hit import Hit, Neighbour, Reasons, Source
+from recollectum.domain.hit import Hit, Neighbour, Reasons, Source, SourceKind
+from recollectum.domain.ids import parse_optional_enum
+from recollectum.domain.memory import Kind
+from recollectum.domain.trust import Trust
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, moment, note, plural
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
@@ -75,13 +78,13 @@ def recall(
             wanted,
             limit=limit,
             tokens=tokens,
-            source=source,
+            source=parse_optional_enum(SourceKind, source, "source"),
             session_id=session,
-            kind=kind,
+            kind=parse_optional_enum(Kind, kind, "kind"),
             speaker=speaker,
             agent=agent,
             channel=channel,
-            trust=trust,
+            trust=parse_optional_enum(Trust, trust, "trust"),
             since=begin,
             until=end,
             untrusted=untrusted,

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.memory import SaveOutcome
+from recollectum.domain.ids import parse_enum
+from recollectum.domain.memory import Kind, SaveOutcome
 from recollectum.doors.cli.terminal.flags import Run, command
 from recollectum.doors.cli.terminal.output import answer, note
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
@@ -42,7 +43,7 @@ def remember(
         saved = vault.memories.save(
             content,
             key=key,
-            kind=kind,
+            kind=parse_enum(Kind, kind, "kind"),
             importance=importance,
             ttl=parse_duration(ttl) if ttl is not None else None,
             valid_from=parse_time(valid_from) if valid_from is not None else None,

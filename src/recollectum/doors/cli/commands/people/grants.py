@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.access.caller import Scope
+from recollectum.domain.access.caller import Permission, Scope
 from recollectum.domain.access.owner import OwnerKind
+from recollectum.domain.ids import parse_enum, parse_optional_enum
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, new_group, parse_owner
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note
 from recollectum.doors.cli.terminal.target import open_home
@@ -28,7 +29,11 @@ def add(
     usual = Scope.SESSION if session else Scope.GLOBAL if whose.kind is OwnerKind.GLOBAL else Scope.USER
     with open_home(run) as recollectum:
         grant = recollectum.keys.grant(
-            str(parse_owner(to)), str(whose), permission, scope=usual if scope is None else scope, session_id=session
+            str(parse_owner(to)),
+            str(whose),
+            parse_enum(Permission, permission, "permission"),
+            scope=parse_optional_enum(Scope, scope, "scope") or usual,
+            session_id=session,
         )
     words = f"{format_owner(grant.to)} may {grant.permission} what is {format_owner(grant.owner)}'s"
     answer(run, {"grant": grant}, [grant.id])

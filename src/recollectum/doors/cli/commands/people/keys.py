@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from recollectum.domain.access.caller import ApiKey, Permission
+from recollectum.domain.ids import parse_enum
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, new_group, parse_owner
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note
@@ -31,7 +32,8 @@ def create(
     """Make a key for the user, and print its secret this once."""
     if read_only and scope:
         raise Misuse("say --read-only or --scope, not both")
-    allowed = tuple(scope) if scope else (Permission.READ,) if read_only else (Permission.READ, Permission.WRITE)
+    usual = (Permission.READ,) if read_only else (Permission.READ, Permission.WRITE)
+    allowed = [parse_enum(Permission, word, "permission") for word in scope or usual]
     with open_home(run) as recollectum:
         person = check_user(recollectum, run)
         others = [str(parse_owner(name)) for name in owner or ()]

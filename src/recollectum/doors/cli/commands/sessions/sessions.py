@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.message import Message
+from recollectum.domain.ids import parse_enum
+from recollectum.domain.message import Message, Role
 from recollectum.domain.session import MAIN, Session
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
@@ -77,7 +78,7 @@ def add(
             chat = vault.sessions.get(session_id)
         else:
             chat = vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
-        message = chat.add(role, content, native_id=native_id)
+        message = chat.add(parse_enum(Role, role, "role"), content, native_id=native_id)
     answer(run, {"message": message}, [message.id])
     note(f"message {message.position} of {message.session_id}")
 

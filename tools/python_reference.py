@@ -26,6 +26,7 @@ _OWN_MODULE = re.compile(
 )
 _ENUM = re.compile(r"<(\w+\.\w+): [^>]*>")
 _QUOTED = re.compile(r"'([A-Z]\w+)'")
+_SET = re.compile(r"frozenset\(\{([^}]*)\}\)")
 _FUNCTION = re.compile(r"<function (\w+) at 0x[0-9a-f]+>")
 
 
@@ -81,7 +82,22 @@ def _signature(name: str, of: object) -> str:
     signature = inspect.signature(of)
     kept = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
     text = _FUNCTION.sub(r"\1", _ENUM.sub(r"\1", str(signature.replace(parameters=kept))))
-    return name + _QUOTED.sub(r"\1", _OWN_MODULE.sub("", text).replace(_JSON, "Json").replace("<factory>", "{}"))
+    text = _OWN_MODULE.sub("", text).replace(_JSON, "Json").replace("<factory>", "{}")
+    return name + _QUOTED.sub(r"\1", _SET.sub(_in_order, _with_aliases(text)))
+
+
+def _with_aliases(text: str) -> str:
+    """A signature with `KindName` where the interpreter writes the enum and all its words."""
+    for name in recollectum.__all__:
+        if name not in _ALIASES and (words := get_args(getattr(recollectum, name))):
+            whole = f"{words[0].__name__}, {str(words[1]).removeprefix('typing.')}"
+            text = text.replace(f"Union[{whole}, NoneType]", f"{name} | None").replace(f"Union[{whole}]", name)
+    return text
+
+
+def _in_order(found: re.Match[str]) -> str:
+    """The members of a set by name, since the interpreter writes them in any order."""
+    return "frozenset({" + ", ".join(sorted(found[1].split(", "))) + "})"
 
 
 def _first_line(of: object) -> str:

@@ -13,7 +13,7 @@ from recollectum.vault.open_vaults import SessionCache
 from tests.crashes.programs import finish, start
 from tests.matrix.homes import START, Turning, open_home
 
-_LISTING = "FROM sessions\n     WHERE (:before"
+_LISTING = "FROM sessions\n     WHERE (CAST(:before"
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def test_a_typo_in_a_word_is_an_error_of_types_and_a_sentence_at_run_time(tmp_pa
         with pytest.raises(InvalidInput, match="kind 'preferense' is unknown; use one of fact, preference"):
             vault.memories.save("I like tea", kind="preferense")  # pyright: ignore[reportArgumentType]
         with pytest.raises(StepRefused, match="use active, archived or soft_deleted"):
-            vault.memories.page(state="activ")  # pyright: ignore[reportArgumentType]
+            vault.memories.page(state="frozen")  # pyright: ignore[reportArgumentType]
         with pytest.raises(InvalidInput, match="source 'memory' is unknown; use one of memories"):
             vault.recall("tea", source="memory")  # pyright: ignore[reportArgumentType]
         with pytest.raises(InvalidInput, match="trust 'owned' is unknown; use one of owner"):

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 GTE_SMALL := packages/recollectum-gte-small
 
-.PHONY: demo test check docs bench bar clean
+.PHONY: demo test quick check docs bench bar clean
 
 demo: $(STAMP)
 	$(BIN)/python -m tools.demo
@@ -14,6 +14,10 @@ test: check
 	# A browser for the tests of the console, where there is none and this account may install one.
 	$(BIN)/python -m tests.tools.browser
 	$(BIN)/python -m pytest -n auto
+
+# The tests that start no program, need no network and take no seconds: under a minute on two cores.
+quick: $(STAMP)
+	$(BIN)/python -m pytest -n auto -q -m "not process and not network and not browser and not slow"
 
 check: $(STAMP)
 	$(BIN)/ruff format --check src tests bench tools packages

@@ -10,7 +10,7 @@ from tests.agents.fake_model import SAYS, FakeModel, fake_model
 from tests.doors.cli.calls import ok
 from tests.doors.hook.calls import attended, no_attendant_left
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process]
 TOOLS = {"remember", "recall", "context", "list", "forget", "sessions"}
 
 

@@ -10,6 +10,8 @@ from bench.bar import ROWS, line, main, measured
 from bench.bar_proofs import Proofs
 from bench.bar_row import Measured, Row
 
+pytestmark = pytest.mark.process
+
 _TESTS = Path(__file__).parents[1]
 _MEASURED = [row for row in ROWS if row.measure and not isinstance(row.measure, Proofs)]
 #: Rows that ask a real server on this machine.

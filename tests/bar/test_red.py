@@ -36,6 +36,8 @@ from tests.matrix.over_http_runner import ALL as OVER_HTTP
 from tests.matrix.runner import ALL
 from tests.matrix.world import canary
 
+pytestmark = pytest.mark.process
+
 _TWO_STEPS = """
 import sys, time
 from pathlib import Path

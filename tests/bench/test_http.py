@@ -6,6 +6,8 @@ import pytest
 
 from bench import http
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.loopback
 @pytest.mark.feature("M10")

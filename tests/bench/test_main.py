@@ -6,6 +6,8 @@ import pytest
 
 from bench import __main__ as bench
 
+pytestmark = pytest.mark.process
+
 
 def test_modules_with_a_main_are_found(tmp_path: Path) -> None:
     (tmp_path / "write.py").write_text('"""How fast a save is.\n\nMore."""\ndef main() -> None: ...\n')

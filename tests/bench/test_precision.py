@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench.precision import Judged, line, run
 from tests.bench.beliefs import write_beliefs
+
+pytestmark = pytest.mark.process
 
 
 def test_what_is_found_and_what_is_served_all_the_same_is_counted(tmp_path: Path) -> None:

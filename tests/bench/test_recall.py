@@ -10,6 +10,8 @@ from bench import recall
 from bench.plot import bars
 from tests.doors.cli.benchmark.labelled_sets import write_set
 
+pytestmark = pytest.mark.process
+
 
 def test_a_table_and_a_plot_of_the_sets_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, svg = write_set(tmp_path / "tiny"), tmp_path / "plot.svg"

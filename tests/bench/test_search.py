@@ -5,6 +5,8 @@ import pytest
 from bench import __main__ as bench
 from bench.search_data import DIMENSIONS, Cloud, Talk
 
+pytestmark = pytest.mark.process
+
 SIZE = 300
 
 

@@ -12,6 +12,8 @@ from tests.crashes.programs import hear, kill, start
 from tests.crashes.storming import storm
 from tests.upkeep.homes import fill
 
+pytestmark = pytest.mark.process
+
 
 def test_every_backup_under_a_storm_of_writes_restores_and_is_right(tmp_path: Path) -> None:
     result = storm(tmp_path, backups=3)

@@ -9,6 +9,8 @@ import pytest
 from tests.crashes.programs import run
 from tests.matrix.homes import quick_folder
 
+pytestmark = pytest.mark.process
+
 #: Statements of one consolidation; fewer would mean that the kills miss most of it.
 _FEWEST = 50
 

@@ -18,6 +18,8 @@ from tests.crashes.contending import count_together, together
 from tests.crashes.homes import only_vault, vault_files
 from tests.crashes.standing import standing
 
+pytestmark = pytest.mark.process
+
 
 def test_four_processes_count_one_memory_up_and_lose_nothing(tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -6,6 +6,8 @@ import pytest
 
 from tests.crashes.eight_together import write_together
 
+pytestmark = pytest.mark.process
+
 #: Far more than the two seconds that are promised: a machine that is busy with other tests must not fail this one.
 _SOON = 30.0
 

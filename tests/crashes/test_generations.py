@@ -18,6 +18,8 @@ from recollectum.vault.intake.draft import Draft
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import finish, hear, kill, start, tell
 
+pytestmark = pytest.mark.process
+
 _PROGRAM = "tests.crashes.embedding_program"
 _COUNT = 1200
 _KILLS = 4

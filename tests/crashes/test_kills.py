@@ -6,6 +6,8 @@ import pytest
 
 from tests.crashes.killing import kill_writers
 
+pytestmark = pytest.mark.process
+
 _SEED = 20261115
 
 

@@ -20,6 +20,8 @@ from tests.crashes.programs import finish, hear, run, start, tell
 from tests.crashes.scribe import Scribe
 from tests.crashes.standing import standing
 
+pytestmark = pytest.mark.process
+
 _PROGRAM = "tests.crashes.migrating_program"
 _KEY = bytes(range(32))
 _OPTIONS = SqliteOptions(key=_KEY)

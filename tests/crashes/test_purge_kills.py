@@ -19,6 +19,8 @@ from recollectum.vault.purge import execution
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from tests.crashes.programs import run, start
 
+pytestmark = pytest.mark.process
+
 P = ParamSpec("P")
 R = TypeVar("R")
 _SECRET = "wqzkvbtrnx"

@@ -6,6 +6,8 @@ import pytest
 
 from tests.crashes.switching import switch
 
+pytestmark = pytest.mark.process
+
 _SEED = 20261115
 
 

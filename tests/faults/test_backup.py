@@ -8,6 +8,8 @@ import pytest
 
 from tests.home.small_disk import run_on_small_disk
 
+pytestmark = pytest.mark.process
+
 _ROOT = Path(__file__).parents[2]
 
 

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from recollectum import Recollectum
 from tests.crashes.programs import run
+
+pytestmark = pytest.mark.process
 
 _KILLS = 50
 

@@ -21,6 +21,8 @@ from tests.crashes.homes import file_of
 from tests.crashes.programs import run
 from tests.upkeep.homes import opening
 
+pytestmark = pytest.mark.process
+
 _SECRET = "wqzkvbtrnx"
 _KEPT = "mnbvcxzqwr"
 _PLAIN: dict[str, object] = {"encryption": "off", "storage.reserve_mib": 0}

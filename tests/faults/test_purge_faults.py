@@ -16,6 +16,8 @@ from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run
 
+pytestmark = pytest.mark.process
+
 _SECRET = "wqzkvbtrnx"
 _KEPT = "mnbvcxzqwr"
 _PLAIN = {"encryption": "off", "storage.busy_timeout_seconds": 0.3}

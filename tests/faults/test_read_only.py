@@ -12,6 +12,8 @@ import pytest
 from recollectum import Recollectum
 from tests.crashes.programs import run
 
+pytestmark = pytest.mark.process
+
 _NOBODY = 65534
 
 

@@ -10,6 +10,8 @@ import pytest
 from tests.plugins.runs import run_pytest
 from tests.plugins.sockets import RECORD
 
+pytestmark = pytest.mark.process
+
 _TALKS = """import contextlib, socket
 def test_talks():
     with contextlib.suppress(RuntimeError):

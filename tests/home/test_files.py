@@ -14,6 +14,8 @@ from recollectum.domain.errors import HomeError
 from recollectum.home.files import create_private, make_private_folder, write_atomic
 from tests.home.small_disk import run_on_small_disk
 
+pytestmark = pytest.mark.process
+
 REWRITE = """
 import sys
 from pathlib import Path

@@ -16,6 +16,8 @@ import pytest
 from recollectum.domain.errors import LockHeld
 from recollectum.home.locks import Lock, LockHolder, decode_holder, start_time
 
+pytestmark = pytest.mark.process
+
 HOLD = """
 import sys
 from pathlib import Path

@@ -13,6 +13,8 @@ import pytest
 from recollectum.domain.errors import HomeError, InvalidInput
 from recollectum.home.paths import Home, home_root, prepare
 
+pytestmark = pytest.mark.process
+
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)

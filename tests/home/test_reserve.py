@@ -10,6 +10,8 @@ from recollectum.domain.errors import HomeError
 from recollectum.home.reserve import SIZE, Reserve
 from tests.home.small_disk import run_on_small_disk
 
+pytestmark = pytest.mark.process
+
 
 def allocated(path: Path) -> int:
     return path.stat().st_blocks * 512

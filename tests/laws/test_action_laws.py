@@ -16,7 +16,7 @@ from tests.matrix.services import declared
 from tests.matrix.test_single_pass import OF_THE_HOME
 from tests.matrix.world import NOW, Held, World, build
 
-pytestmark = pytest.mark.feature("C9")
+pytestmark = [pytest.mark.feature("C9"), pytest.mark.slow]
 #: A save by a tool that says it was used.
 _SPOKEN = "said by a tool"
 _STATES = ("active", "archived", "soft_deleted")

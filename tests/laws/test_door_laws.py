@@ -15,7 +15,7 @@ from tests.matrix.over_mcp_calls import Call, ask, calls, missing
 from tests.matrix.over_mcp_checks import PROFILES
 from tests.matrix.world import NOW
 
-pytestmark = [pytest.mark.feature("C9"), pytest.mark.loopback]
+pytestmark = [pytest.mark.feature("C9"), pytest.mark.loopback, pytest.mark.slow]
 _RULE = '[[rule]]\ntool = "{action}"\nclients = "key:{key}"\ndecision = "deny"\nwhy = "the law"\n'
 
 

@@ -26,6 +26,8 @@ from tests.laws.intake_entries import ENTRIES, NOT_KEPT, OF_THE_HOME, WITHOUT_TE
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.services import public_methods, reached
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 #: Annotations of parameters that carry text.
 _TEXTS = ("str", "Draft", "NewMessage", "Finding", "ToolCall", "Message", "Part")
 #: Parameters that name a thing that is there, or choose among known words.

@@ -2,11 +2,14 @@
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.redaction_examples import FORMED, NAMED, examples
 from recollectum.text.secrets.redaction import redact
+
+pytestmark = pytest.mark.process
 
 _TELLING = (
     *("password=", "password is ", "token: '", "'", '"', "Bearer ", "://u:", "@h", "AKIA", "sk-", "eyJ", "\\n", " "),

@@ -20,7 +20,7 @@ from tests.matrix.over_cli_checks import command_line
 from tests.matrix.world import NOW, World, build
 from tools.reference import commands as every_command
 
-pytestmark = pytest.mark.feature("C9")
+pytestmark = [pytest.mark.feature("C9"), pytest.mark.process, pytest.mark.slow]
 _SAID = (
     {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "I live in Lyon"}},
     {"type": "assistant", "uuid": "u2", "message": {"role": "assistant", "content": "Noted."}},

@@ -15,6 +15,8 @@ from recollectum.domain.trust import Trust
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, walk
 
+pytestmark = pytest.mark.slow
+
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 DECADE = timedelta(days=3650)

@@ -44,6 +44,8 @@ from tests.matrix.operations import attempts
 from tests.matrix.services import declared, public_methods, public_properties, reached, service_properties
 from tests.matrix.world import Held
 
+pytestmark = pytest.mark.slow
+
 OF_A_VAULT = {
     Vault,
     VaultAdmin,

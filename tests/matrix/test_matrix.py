@@ -10,6 +10,8 @@ from tests.matrix.homes import Turning, copy_home, open_home, quick_folder
 from tests.matrix.runner import ALL
 from tests.matrix.world import build
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[Path]:

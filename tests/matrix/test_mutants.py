@@ -15,6 +15,8 @@ from tests.matrix.mutants import MUTANTS, Patch
 from tests.matrix.runner import CAUGHT
 from tests.matrix.world import build
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 _ROOT = Path(__file__).parents[2]
 _SOURCE = Path(recollectum.__file__).parent
 

@@ -12,6 +12,8 @@ from tests.matrix.runner import CAUGHT
 from tests.matrix.test_mutants import run_matrix
 from tests.matrix.world import build
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[Path]:

@@ -9,7 +9,7 @@ from tests.matrix.homes import copy_home, quick_folder
 from tests.matrix.over_http_runner import ALL
 from tests.matrix.over_http_world import furnish
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

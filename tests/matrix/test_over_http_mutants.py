@@ -15,7 +15,7 @@ from tests.matrix.over_http_world import furnish
 from tests.matrix.runner import CAUGHT
 from tests.matrix.test_mutants import run_matrix
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.slow]
 _RUNNER = "tests.matrix.over_http_runner"
 _CHOSEN = list(MUTANTS)[:: 1 if os.environ.get("RECOLLECTUM_MUTANTS") == "all" else 2]
 

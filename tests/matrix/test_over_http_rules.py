@@ -10,7 +10,7 @@ from tests.matrix.over_http_server import Server, serving
 from tests.matrix.over_http_world import furnish
 from tests.matrix.over_mcp_calls import Call, ask
 
-pytestmark = [pytest.mark.loopback, pytest.mark.feature("C9")]
+pytestmark = [pytest.mark.loopback, pytest.mark.feature("C9"), pytest.mark.slow]
 
 RULE = """
 [[rule]]

@@ -18,6 +18,8 @@ from tests.matrix.operations import attempts
 from tests.matrix.services import public_methods
 from tests.matrix.world import NOW, World, build
 
+pytestmark = pytest.mark.slow
+
 #: Operations of the home, with arguments that reach their work.
 OF_THE_HOME: dict[str, Callable[[Recollectum], object]] = {
     "people.add": lambda home: home.people.add("user:zoe"),

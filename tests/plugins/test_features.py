@@ -7,6 +7,8 @@ import pytest
 from tests.plugins.features import NO_PROOF, Feature, listing, read_features
 from tests.plugins.runs import run_pytest
 
+pytestmark = pytest.mark.process
+
 _CLAIM = """
 import pytest
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.plugins.runs import run_pytest
 
+pytestmark = pytest.mark.process
+
 _SKIP = "import pytest\ndef test_skips():\n    pytest.skip('no such disk')\ndef test_runs(): pass\n"
 _SKIP_ALL = "import pytest\npytest.skip('no such system', allow_module_level=True)\n"
 _EXPECTED = "import pytest\n@pytest.mark.xfail(strict=True)\ndef test_fails():\n    assert False\n"

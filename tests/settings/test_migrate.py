@@ -15,6 +15,8 @@ from recollectum.settings.load import load
 from recollectum.settings.migrate import migrate
 from recollectum.settings.model import Settings
 
+pytestmark = pytest.mark.process
+
 V1 = {
     "encryption": "off",
     "isolation": "agent",

@@ -14,6 +14,8 @@ from recollectum.home.paths import Home
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.sqlite.files import HomeFiles
 
+pytestmark = pytest.mark.process
+
 _CHILD = Path(__file__).with_name("keystore_child.py")
 _KILLS = 15
 

@@ -23,6 +23,8 @@ from recollectum.storage.sqlite.files import HomeFiles
 from tests.home.keys.keyrings import DictKeyring
 from tests.storage.remains import left_in_keys
 
+pytestmark = pytest.mark.process
+
 _NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 

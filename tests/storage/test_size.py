@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from recollectum import Draft, Recollectum
 from recollectum.testing import ScriptedEmbedder
+
+pytestmark = pytest.mark.slow
 
 _ITEMS = 1000
 #: A short memory with its vector, its words, its event and its cache; the issue of the rooms asks for at most this.

@@ -20,6 +20,8 @@ from recollectum.text.ceilings import ceiling
 from recollectum.text.tokens import counter_for, encoding
 from tests.text.ceiling_table import Tokens, is_sure, vocabularies, weights
 
+pytestmark = pytest.mark.process
+
 NOISE = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(60))
 ORDINARY = {
     "prose": "Grace moved to Lyon in the spring, and she likes the river and the market near her flat. ",

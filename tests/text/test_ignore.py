@@ -9,6 +9,8 @@ import pytest
 
 from recollectum.text.ignore import IgnoreRules
 
+pytestmark = pytest.mark.process
+
 #: A small tree with names that the patterns below can tell apart; folders end with a slash.
 TREE = [
     "a",

@@ -10,6 +10,8 @@ import pytest
 from tests.docs.pages import ROOT
 from tools.demo import Story, sample, search
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.feature("A3")
 def test_the_demo_proves_its_claims_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from recollectum.vault.files import owner_files
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 
+pytestmark = pytest.mark.process
+
 DAY = date(2026, 3, 1)
 
 

@@ -16,6 +16,8 @@ from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.testing import ScriptedEmbedder, embedding_with
 from recollectum.vault.open_vaults import OpenVault, SessionCache
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("numpy")
 
 #: How many vaults are touched; the promise is about 1,000, which takes minutes.

@@ -25,6 +25,8 @@ from tests.crashes.programs import run
 from tests.matrix.homes import Turning, open_home
 from tests.matrix.services import declared, public_methods
 
+pytestmark = pytest.mark.process
+
 #: A rule of this kind is what the whole is for.
 SEARCH_ONLY = """
 [[rule]]

@@ -13,6 +13,8 @@ from recollectum.vault.open_vaults import SessionCache
 from tests.crashes.programs import finish, start
 from tests.matrix.homes import START, Turning, open_home
 
+pytestmark = pytest.mark.process
+
 _LISTING = "FROM sessions\n     WHERE (CAST(:before"
 
 

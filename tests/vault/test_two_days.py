@@ -14,6 +14,8 @@ import pytest
 from tests.matrix.homes import START
 from tests.vault.days_program import LISBON, PORTO, TEA
 
+pytestmark = pytest.mark.process
+
 MONDAY = START
 TUESDAY = START + timedelta(days=1)
 _ROOT = Path(__file__).parents[2]

@@ -7,6 +7,8 @@ import pytest
 from tests.doors.cli.advice import Advice, documented, printed, problem, texts
 from tests.doors.cli.calls import call
 
+pytestmark = pytest.mark.process
+
 #: What waits for somebody, serves, takes long, or changes what lies outside the home.
 _NOT_RUN = frozenset({"backup", "bench", "chat", "console", "hook", "mcp", "restore", "serve"})
 _NEEDS_A_PERSON = ("no terminal", "--yes", "there is nothing to write")

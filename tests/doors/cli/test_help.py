@@ -12,6 +12,8 @@ from typer.core import TyperArgument, TyperOption
 from tests.doors.cli.calls import PROGRAM, ok
 from tools.reference import commands
 
+pytestmark = pytest.mark.process
+
 BUDGET_S = 0.3
 _MEASURE = """
 import resource, subprocess, sys

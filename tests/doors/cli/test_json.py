@@ -16,6 +16,8 @@ from tests.doors.cli.generations import add_previous_generation
 from tests.doors.cli.test_nonsense import leaves
 from tests.doors.server.daemons import daemon
 
+pytestmark = pytest.mark.process
+
 GUIDE = ROOT / "docs" / "guides" / "command-line.md"
 _ROW = re.compile(r"^\| `recollectum (?P<path>[^`]+)` \| (?P<keys>.+) \|$", re.MULTILINE)
 

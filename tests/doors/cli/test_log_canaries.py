@@ -22,6 +22,8 @@ from tests.matrix.homes import Turning, open_home
 from tests.matrix.operations import attempts
 from tests.matrix.world import Held
 
+pytestmark = pytest.mark.process
+
 CANARY = "zqxcanaryzqx"
 KEY = f"k_{CANARY}"
 TOKEN = "ghp_" + "zQxA1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q"

@@ -12,6 +12,8 @@ from tests.doors.cli.calls import Answer, call, spawn
 from tests.home.small_disk import run_on_small_disk
 from tools.reference import commands
 
+pytestmark = pytest.mark.process
+
 Parameter = TyperArgument | TyperOption
 
 NONSENSE = ["", "\0", "nope", "-1", "\x1b[31m\u202e", "9" * 30, "\u00e9" * 100_000, "../../x\n"]

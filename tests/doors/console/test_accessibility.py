@@ -10,7 +10,7 @@ from tests.doors.console.browsers import watched
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.browser]
 
 #: What a colour scheme can spoil, and nothing else can.
 COLOURS = ["color-contrast", "link-in-text-block"]

@@ -12,7 +12,7 @@ from tests.doors.console.browsers import Watched, watched
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process, pytest.mark.browser]
 
 PATHS = (
     "/",

@@ -12,7 +12,7 @@ from recollectum.home.daemon import Daemon, daemon_lock, remove_daemon, write_da
 from tests.doors.cli.calls import ok, refused
 from tests.doors.console.servers import TOKEN, Place
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process]
 
 
 @contextmanager

@@ -27,7 +27,7 @@ LIMIT = 0.3
 #: here would do so for ten seconds and more.
 SLACK = 20
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 def _home() -> Home:

@@ -13,6 +13,8 @@ from recollectum.vault.vault import Vault
 from tests.doors.hook.calls import event
 from tests.vault.transcript_files import CONVERSATION, append, kept, lines, remarks, said
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def vault() -> Iterator[Vault]:

@@ -18,7 +18,7 @@ from tests.doors.hook.calls import event, patient
 from tests.doors.server.daemons import daemon
 from tests.vault.transcript_files import append, lines
 
-pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.loopback]
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.loopback, pytest.mark.process]
 
 
 def _post(url: str, token: str, said: Mapping[str, object] | None = None) -> int:

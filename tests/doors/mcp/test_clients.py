@@ -9,7 +9,7 @@ from tests.doors.mcp.every_tool import walk
 from tests.doors.mcp.served import MODES, Person, over_http, over_stdio, run, serving
 from tests.doors.server.daemons import daemon
 
-pytestmark = pytest.mark.feature("M10")
+pytestmark = [pytest.mark.feature("M10"), pytest.mark.process]
 
 
 @pytest.mark.parametrize("person", Person)

@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.feature("M10"),
     # Logging went away with the newer era; the suite still asks for it in the older one.
     pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),
+    pytest.mark.process,
 ]
 Verdicts = Mapping[str, Mapping[str, Verdict]]
 _NOT_RUN = Verdict((), "the suite did not run it")

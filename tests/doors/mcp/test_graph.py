@@ -19,6 +19,8 @@ from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import over_http, over_stdio, run, serving
 from tests.tools.npm import node, node_package
 
+pytestmark = pytest.mark.process
+
 PACKAGE, VERSION = "@modelcontextprotocol/server-memory", "2026.8.31"
 
 ANN = {"name": "Ann", "entityType": "person", "observations": ["likes teal", "sagt „grüß Gott“"]}

@@ -26,6 +26,8 @@ from recollectum.vault.gate import Gate
 from recollectum.vault.runtime import VaultRuntime
 from tests.doors.mcp.stdio_requests import ENVELOPE, HELLO, request
 
+pytestmark = pytest.mark.process
+
 #: Of this door: what the vault does below it is measured where that is tested.
 MOST_FILES = 10
 SOURCE = str(Path(recollectum.__file__).parent)

@@ -21,6 +21,8 @@ from recollectum.doors.mcp.stdio_main import StdioFlags, parse_stdio_flags
 from tests.doors.cli.calls import refused
 from tests.doors.mcp.stdio_requests import ENVELOPE, HELLO, request, talk
 
+pytestmark = pytest.mark.process
+
 LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 #: What a process that has only listed tools must not have loaded.
 HEAVY = (

@@ -13,6 +13,8 @@ import pytest
 from recollectum import Recollectum
 from tests.doors.http.served import Served
 
+pytestmark = pytest.mark.process
+
 ADD = {"content": "Ada drinks tea"}
 
 

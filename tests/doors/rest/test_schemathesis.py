@@ -9,6 +9,8 @@ import pytest
 
 from tests.doors.http.served import serving
 
+pytestmark = pytest.mark.process
+
 EXAMPLES = 8
 SEED = 7
 

@@ -16,7 +16,7 @@ from recollectum.storage.tables.learning.runs import ConsolidationRun
 from recollectum.upkeep.rounds.status import list_rounds
 from tests.doors.server.daemons import called, daemon, home, home_folder, two_hours_ago, until
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process]
 ALICE = "user:alice"
 
 

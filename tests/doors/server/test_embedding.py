@@ -17,7 +17,7 @@ from recollectum.models.embedding.shared import PATH, SharedEmbedder
 from recollectum.models.onnx import gte_small
 from tests.doors.server.daemons import PATIENCE_SECONDS, daemon, home, home_folder
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process]
 LOCAL = {"RECOLLECTUM_EMBEDDING__PROVIDER": "local"}
 TEXTS = ["The apples in the garden are ripe.", "", "a lone surrogate \ud800 here", "x" * 100_000, "naïve café 东京"]
 

@@ -13,7 +13,7 @@ from tests.doors.cli.calls import refused
 from tests.doors.mcp.stdio_requests import ENVELOPE, HELLO, request, talk
 from tests.doors.server.daemons import daemon, home, home_folder
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process]
 SENTENCE = "there is no user 'adda' in this home; add it first"
 #: No answer over HTTP repeats what was sent.
 WITHOUT_THE_NAME = "there is no user … in this home; add it first"

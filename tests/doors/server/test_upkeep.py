@@ -9,7 +9,7 @@ from recollectum.upkeep.rounds.status import list_rounds
 from tests.doors.server.daemons import Running, daemon, home, until
 from tests.vault.transcript_files import append, lines, said
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.process]
 ALICE = "user:alice"
 
 

@@ -13,6 +13,8 @@ from recollectum.home.paths import Home
 from tests.crashes.programs import hear, kill, start, tell
 from tests.home.credentials.stores import CANARY, files_with, open_store, token
 
+pytestmark = pytest.mark.process
+
 PROGRAM = "tests.home.credentials.programs"
 KILLS = 4
 

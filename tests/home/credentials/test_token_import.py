@@ -15,6 +15,8 @@ from recollectum.home.paths import Home
 from tests.home.credentials.stores import CANARY, files_with, open_store
 from tests.home.credentials.test_crashes import dies_at
 
+pytestmark = pytest.mark.process
+
 OAUTH = CredentialKind.OAUTH
 ENDS = datetime(2027, 1, 1, tzinfo=UTC)
 SET = datetime(2025, 6, 1, 8, 30, tzinfo=UTC)

@@ -25,6 +25,8 @@ from tests.home.keys.keyrings import (
     WeakKeyring,
 )
 
+pytestmark = pytest.mark.process
+
 Use = Callable[[KeyringBackend], None]
 
 _HOME = "home_a"

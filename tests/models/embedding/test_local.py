@@ -19,6 +19,8 @@ from recollectum.models.embedding.local import LocalEmbedder, runs
 from recollectum.models.embedding.port import Vectors
 from recollectum.models.onnx import gte_small
 
+pytestmark = pytest.mark.process
+
 TEXTS = [
     "",
     " ",

@@ -19,6 +19,8 @@ from recollectum.models.language.port import LanguageModel
 from recollectum.models.registry.language import open_language_model
 from recollectum.settings.model import LanguageModelSettings
 
+pytestmark = pytest.mark.process
+
 SETTINGS = LanguageModelSettings(provider="local", window_tokens=1024, retries=0)
 SCHEMA: Mapping[str, Json] = {
     "type": "object",

@@ -21,6 +21,8 @@ from recollectum.settings.model import LanguageModelSettings
 from recollectum.testing import ScriptedModel
 from tests.models import serving
 
+pytestmark = pytest.mark.process
+
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 ONE = CallCost(tokens=10, micros=50)
 PROMPT = Prompt(turns=(Turn(role=Role.USER, text="hello"),))

@@ -14,6 +14,8 @@ from recollectum.models.embedding.port import Embedder, Wrapper
 from recollectum.models.registry.embedding import open_embedder
 from recollectum.settings.model import EmbeddingSettings
 
+pytestmark = pytest.mark.process
+
 ENVIRON = {"OPENAI_API_KEY": "open-1", "GEMINI_API_KEY": "gem-1", "ONE": "1", "TWO": "2"}
 
 

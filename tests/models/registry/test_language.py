@@ -20,6 +20,8 @@ from recollectum.settings.model import LanguageModelSettings
 from recollectum.testing import ScriptedModel
 from tests.models import serving
 
+pytestmark = pytest.mark.process
+
 KEYS = {name: "k-1" for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY")}
 PROMPT = Prompt(turns=(Turn(role=Role.USER, text="hello"),))
 TOOLS = tuple(

@@ -18,6 +18,8 @@ from tests.crashes.programs import run
 from tests.matrix.homes import Turning
 from tests.recall.homes import beside, change, opened, rows, scripted
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.feature("G11")
 def test_what_was_just_written_is_found_by_meaning(place: Path) -> None:

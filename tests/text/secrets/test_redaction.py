@@ -7,6 +7,8 @@ import pytest
 from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
 from recollectum.text.secrets.redaction import Secret, redact, redact_value
 
+pytestmark = pytest.mark.process
+
 _KINDS = (*FORMED, *NAMED)
 
 

@@ -11,6 +11,8 @@ from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
 from tests.crashes.programs import hear, kill, run, start
 from tests.matrix.homes import Turning, open_home
 
+pytestmark = pytest.mark.process
+
 _PROGRAM = "tests.vault.merging_program"
 #: How many statements of a transaction change something.
 _STATEMENTS = {"merge": 7, "unmerge": 4}

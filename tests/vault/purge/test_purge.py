@@ -20,6 +20,8 @@ from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run
 
+pytestmark = pytest.mark.process
+
 _SECRET = "wqzkvbtrnx"
 _KEPT = "mnbvcxzqwr"
 

@@ -8,6 +8,8 @@ from recollectum import Recollectum
 from tests.crashes.programs import finish, hear, kill, start
 from tests.vault.transcript_files import append, kept, remarks, said
 
+pytestmark = pytest.mark.process
+
 _PROGRAM = "tests.vault.transcript_program"
 #: Each about a third of what is stored at once, so that a sync takes several transactions.
 _LONG = "x" * 90_000

@@ -10,6 +10,8 @@ from recollectum.home.paths import Home, home_root
 from tests.doors.cli.benchmark.labelled_sets import UNITS, Line, write_set
 from tests.doors.cli.calls import ok, refused
 
+pytestmark = pytest.mark.process
+
 #: Of three questions one is answered, one is not, and of one half the gold is found, at the first place.
 HALF = 1 / (1 + 1 / math.log2(3))
 EXPECTED = {

@@ -9,7 +9,7 @@ import pytest
 
 from tests.doors.cli.calls import PROGRAM, call, ok, refused
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 PIPED = ("chat", "--model", "scripted")
 

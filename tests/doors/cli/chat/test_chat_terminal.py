@@ -8,7 +8,7 @@ import pytest
 from tests.doors.cli.calls import ok
 from tests.doors.cli.terminals import Terminal
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 class Watching(Terminal):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.doors.cli.calls import Answer, call, ok, refused
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 FILES = {
     "claude-code": (".claude.json", ".claude/settings.json"),

@@ -9,6 +9,8 @@ import pytest
 
 from tests.doors.cli.calls import PROGRAM, call, ok, refused, spawn
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     ("line", "begins", "ends"),

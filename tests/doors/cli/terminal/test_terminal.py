@@ -8,6 +8,8 @@ import pytest
 from tests.doors.cli.calls import PROGRAM, ok, refused
 from tests.doors.cli.terminals import Terminal
 
+pytestmark = pytest.mark.process
+
 
 def new_session() -> str:
     return ok("sessions", "add", "user", "hello", "--json").json["message"]["session_id"]

@@ -10,7 +10,7 @@ from tests.doors.cli.calls import call, ok, refused
 from tests.doors.cli.terminals import Terminal
 from tools.demo import search
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 def forgotten(days: int) -> str:

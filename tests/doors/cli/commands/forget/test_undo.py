@@ -8,7 +8,7 @@ from recollectum import Recollectum
 from tests.doors.cli.calls import call, ok, refused
 from tests.doors.cli.terminals import Terminal
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 def contents() -> list[str]:

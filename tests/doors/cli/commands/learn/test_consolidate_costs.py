@@ -20,7 +20,7 @@ PRICED = {
 MUCH = {**PRICED, "RECOLLECTUM_LANGUAGE_MODEL__MONEY_PER_DAY": "0.0001"}
 REFUSED = "failed: language_model.money_per_day is 0.0001 EUR"
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 @pytest.fixture

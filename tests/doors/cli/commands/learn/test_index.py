@@ -6,7 +6,7 @@ from tests.doors.cli.calls import call, ok, refused
 from tests.doors.cli.generations import add_previous_generation
 from tests.doors.cli.terminals import Terminal
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 @pytest.fixture

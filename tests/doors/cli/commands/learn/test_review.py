@@ -6,7 +6,7 @@ from tests.doors.cli.calls import call, ok, refused
 
 ALLERGY = "I am allergic to peanuts."
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 def say(text: str = ALLERGY) -> str:

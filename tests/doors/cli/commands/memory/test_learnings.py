@@ -6,7 +6,7 @@ import pytest
 
 from tests.doors.cli.calls import ok, refused
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 @pytest.mark.feature("G14")

@@ -7,7 +7,7 @@ import pytest
 from recollectum import Recollectum
 from tests.doors.cli.calls import call, ok, refused
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 @pytest.mark.feature("A9")

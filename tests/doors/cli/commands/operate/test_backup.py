@@ -10,6 +10,8 @@ from recollectum.home.paths import Home, home_root
 from recollectum.storage.sqlite.files import HomeFiles
 from tests.doors.cli.calls import call, ok, refused, spawn
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def remembered(home: None) -> str:

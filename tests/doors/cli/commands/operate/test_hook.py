@@ -7,7 +7,7 @@ import pytest
 from tests.doors.cli.calls import call, ok, spawn
 from tests.doors.hook.calls import event, no_attendant_left
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 def test_it_answers_like_the_one_that_agents_call() -> None:

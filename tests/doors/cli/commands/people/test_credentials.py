@@ -12,6 +12,8 @@ from tests.doors.cli.calls import Answer, call, ok, refused, spawn
 from tests.doors.cli.terminals import Terminal
 from tests.home.credentials.stores import CANARY, files_with
 
+pytestmark = pytest.mark.process
+
 TOKEN = {
     "access_token": CANARY,
     "refresh_token": f"r-{CANARY}",

@@ -4,6 +4,8 @@ import pytest
 
 from tests.doors.cli.calls import ok, refused
 
+pytestmark = pytest.mark.process
+
 
 def test_a_key_has_scopes_and_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     ok("remember", "ada likes tea")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.doors.cli.calls import call, ok, refused
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 @pytest.mark.feature("A14")

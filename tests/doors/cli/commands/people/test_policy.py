@@ -7,7 +7,7 @@ import pytest
 
 from tests.doors.cli.calls import call, ok, refused
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 def write(name: str, text: str) -> Path:

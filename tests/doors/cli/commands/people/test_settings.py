@@ -8,6 +8,8 @@ import pytest
 
 from tests.doors.cli.calls import ok, refused
 
+pytestmark = pytest.mark.process
+
 
 def home() -> Path:
     return Path(os.environ["RECOLLECTUM_HOME"])

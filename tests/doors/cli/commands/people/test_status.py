@@ -8,6 +8,8 @@ import pytest
 
 from tests.doors.cli.calls import call, ok, refused
 
+pytestmark = pytest.mark.process
+
 CODE = re.compile(r"^    ((?:[0-9A-Z]{4}-){8}[0-9A-Z])$", re.MULTILINE)
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.doors.cli.calls import ok, refused
 from tests.vault.transcript_files import append, lines, said
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
 
 
 @pytest.mark.feature("G13")

@@ -72,7 +72,8 @@ def asking(place: Path, limit: int = 10) -> Generator[Callable[[str, Rerankers |
         def ask(query: str, judges: Rerankers | None, head: int) -> RecallResult:
             runtime = vault._runtime  # pyright: ignore[reportPrivateUsage]
             rules = replace(runtime.settings, recall=replace(runtime.settings.recall, rerank_head=head))
-            return recall(replace(runtime, rerankers=judges, settings=rules), RecallRequest(query=query, limit=limit))
+            services = replace(runtime.home, rerankers=judges)
+            return recall(replace(runtime, home=services, settings=rules), RecallRequest(query=query, limit=limit))
 
         yield ask
 

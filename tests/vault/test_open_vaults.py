@@ -6,7 +6,9 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -16,6 +18,7 @@ from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.testing import ScriptedEmbedder, embedding_with
 from recollectum.vault.open_vaults import OpenVault, SessionCache
 
+T = TypeVar("T")
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("numpy")
@@ -27,9 +30,29 @@ OPEN = 10
 GROWTH_MIB = 24
 
 
-def alive(kind: type) -> int:
+#: What tests before this one in the same process have left behind; held, so that none of them gives its id to another.
+_older: list[object] = []
+
+
+@pytest.fixture(autouse=True)
+def only_new_ones() -> Iterator[None]:
+    """Count from what is alive when a test begins."""
     gc.collect()
-    return sum(isinstance(one, kind) for one in gc.get_objects())
+    _older[:] = [
+        one for one in gc.get_objects() if isinstance(one, OpenVault | VectorSearch | VectorMatrix | SessionCache)
+    ]
+    yield
+    _older.clear()
+
+
+def found(kind: type[T]) -> list[T]:
+    gc.collect()
+    known = {id(one) for one in _older}
+    return [one for one in gc.get_objects() if isinstance(one, kind) and id(one) not in known]
+
+
+def alive(kind: type[object]) -> int:
+    return len(found(kind))
 
 
 def resident_mib() -> float:
@@ -68,8 +91,7 @@ def test_the_vectors_of_open_vaults_take_a_bounded_number_of_bytes(tmp_path: Pat
     with embedding_with(ScriptedEmbedder()), Recollectum(tmp_path, settings=settings) as home:
         for number in range(30):
             touch(home, f"person{number}")
-        gc.collect()
-        held = sum(one.held_bytes for one in gc.get_objects() if isinstance(one, VectorMatrix))
+        held = sum(one.held_bytes for one in found(VectorMatrix))
         assert 0 < held <= 2**20
         assert alive(VectorMatrix) > 1
         touch(home, "person0")
@@ -80,7 +102,7 @@ def test_the_vault_in_use_stays_open_however_large_it_is(tmp_path: Path) -> None
     settings = {"encryption": "off", "storage.open_vaults_mib": 1}
     with embedding_with(embedder), Recollectum(tmp_path, settings=settings) as home:
         touch(home, "ann")
-        assert [one.held_bytes > 2**20 for one in gc.get_objects() if isinstance(one, VectorMatrix)] == [True]
+        assert [one.held_bytes > 2**20 for one in found(VectorMatrix)] == [True]
         home.vault("user:ann").recall("kettle")
         assert alive(VectorMatrix) == 1
         touch(home, "bob")

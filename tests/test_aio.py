@@ -12,6 +12,8 @@ from recollectum.vault.idempotency import Idempotency
 from tests.matrix.services import public_methods, reached
 from tools.aio import FILES, FOLDER, files
 
+pytestmark = pytest.mark.process
+
 KINDS = [kind for _, kinds in FILES.values() for kind in kinds]
 #: For servers, which call it from a thread already.
 WITHOUT_TWIN = {Idempotency}

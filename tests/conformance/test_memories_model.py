@@ -15,6 +15,8 @@ from recollectum.vault.vault import Vault
 from tests.conformance.memory_model import ACTIVE, ARCHIVED, DELETED, LIVE, Model, Record, Unsettled
 from tests.matrix.homes import Turning, open_home, quick_folder
 
+pytestmark = pytest.mark.slow
+
 CONTENTS = st.sampled_from(["alpha one", "Alpha one!", "beta one", "gamma one"])
 KEYS = st.sampled_from(["k_one", None, "k_one", "k_two"])
 TTLS = st.none() | st.sampled_from([timedelta(hours=1), timedelta(days=3), timedelta(days=40)])

@@ -6,6 +6,8 @@ import pytest
 
 from tests.crashes.power import cut_power, record
 
+pytestmark = pytest.mark.slow
+
 _SEED = 20261115
 _KEY = bytes(range(32))
 

@@ -13,6 +13,8 @@ from recollectum.testing import ScriptedModel
 from recollectum.text.tokens import counter_for
 from tests.distil.said import AT, every_sentence, memory, message, said
 
+pytestmark = pytest.mark.slow
+
 FACTS = ["I live in Oslo near the harbour.", "I love green tea with lemon.", "My sister lives in Madrid."]
 NOTES = "I prefer short answers.\n\nI never eat pork."
 

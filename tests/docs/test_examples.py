@@ -6,6 +6,8 @@ import pytest
 
 from tests.docs.pages import ROOT, Block, blocks
 
+pytestmark = pytest.mark.process
+
 RUN = "python"
 COMPILE = "python no-run"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.home.small_disk import run_on_small_disk
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 _ROOT = Path(__file__).parents[2]
 

@@ -18,6 +18,8 @@ from tests.crashes.ledger import Seen, look
 from tests.crashes.standing import standing
 from tests.faults.sentences import CANARY, assert_sentence
 
+pytestmark = pytest.mark.slow
+
 _KEY = bytes(range(32))
 _PAGE = 4096
 _FLIPS = 200

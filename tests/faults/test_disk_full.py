@@ -17,7 +17,7 @@ from tests.faults.filling import LAYER, filling_layer
 from tests.faults.sentences import assert_sentence
 from tests.home.small_disk import run_on_small_disk
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 _KEY = bytes(range(32))
 _ROOT = Path(__file__).parents[2]

@@ -22,6 +22,8 @@ from tests.crashes.homes import file_of
 from tests.matrix.homes import quick_folder
 from tests.upkeep.homes import ANN, fill
 
+pytestmark = pytest.mark.slow
+
 _OLD = time.time() - 7200
 
 

@@ -14,7 +14,7 @@ from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run, start
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 # Without vowels, so that stemming leaves them alone; the ends differ, because the index shares beginnings.
 _FORGOTTEN = ("wqzkvbtrnx", "hjkzpqwvbm", "xcvrtplkmw")

@@ -21,6 +21,8 @@ from recollectum.storage.sqlite.connection import connect
 from tests.crashes.homes import vault_files
 from tests.faults.sentences import CANARY, assert_sentence
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

@@ -8,6 +8,8 @@ import pytest
 
 from recollectum import Recollectum
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("encryption", ["auto", "off"])
 def test_files_are_0600_and_folders_0700_while_a_vault_is_written(tmp_path: Path, encryption: str) -> None:

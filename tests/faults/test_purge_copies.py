@@ -21,7 +21,7 @@ from tests.crashes.homes import file_of
 from tests.crashes.programs import run
 from tests.upkeep.homes import opening
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 _SECRET = "wqzkvbtrnx"
 _KEPT = "mnbvcxzqwr"

@@ -16,7 +16,7 @@ from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.crashes.programs import run
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 _SECRET = "wqzkvbtrnx"
 _KEPT = "mnbvcxzqwr"

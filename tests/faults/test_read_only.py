@@ -12,7 +12,7 @@ import pytest
 from recollectum import Recollectum
 from tests.crashes.programs import run
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 _NOBODY = 65534
 

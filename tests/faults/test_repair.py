@@ -14,6 +14,8 @@ from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, fill
 
+pytestmark = pytest.mark.slow
+
 _PAGE = 4096
 _OWNER = Owner.parse(ANN)
 

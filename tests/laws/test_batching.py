@@ -16,6 +16,8 @@ from recollectum.models.embedding.inputs import weigh_text
 from recollectum.models.embedding.port import Vectors
 from tests.models.hashing import HashingEmbedder
 
+pytestmark = pytest.mark.slow
+
 _TEXTS = st.lists(st.text(max_size=60), max_size=40)
 
 

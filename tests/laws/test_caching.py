@@ -14,6 +14,8 @@ from recollectum.models.embedding.port import Vectors
 from recollectum.models.embedding.vectors import decode, encode
 from tests.models.hashing import HashingEmbedder, identity
 
+pytestmark = pytest.mark.slow
+
 _TEXTS = st.lists(st.text(max_size=8), min_size=1, max_size=12)
 _PURPOSES = st.sampled_from(Purpose)
 

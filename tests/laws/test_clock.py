@@ -13,6 +13,8 @@ from recollectum.policy.clock import TRIAL, ClockState, accept, observe
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, copy_home, open_home, quick_folder, walk
 
+pytestmark = pytest.mark.slow
+
 LEAP = timedelta(days=45)
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

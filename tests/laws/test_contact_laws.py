@@ -4,6 +4,7 @@ import unicodedata
 from datetime import timedelta
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from recollectum.text.contacts.statements import find_mentions
 from recollectum.vault.contacts.linkage import ContactStatement
 from recollectum.vault.contacts.service import TRUSTED_LEVELS, resolve_contact
 from tests.matrix.homes import START
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("Anna", "Bea", "Anna Berg", "Cleo")
 RELATIONS = ("girlfriend", "mother", "boss", "partner", "dentist")

@@ -16,6 +16,8 @@ from recollectum.domain.trust import Trust
 from recollectum.text.tokens import TokenCounter, counter_for
 from tests.context.histories import AT, histories
 
+pytestmark = pytest.mark.slow
+
 MARK = "a1b2c3d4e5f60718"
 #: The night's run asks for 10,000.
 EXAMPLES = int(os.environ.get("RECOLLECTUM_CONTEXT_EXAMPLES", "300"))

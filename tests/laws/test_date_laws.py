@@ -12,6 +12,8 @@ from recollectum.text.time.event_references import event_references
 from recollectum.text.time.ranges import TimeRange, overlap, time_ranges
 from recollectum.text.time.words import vocabulary
 
+pytestmark = pytest.mark.slow
+
 #: Words of time in any order make more of the forms than any text would by chance.
 WORDS = st.sampled_from(
     [

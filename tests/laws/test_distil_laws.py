@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from recollectum.models.language.port import LanguageModel
 from recollectum.testing import ScriptedModel
 from tests.distil.model.test_choices import SmallModel, offered, picked
 from tests.distil.said import answer, answers, every_sentence, memory, message, shown
+
+pytestmark = pytest.mark.slow
 
 PHRASES = st.sampled_from(
     [

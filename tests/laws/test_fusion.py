@@ -18,6 +18,8 @@ from recollectum.recall.scoring import (
     order_by_recency,
 )
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 # Eighths are exact, so that two sums which are equal on paper are equal here.
 _COSINES = st.integers(-8, 8).map(lambda eighths: eighths / 8)
 _SCORES = st.integers(0, 160).map(lambda eighths: eighths / 8)

@@ -29,6 +29,8 @@ from recollectum.vault.learnings.merge import is_same_learning
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
+pytestmark = pytest.mark.slow
+
 _AGENTS = count()
 _DAY = date(2026, 11, 15)
 _VOCABULARY = """

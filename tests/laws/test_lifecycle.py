@@ -22,6 +22,8 @@ from recollectum.vault.retention.lifecycle import DueMove
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, copy_home, open_home, quick_folder
 
+pytestmark = pytest.mark.slow
+
 DAY = timedelta(days=1)
 OWNER = "user:alice"
 TIMES = st.integers(-100, 100).map(lambda hours: START + timedelta(hours=hours))

@@ -3,11 +3,14 @@
 import re
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollectum.text.ignore import IgnoreRules
 from recollectum.text.markdown import blocks, sections
+
+pytestmark = pytest.mark.slow
 
 LINES = st.sampled_from(
     [

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
+pytestmark = pytest.mark.slow
+
 LINES = st.sampled_from(
     ["# A", "## B", "- item", "```", "| a | b |", "---", "", "  ", "日本語", "rain on the plain", "\ufeff", "\x85"]
 )

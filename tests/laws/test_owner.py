@@ -14,6 +14,8 @@ from recollectum.domain.errors import Conflict, InvalidInput, RecollectumError
 from recollectum.domain.ids import check_name
 from tests.matrix.homes import Turning, open_home, quick_folder
 
+pytestmark = pytest.mark.slow
+
 #: Characters that have broken out of a name before: separators, dots, controls, bidi, joiners, forms of one letter.
 ODD = st.sampled_from([*"/\\:.%~ \0\n\u202e\u200d\ufeff\u0301", "..", "é", "e\u0301", "Å", "\u212b", "ß", "ﬁ", "İ"])
 LETTERS = st.sampled_from([*"abeiopABEz019-_", *"абеіор", *"αβειορ", *"ａｂｅ", "日", "한"])

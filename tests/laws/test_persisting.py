@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from recollectum.domain.message import Role
 from recollectum.domain.models.language_model import Piece, Prompt, Reply, Turn
 from recollectum.models.limits.retry import RetryClock, RetryingModel, RetryPolicy
 from recollectum.testing import ScriptedModel
+
+pytestmark = pytest.mark.slow
 
 PROMPT = Prompt(turns=(Turn(role=Role.USER, text="hello"),))
 _PASSING = st.one_of(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from recollectum.policy.rules.decisions import ToolRequest, decide
 from recollectum.policy.rules.matching import Ruleset, build_ruleset
 from recollectum.policy.rules.model import Place, Rule, RuleFile, RuleScope, Tier, Verdict
 from recollectum.policy.rules.shell_commands import UnclearCommand, parse_command
+
+pytestmark = pytest.mark.slow
 
 _TOOLS = st.sampled_from(("read", "write", "r*", "*", "git__*", "shell"))
 _REACHES = st.builds(

@@ -14,6 +14,8 @@ from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 
+pytestmark = pytest.mark.slow
+
 ANY = st.characters() | st.characters(categories=["Cs"])
 HARD = st.sampled_from(
     [

@@ -11,6 +11,8 @@ from recollectum.domain.models.embedder import Purpose
 from recollectum.models.limits.retry import RetryClock, RetryingEmbedder, RetryPolicy, backoff_seconds
 from tests.models.hashing import HashingEmbedder
 
+pytestmark = pytest.mark.slow
+
 _SECONDS = st.floats(0, 100)
 _PASSING = st.one_of(
     st.builds(ModelTimeout, st.just("late")),

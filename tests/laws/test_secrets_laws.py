@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bench.redaction_examples import FORMED, NAMED, examples
 from recollectum.text.secrets.redaction import redact
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 _TELLING = (
     *("password=", "password is ", "token: '", "'", '"', "Bearer ", "://u:", "@h", "AKIA", "sk-", "eyJ", "\\n", " "),

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.session import SessionKey, SessionKind
 
+pytestmark = pytest.mark.slow
+
 #: The words and signs of the grammar itself are the likeliest to be mistaken inside a part.
 WORDS = st.sampled_from(
     ["main", "direct", "group", "topic", "agent", "hook", "cron", "%", "%3A", "%25", ":", "::", "%3a"]

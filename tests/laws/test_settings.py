@@ -17,6 +17,8 @@ from recollectum.settings.migrate import migrate
 from recollectum.settings.registry import Setting, all_settings
 from recollectum.settings.spec import Value
 
+pytestmark = pytest.mark.slow
+
 names = st.text("abcxyzäßé日-_ ", min_size=1, max_size=8).map(lambda name: name.replace(" ", "")).filter(bool)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from recollectum.home.paths import Home
 from recollectum.models.language.costs import Prices, estimate_cost, input_tokens, largest_cost
 from recollectum.models.limits.budget import BudgetedModel, DailyBudget, DailyLimits, SpendingAccount, Spent
 from recollectum.testing import ScriptedModel
+
+pytestmark = pytest.mark.slow
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 PROMPT = Prompt(turns=(Turn(role=Role.USER, text="a question"),), max_output_tokens=40)

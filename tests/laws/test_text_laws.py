@@ -15,6 +15,8 @@ from recollectum.text.terms.words import analyse, contracted, spellings
 from recollectum.text.tokens import estimate
 from tests.text.terms.full_text import FullText
 
+pytestmark = pytest.mark.slow
+
 ANY = st.characters() | st.characters(categories=["Cs"])
 #: Plain strings rarely hit the hard places, so these are drawn on purpose.
 HARD = st.sampled_from(

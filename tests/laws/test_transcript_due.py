@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from recollectum.vault.transcripts.watch import PendingData, ReadThresholds, is_read_due
 
+pytestmark = pytest.mark.slow
+
 COUNTS = st.integers(0, 10**7)
 SECONDS = st.floats(0, 10**4)
 WAITINGS = st.builds(PendingData, bytes=COUNTS, lines=COUNTS, rested_seconds=SECONDS)

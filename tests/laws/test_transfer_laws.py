@@ -14,6 +14,8 @@ from recollectum.domain.session import Session
 from recollectum.transfer import gemini, jsonl
 from tests.transfer.conversations import IDS, conversations, objects, texts, values
 
+pytestmark = pytest.mark.slow
+
 Conversation = tuple[Session, tuple[Message, ...]]
 
 

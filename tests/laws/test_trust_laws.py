@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from recollectum.domain.trust import Trust, least_trusted
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home, quick_folder
+
+pytestmark = pytest.mark.slow
 
 ROLES = st.sampled_from(["user", "assistant", "tool", "system"])
 TRUST = {"user": Trust.OWNER, "assistant": Trust.ASSISTANT, "tool": Trust.TOOL, "system": Trust.UNKNOWN}

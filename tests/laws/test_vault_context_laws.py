@@ -14,6 +14,8 @@ from recollectum.vault.intake.new_message import NewMessage
 from tests.context.histories import histories
 from tests.matrix.homes import Turning, open_home, quick_folder
 
+pytestmark = pytest.mark.slow
+
 MARK = "a1b2c3d4e5f60718"
 WORDS = st.sampled_from(
     ["we took the train to Lyon", "Grace keeps bees", f"</recalled-{MARK}>", "日本 😀 x", "I moved in March " * 40]

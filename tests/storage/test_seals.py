@@ -22,6 +22,8 @@ from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home
 from tests.upkeep.homes import ANN, fill, said
 
+pytestmark = pytest.mark.process
+
 _COUNT = "SELECT count(*) FROM {}"
 _DIGESTS = "SELECT hex(digest) FROM seals WHERE source = 'memories'"
 

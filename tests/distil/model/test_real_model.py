@@ -17,6 +17,8 @@ from recollectum.models.registry.language import open_language_model
 from recollectum.settings.model import LanguageModelSettings
 from tests.distil.said import said
 
+pytestmark = pytest.mark.slow
+
 _SETTINGS = LanguageModelSettings(
     provider="local", window_tokens=2048, max_output_tokens=300, retries=0, threads=2, timeout_seconds=300
 )

@@ -15,6 +15,8 @@ from recollectum.doors.mcp.protocol_versions import ProtocolError
 from tests.doors.mcp.every_tool import text_of
 from tests.doors.mcp.served import MODES, over_stdio, run
 
+pytestmark = pytest.mark.process
+
 SECRET = "the plan for the surprise party"
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("remember", {}),

@@ -17,6 +17,8 @@ from recollectum.settings.model import LanguageModelSettings
 from tests.models import serving
 from tests.models.serving import Asked, Server, in_order
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = LanguageModelSettings(provider="openai", model="m-1", retries=0)
 ENVIRON = {"OPENAI_API_KEY": "open-1"}
 HELLO = Prompt(turns=(Turn(role=Role.USER, text="hello"),), system="Be brief.")

@@ -21,6 +21,8 @@ from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 from tests.matrix.homes import START, Turning
 
+pytestmark = pytest.mark.slow
+
 _DIMENSIONS, _SIZE, _SCANNED = 64, 5000, 1000
 
 

@@ -22,6 +22,8 @@ from recollectum.storage.tables.index import generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 from tests.matrix.homes import START, Turning, quick_folder
 
+pytestmark = pytest.mark.slow
+
 _DIMENSIONS = 384
 
 

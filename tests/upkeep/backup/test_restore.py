@@ -18,6 +18,8 @@ from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, BEN, filled, opening, said
 
+pytestmark = pytest.mark.process
+
 LATER = "said after the backup"
 
 

@@ -9,6 +9,8 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.errors import Denied, InvalidInput, NotFound
 
+pytestmark = pytest.mark.process
+
 START = datetime(2026, 11, 15, tzinfo=UTC)
 
 

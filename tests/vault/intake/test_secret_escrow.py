@@ -16,6 +16,8 @@ from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
 
+pytestmark = pytest.mark.process
+
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 

@@ -8,6 +8,8 @@ import pytest
 from recollectum import Recollectum
 from recollectum.doors.cli.main import main
 
+pytestmark = pytest.mark.process
+
 _SECRET = "wqzkvbtrnx"
 
 

@@ -12,6 +12,8 @@ from recollectum import Recollectum
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 
+pytestmark = pytest.mark.process
+
 _SETTINGS = {"encryption": "off", "storage.reserve_mib": 0}
 _TALKS = st.lists(st.lists(st.text("abc ü", min_size=1, max_size=12), max_size=4), min_size=1, max_size=4)
 

@@ -10,6 +10,8 @@ from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 
+pytestmark = pytest.mark.process
+
 HOUR = timedelta(hours=1)
 
 

@@ -14,6 +14,8 @@ from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning
 from tests.vault.scripted_homes import echoing, home_with
 
+pytestmark = pytest.mark.process
+
 DAY = timedelta(days=1)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.vault.undo.test_undo import shown
+
+pytestmark = pytest.mark.process
 
 TEXTS = ("I drink tea", "I drink coffee", "I live in Oslo", "I live in Rome")
 KEYS = (None, "drink", "home")

@@ -7,6 +7,8 @@ from recollectum.domain.models.language_model import Prompt
 from recollectum.testing import ScriptedModel
 from tests.doors.cli.chat.agents import agent_with, own_vault
 
+pytestmark = pytest.mark.slow
+
 FACTS = ["Grace lives in Lyon", "I am allergic to peanuts", "My sister is called Hedy"]
 
 

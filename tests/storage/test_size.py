@@ -10,7 +10,7 @@ from recollectum.testing import ScriptedEmbedder
 pytestmark = pytest.mark.slow
 
 _ITEMS = 1000
-#: A short memory with its vector, its words, its event and its cache; the issue of the rooms asks for at most this.
+#: A short memory with its vector, its words, its event and its place in the cache.
 _BYTES_AN_ITEM = 2200
 
 

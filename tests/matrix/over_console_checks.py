@@ -11,8 +11,7 @@ from tests.matrix.over_http_server import Answer, Server, routes, serving
 from tests.matrix.over_http_world import TOKEN, ids, seen
 from tests.matrix.world import COMMON, OWNERS
 
-_CSRF = re.compile(r'name="csrf" value="([^"]+)"')
-_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 #: Signing out ends what the others need; the rest is how one came in.
 _NOT_ASKED = ("/login", "/console/logout", "/static")
 
@@ -22,14 +21,14 @@ def check_console(folder: Path) -> Iterator[str]:
     with serving(folder) as server:
         others = [owner for owner in OWNERS if owner != "user:bob"]
         before = {owner: contents(server.home, owner) for owner in others}
-        cookie = _signed_in(server, "bob")
-        form = _CSRF.search(server.send("GET", "/", None, cookie).text)
-        if form is None or "user:bob" not in {one for one, _ in seen(_page(server, "/console/memories", cookie).text)}:
+        cookie = sign_in(server, "bob")
+        if "user:bob" not in {one for one, _ in seen(_page(server, "/console/memories", cookie).text)}:
             yield "bob does not see his own pages"
             return
+        csrf = csrf_of(server, cookie)
         for route, module in routes(server.app):
             if module.startswith(CONSOLE) and not route.partition(" ")[2].startswith(_NOT_ASKED):
-                yield from _at(server, route, cookie, form[1])
+                yield from _at(server, route, cookie, csrf)
         if before != {owner: contents(server.home, owner) for owner in others}:
             yield "a form of bob's changed another vault"
         for stale in ({"Cookie": "recollectum_session=x"}, {}):
@@ -48,12 +47,19 @@ def _at(server: Server, route: str, cookie: dict[str, str], csrf: str) -> Iterat
             yield f"bob: {route} answered {answer.status} and showed {foreign} or ids of alice's"
 
 
-def _signed_in(server: Server, name: str) -> dict[str, str]:
+def sign_in(server: Server, name: str) -> dict[str, str]:
+    """The cookie of a person who opened a link."""
     made = server.send("POST", "/login/links", {"user": name}, {"Authorization": f"Bearer {TOKEN}"})
     link = re.search(r"link=([\w-]+)", made.text)
     assert link, "no link was made"
-    entered = server.send("POST", "/login", urlencode({"link": link[1]}).encode(), _FORM)
+    entered = server.send("POST", "/login", urlencode({"link": link[1]}).encode(), FORM)
     return {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+
+
+def csrf_of(server: Server, cookie: dict[str, str]) -> str:
+    """The token that forms of this session carry."""
+    desk = server.app.state.console_desk
+    return desk.find(cookie["Cookie"].partition("=")[2]).csrf
 
 
 def _page(server: Server, path: str, cookie: dict[str, str]) -> Answer:
@@ -80,7 +86,7 @@ def _asked(server: Server, method: str, path: str, cookie: dict[str, str], csrf:
     if method == "GET":
         return _page(server, path, cookie)
     fields = {"csrf": csrf, "owner": "user:alice", "content": "changed", "version": "1", "confirm": "yes"}
-    return server.send(method, path, urlencode(fields).encode(), {**_FORM, **cookie})
+    return server.send(method, path, urlencode(fields).encode(), {**FORM, **cookie})
 
 
 CONSOLE_CHECKS: dict[str, Check] = {"console": check_console}

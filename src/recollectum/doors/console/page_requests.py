@@ -73,12 +73,11 @@ class Visit:
         """A whole page of the console."""
         if self.signed.notice:
             self.desk.leave_notice(self.cookie, "")
-        waiting = len(self.vault.admin.review.page(limit=_MOST_WAITING))
         frame = {
             "person": self.signed.person.name,
             "owner": str(self.vault.owner),
             "owners": [str(one) for one in self.recollectum.owners()],
-            "waiting": f"{waiting}+" if waiting == _MOST_WAITING else waiting,
+            "waiting": self._waiting(),
             "notice": self.signed.notice,
             "csrf": self.signed.csrf,
             "back": _here(self.request),
@@ -87,6 +86,15 @@ class Visit:
             "root": ROOT,
         }
         return render(template, {**frame, **values}, status=status)
+
+    def _waiting(self) -> str:
+        """How many proposals wait, for the navigation; empty for a person who may not see them."""
+        try:
+            waiting = len(self.vault.admin.review.page(limit=_MOST_WAITING))
+        except Denied:
+            # The page is about something else, and this person may see that.
+            return ""
+        return f"{waiting}+" if waiting == _MOST_WAITING else str(waiting or "")
 
     def part(self, template: str, values: Mapping[str, object]) -> HTMLResponse:
         """A piece of a page, for the script that asks as one types."""

@@ -101,9 +101,12 @@ def privacy(visit: CurrentVisit) -> Response:
 
 @router.get(PLACE + "/export")
 def export(visit: CurrentVisit) -> Response:
-    """Everything, as a file."""
+    """Everything, as a file; refused as a whole, before its first line, when a rule denies a part of it."""
+    vault = visit.vault
+    for first_read in (vault.memories.page, vault.sessions.page, vault.admin.events.page):
+        first_read(limit=1)
     headers = {"content-disposition": f'attachment; filename="recollectum-{visit.signed.person.name}.jsonl"'}
-    return StreamingResponse(export_lines(visit.vault), media_type="application/x-ndjson", headers=headers)
+    return StreamingResponse(export_lines(vault), media_type="application/x-ndjson", headers=headers)
 
 
 @router.post(PLACE + "/preview")

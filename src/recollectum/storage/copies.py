@@ -33,23 +33,23 @@ KEYS_COPY = KEYS_FILE
 
 
 def copy_name(vault_id: str) -> str:
-    """The name of the copy of a vault, or of the catalog, in the folder of a backup."""
+    """Return the file name of a vault's copy, or of the catalog's, in the folder of a backup."""
     return CATALOG_FILE if vault_id == CATALOG else name_in_backup(vault_id)
 
 
 def newest_schema(vault_id: str | None) -> int:
-    """The last schema step that this program knows, of vaults or of the catalog."""
+    """Return the number of the last schema step that this program ships, for vaults or for the catalog."""
     return shipped(VAULT if vault_id else CATALOG)[-1].number
 
 
 def entries_in(file: Path, key: bytes | None) -> list[VaultEntry]:
-    """The vaults that a copy of the catalog knows."""
+    """Return the vaults listed in a copy of the catalog."""
     with inspect_file(file, key) as copy:
         return copy.read(vaults.everything)
 
 
 def check_copy(file: Path, name: str, key: bytes | None, rows: Mapping[str, int]) -> None:
-    """Read every page and row of a copy, and compare its counts with those that were noted."""
+    """Read every page and row of a copy, and compare its row counts with the recorded ones."""
     with inspect_file(file, key) as copy:
         if faults := copy.faults():
             raise Damaged(f"{name} of the backup is damaged: {faults[0]}; use another backup")
@@ -58,12 +58,12 @@ def check_copy(file: Path, name: str, key: bytes | None, rows: Mapping[str, int]
 
 
 def upgrade_catalog(room: Path, key: bytes | None, settings: StorageSettings, clock: Clock) -> None:
-    """Bring the catalog in a folder of copies to this program's schema."""
+    """Migrate the catalog in a folder of copies to this program's schema."""
     SqliteEngine(Home(room), settings, clock).open_catalog(key).close()
 
 
 def upgrade_vault(room: Path, vault_id: str, key: bytes | None, settings: StorageSettings, clock: Clock) -> Owner:
-    """Bring a vault in a folder of copies to this program's schema; whose it is."""
+    """Migrate a vault in a folder of copies to this program's schema, and return its owner."""
     name = copy_name(vault_id)
     with inspect_file(room / name, key) as copy:
         owner = copy.owner()
@@ -74,6 +74,6 @@ def upgrade_vault(room: Path, vault_id: str, key: bytes | None, settings: Storag
 
 
 def row_counts(file: Path) -> dict[str, int]:
-    """How many rows each table of an unencrypted copy has."""
+    """Return how many rows each table of an unencrypted copy has."""
     with inspect_file(file, None) as copy:
         return copy.row_counts()

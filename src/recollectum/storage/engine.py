@@ -11,18 +11,18 @@ from recollectum.domain.access.owner import Owner
 from recollectum.storage.port import Database, Tx
 
 T = TypeVar("T")
-#: The kinds of databases, each with schema steps of its own; the catalog has its key under the same name.
+#: The kinds of databases. Each has its own schema steps; the catalog's key is stored under the same name.
 CATALOG = "catalog"
 VAULT = "vault"
 #: Called with the number of pages that were copied since the last call.
 Progress = Callable[[int], None]
-#: Ends a write mark that is so young that what was written may not be visible yet.
+#: The last character of a write mark that is so recent that its write may not be visible yet.
 UNSETTLED = "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultPlace:
-    """Where a vault is, in words for people, how many bytes it takes, and when it was last written."""
+    """The location of a vault in words for people, its size in bytes, and the time of its last write."""
 
     words: str
     bytes: int
@@ -31,105 +31,105 @@ class VaultPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalvageCounts:
-    """What became of the rows of one table."""
+    """The numbers of saved and lost rows of one table."""
 
     table: str
     saved: int
-    #: Rows that were there and cannot be read, or were read and cannot be right.
+    #: Rows that existed and cannot be read, or were read and cannot be right.
     lost: int
-    #: False where no index was left to count by: then at least so many were lost.
+    #: False when no index was left to count by; `lost` is then a lower bound.
     exact: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalvagedVault:
-    """What a repair made of a damaged vault."""
+    """The result of repairing a damaged vault."""
 
     tables: tuple[SalvageCounts, ...]
-    #: By table: rows that were read but belonged to one that is lost.
+    #: By table: rows that were read, but whose parent row is lost.
     dropped: Mapping[str, int]
-    #: Sessions that stand in for lost ones, so that their messages can still be read.
+    #: Sessions created in place of lost ones, so that their messages can still be read.
     stand_ins: int
-    #: Chunks of the index that were made again.
+    #: Chunks of the index that were rebuilt.
     pieces: int
-    #: The tables and ids of rows that were saved, but are not as they were written.
+    #: The tables and ids of rows that were saved, but differ from what was written.
     doubtful: tuple[str, ...]
-    #: Where the damaged vault is kept.
+    #: The path of the damaged vault, which is kept.
     evidence: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultCopy:
-    """A copy of one database in the folder of a backup, as it was made."""
+    """A copy of one database in the folder of a backup."""
 
-    #: From the folder, with forward slashes.
+    #: The path from the folder, with forward slashes.
     file: str
     schema: int
-    #: By table.
+    #: The number of rows by table.
     rows: Mapping[str, int]
 
 
 class Inspection(Protocol):
-    """A database that is opened to be looked at: nothing in it is changed or upgraded."""
+    """A database that is opened read-only; nothing in it is changed or migrated."""
 
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""
         ...
 
     def owner(self) -> str | None:
-        """Whose vault it says it is."""
+        """Return the owner that the vault names."""
         ...
 
     def faults(self) -> list[str]:
-        """What a reading of every page and row finds wrong."""
+        """Read every page and row, and return the faults."""
         ...
 
     def pending_steps(self) -> tuple[str, ...]:
-        """The schema steps that opening it would run."""
+        """Return the schema steps that opening the vault would run."""
         ...
 
     def row_counts(self) -> dict[str, int]:
-        """How many rows each table has, whatever its schema."""
+        """Return the number of rows of each table, whatever the schema."""
         ...
 
 
 class EngineUpkeep(Protocol):
-    """Copies, verifies, repairs and puts back the databases of one home."""
+    """Copies, verifies, repairs and restores the databases of one home."""
 
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy the catalog, which may be in use, into the folder of a backup."""
         ...
 
     def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
-        """Copy the wrapped keys of these vaults alone."""
+        """Copy the wrapped keys of these vaults and of no others."""
         ...
 
     def copy_vault(self, folder: Path, vault_id: str, key: bytes | None, progress: Progress) -> VaultCopy:
-        """Copy a vault, which may be in use, as it is at one moment."""
+        """Copy a snapshot of a vault, which may be in use."""
         ...
 
     def put_vault(self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None) -> None:
-        """Let a vault hold what a copy holds, in one transaction; a vault that is not there is made."""
+        """Replace the content of a vault by that of a copy, in one transaction; create a missing vault."""
         ...
 
     def in_the_way(self, names: Sequence[str]) -> list[Path]:
-        """What is in the home under the name of one of these copies."""
+        """Return the names in the home that these copies would overwrite."""
         ...
 
     def put_home(self, folder: Path, names: Sequence[str], now: datetime) -> list[Path]:
-        """Make the home of the copies in a folder, the catalog last; where what was there is kept."""
+        """Create the home from the copies in a folder, the catalog last; return where the previous files are kept."""
         ...
 
     def set_aside(self, vault_id: str, now: datetime) -> Path | None:
-        """Move a vault that cannot be read, or what is left of it, into the backups; where it is now."""
+        """Move a vault that cannot be read, or its remains, into the backups; return its new path."""
         ...
 
     def inspect(self, vault_id: str, key: bytes | None) -> AbstractContextManager[Inspection]:
-        """Look at one vault without changing it."""
+        """Open one vault for inspection, without changing it."""
         ...
 
     def base_faults(self, key: bytes | None) -> list[str]:
-        """What is wrong with the catalog and the wrapped keys, read to the last page."""
+        """Read the catalog and the wrapped keys to the last page, and return the faults."""
         ...
 
     def repair_vault(
@@ -143,16 +143,17 @@ class EngineUpkeep(Protocol):
     ) -> SalvagedVault:
         """Save every readable row of a damaged vault into a new one, and keep the old one as evidence.
 
-        `release` closes the vault here and says whether nobody else has it open; `rebuild` makes the index again.
+        `release` closes the vault in this process and returns whether no other process has it open; `rebuild` rebuilds
+        the index.
         """
         ...
 
     def long_logs(self, most: int) -> list[tuple[str, int]]:
-        """The name of each database whose write-ahead log has more than so many bytes, and how many."""
+        """Return the name and size of each database's write-ahead log that is larger than `most` bytes."""
         ...
 
     def names_of_others(self, vault_ids: Collection[str]) -> list[str]:
-        """How the names of the files of all other vaults begin, from the home: a search of the home leaves them out."""
+        """Return the prefixes, from the home, of all other vaults' file names; a search of the home skips them."""
         ...
 
 
@@ -161,56 +162,56 @@ class Engine(Protocol):
 
     @property
     def upkeep(self) -> EngineUpkeep:
-        """What copies, verifies and repairs."""
+        """Return the object that copies, verifies and repairs databases."""
         ...
 
     def is_made(self) -> bool:
-        """Whether there is a catalog; one whose creation was cut short is none."""
+        """Return whether the catalog exists; a half-created one does not count."""
         ...
 
     def with_room(self, opening: Callable[[], T]) -> T:
-        """What `opening` opens; on a full disk the reserve is given up for it."""
+        """Return the result of `opening`; on a full disk, free the reserve for it first."""
         ...
 
     def create_catalog(self, key: bytes | None) -> Database:
-        """A new catalog, or one whose creation was cut short; never a second one for vaults that have lost theirs."""
+        """Create the catalog, or finish one that was half created; refuse if vaults exist whose catalog is lost."""
         ...
 
     def open_catalog(self, key: bytes | None) -> Database:
-        """The catalog that is there, at this program's schema."""
+        """Return the existing catalog, at this program's schema."""
         ...
 
     def create_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> None:
-        """A new vault, which says itself whose it is."""
+        """Create a vault that records its owner."""
         ...
 
     def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> Database:
-        """A vault that must be there and be this owner's, at this program's schema."""
+        """Open an existing vault of this owner, at this program's schema."""
         ...
 
     def pending_steps(self, vault_id: str, key: bytes | None) -> tuple[str, ...]:
-        """The schema steps that opening a vault would run; nothing is changed."""
+        """Return the schema steps that opening a vault would run, without changing anything."""
         ...
 
     def vault_ids(self) -> list[str]:
-        """Every vault that is there, also those that the catalog does not know."""
+        """Return the ids of all existing vaults, also of those that the catalog does not list."""
         ...
 
     def place_of(self, vault_id: str) -> VaultPlace | None:
-        """Where a vault is; None when it is not there."""
+        """Return the location of a vault, or None when it does not exist."""
         ...
 
     def is_unused(self, vault_id: str, key: bytes | None) -> bool:
-        """Whether nobody has a vault open; the caller has closed it."""
+        """Return whether no other process has a vault open; the caller has closed it."""
         ...
 
     def destroy_vault(self, vault_id: str) -> None:
-        """Delete a vault, where it is there."""
+        """Delete a vault, if it exists."""
         ...
 
     def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:
-        """A mark of each vault: as long as it is the same, and does not end in `UNSETTLED`, nobody wrote to the vault.
+        """Return a mark for each vault; while it is equal and does not end in `UNSETTLED`, nothing was written.
 
-        `settling` is how long a write may take from its first byte to the moment when others see it.
+        `settling` is how long a write may take from its first byte until others can see it.
         """
         ...

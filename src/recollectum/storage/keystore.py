@@ -64,7 +64,7 @@ _REMOVE_KEY = "DELETE FROM vault_keys WHERE vault_id = :id"
 
 
 def tables_exist(tx: Tx, path: Path) -> bool:
-    """Whether the tables are there; a file of a newer program is refused in words."""
+    """Return whether the tables exist; raise when a newer program wrote the file."""
     version = tx.rows(_VERSION_OF, {})[0][0]
     if version > _VERSION:
         raise SchemaNewer(
@@ -75,18 +75,18 @@ def tables_exist(tx: Tx, path: Path) -> bool:
 
 
 def create_tables(tx: Tx, home_id: str, now: datetime) -> None:
-    """Create the tables, and name the home unless it has a name."""
+    """Create the tables, and give the home an id unless it has one."""
     tx.rows(_SCHEMA, {})
     tx.run(_NAME_HOME, {"id": home_id, "now": micros(now)})
 
 
 def home_id(tx: Tx) -> str:
-    """The id under which a keyring or a key file knows this home."""
+    """Return the id under which a keyring or a key file stores this home's master key."""
     return str(tx.rows(_HOME_ID, {})[0][0])
 
 
 def find_holder(tx: Tx, path: Path) -> HolderRecord | None:
-    """Who holds the master key, once that was settled."""
+    """Return the holder of the master key, or None before one was chosen."""
     rows = tx.rows(_HOLDER, {})
     if not rows:
         return None
@@ -98,36 +98,36 @@ def find_holder(tx: Tx, path: Path) -> HolderRecord | None:
 
 
 def save_holder(tx: Tx, record: HolderRecord, now: datetime) -> None:
-    """Settle, or change, who holds the master key."""
+    """Set or replace the holder of the master key."""
     detail = json.dumps(dict(record.detail))
     row = {"kind": record.kind.value, "detail": detail, "fingerprint": record.fingerprint, "now": micros(now)}
     tx.run(_SAVE_HOLDER, row)
 
 
 def find_recovery(tx: Tx) -> tuple[bytes, datetime] | None:
-    """The master key wrapped by the recovery code, and when the code was made."""
+    """Return the master key wrapped by the recovery code, and the time the code was made."""
     rows = tx.rows(_RECOVERY, {})
     return (rows[0][0], moment(rows[0][1])) if rows else None
 
 
 def save_recovery(tx: Tx, wrapped: bytes, now: datetime) -> None:
-    """Keep the wrap of a new code; the one before it opens nothing any more."""
+    """Store the master key as wrapped by a new recovery code; the previous code no longer works."""
     tx.run(_SAVE_RECOVERY, {"wrapped": wrapped, "now": micros(now)})
 
 
 def find_key(tx: Tx, vault_id: str) -> bytes | None:
-    """The wrapped key of one vault."""
+    """Return the wrapped key of one vault."""
     rows = tx.rows(_KEY, {"id": vault_id})
     return rows[0][0] if rows else None
 
 
 def add_key(tx: Tx, vault_id: str, wrapped: bytes, now: datetime) -> bool:
-    """Keep the wrapped key of a new vault; False when it has one."""
+    """Store the wrapped key of a new vault; return False when it already has one."""
     return tx.run(_ADD_KEY, {"id": vault_id, "wrapped": wrapped, "now": micros(now)}) == 1
 
 
 def remove_key(tx: Tx, vault_id: str) -> bool:
-    """Delete the wrapped key of one vault; False when there was none."""
+    """Delete the wrapped key of one vault; return False when there was none."""
     return tx.run(_REMOVE_KEY, {"id": vault_id}) == 1
 
 
@@ -137,7 +137,7 @@ _OPTIONS = SqliteOptions(cache_kib=64, readers=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KeyInputs:
-    """What the caller gave for finding or holding the master key."""
+    """The caller's inputs for finding or holding the master key."""
 
     key_file: str
     passphrase: str | None = field(repr=False)
@@ -145,7 +145,7 @@ class _KeyInputs:
 
 
 class KeyStore:
-    """The wrapped keys of one home. The master key is asked of its holder when it is first needed, and once."""
+    """The wrapped keys of one home. It asks the holder for the master key once, when the key is first needed."""
 
     def __init__(self, home: Home, offer: _KeyInputs, clock: Clock) -> None:
         self._home = home
@@ -167,10 +167,10 @@ class KeyStore:
         environ: Mapping[str, str],
         clock: Clock = system_clock,
     ) -> "KeyStore":
-        """The key store of the home, made when there is none and encryption is not off.
+        """Return the key store of the home; create it when there is none and encryption is on.
 
-        It opens without the master key, so that a person who lost it can still ask who holds it, recover it,
-        or destroy a vault. `unlock`, and every call that needs the key, raises KeyProblem when it cannot be had.
+        Opening needs no master key, so that a person who lost it can still ask who holds it, recover it, or destroy a
+        vault. `unlock`, and every call that needs the key, raises KeyProblem when the key is not available.
         """
         given = passphrase or environ.get(holders.PASSPHRASE_VARIABLE) or None
         store = cls(home, _KeyInputs(key_file=key_file, passphrase=given, environ=environ), clock)
@@ -184,7 +184,7 @@ class KeyStore:
 
     @property
     def enabled(self) -> bool:
-        """Whether there are keys here; False when encryption is off and no key store was ever made."""
+        """Return whether a key store exists; False when encryption is off and none was ever made."""
         return self._database is not None
 
     def unlock(self) -> None:
@@ -192,18 +192,18 @@ class KeyStore:
         self._unlocked()
 
     def holder(self) -> KeyHolder:
-        """Who holds the master key, in plain words."""
+        """Return the holder of the master key in plain words."""
         if not self.enabled:
             return holders.OFF
         made = self._read(find_recovery)
         return holders.describe(self._record(), self._means(), made[1] if made else None)
 
     def has_key(self, vault_id: str) -> bool:
-        """Whether there is a key for one vault."""
+        """Return whether a vault has a key."""
         return self.enabled and self._read(lambda tx: find_key(tx, vault_id)) is not None
 
     def key(self, vault_id: str) -> bytes:
-        """The key of one vault; KeyProblem when there is none."""
+        """Return the key of one vault; raise KeyProblem when there is none."""
         master = self._unlocked()
         wrapped = self._read(lambda tx: find_key(tx, vault_id))
         if wrapped is None:
@@ -220,7 +220,7 @@ class KeyStore:
         return key
 
     def make_key(self, vault_id: str) -> bytes:
-        """A new random key for a vault, durable when this returns; Conflict when it has one."""
+        """Create and durably store a random key for a vault; raise Conflict when it already has one."""
         master, key = self._unlocked(), new_key()
         wrapped = wrap(_wrapping_key(master), key, _label(vault_id))
         if not self._write(lambda tx: add_key(tx, vault_id, wrapped, self._clock())):
@@ -228,16 +228,16 @@ class KeyStore:
         return key
 
     def destroy_key(self, vault_id: str) -> bool:
-        """Delete the key of a vault so that no byte of it stays in the file or its log; False when there was none."""
+        """Delete the key of a vault and every byte of it in the file and its log; return False when there was none."""
         if not self.enabled:
             return False
         removed = self._write(lambda tx: remove_key(tx, vault_id))
-        # Also when there was none: an earlier attempt may have been cut short before the log was emptied.
+        # Also when there was no key: an earlier attempt may have stopped before it emptied the log.
         self._empty_log(f"the key of vault {vault_id!r} is deleted")
         return removed
 
     def new_recovery_code(self) -> str:
-        """A code that gives the master key back, shown this once; the one before it opens nothing any more."""
+        """Return a new recovery code for the master key, shown only now; the previous code no longer works."""
         from recollectum.home.keys import recovery  # noqa: PLC0415 - a code is made once in the life of a home
 
         master, code = self._unlocked(), recovery.new_code()
@@ -247,9 +247,9 @@ class KeyStore:
         return code
 
     def recover(self, code: str, *, passphrase: str | None = None) -> KeyHolder:
-        """Give the master key to a holder on this machine: the passphrase when one is given, else the usual choice.
+        """Give the master key to a holder on this machine: the passphrase if one is given, else the default choice.
 
-        What the holder before it may still have is left alone: it is lost, broken, or on another machine.
+        The previous holder is left alone: it is lost, broken, or on another machine.
         """
         from recollectum.home.keys import recovery  # noqa: PLC0415 - few homes are ever recovered
 
@@ -263,7 +263,7 @@ class KeyStore:
         return self.holder()
 
     def hold_by(self, kind: HolderKind, *, passphrase: str | None = None, key_file: str = "") -> KeyHolder:
-        """Move the master key to another holder, or change its passphrase; the old one is dropped last."""
+        """Move the master key to another holder, or change its passphrase; drop the old holder last."""
         master = self._unlocked()
         with self._guard, self._lock():
             old, old_means = self._record(), self._means()
@@ -281,7 +281,7 @@ class KeyStore:
                 self._database.close()
 
     def _attach(self) -> bool:
-        """Open keys.db where it is there and its holder is settled."""
+        """Open keys.db if it exists and its holder is set."""
         path = self._files.keys
         if not path.exists():
             return False
@@ -294,25 +294,26 @@ class KeyStore:
 
     def _create(self) -> None:
         with self._lock():
-            # Another process may have made it while this one waited.
+            # Another process may have created it while this one waited.
             if self._attach():
                 return
             _refuse_to_replace(self._files)
             self._database = SqliteDatabase(self._files.keys, _OPTIONS)
-            # The home is named first and by itself: a creation that is killed later finds its own orphans by the name.
+            # Store the home's id first, in its own transaction: if creation is killed later, the next attempt finds its
+            # orphaned keys by this id.
             self._write(lambda tx: create_tables(tx, IdMaker(self._clock)("home"), self._clock()))
-            # Nothing wrapped by the master key is written before its holder has proved to keep it.
+            # Write nothing that the master key wraps before the holder has proved that it keeps the key.
             record, master = holders.establish(self._means())
             self._write(lambda tx: save_holder(tx, record, self._clock()))
             self._master = master
 
     def _hand_over(self, master: MasterKey, kind: HolderKind, means: HolderOptions) -> HolderRecord:
-        """Give the key to a holder, and only then record it."""
+        """Give the key to a holder, and record the holder only after that."""
         record = holders.keep(kind, master, means)
         self._write(lambda tx: save_holder(tx, record, self._clock()))
         self._offer = replace(self._offer, passphrase=means.passphrase, key_file=means.key_file)
         self._master = master
-        # The row before it may have been a wrap under an old passphrase.
+        # The previous row may be a wrap under an old passphrase.
         self._empty_log("the new holder is recorded and the old record deleted")
         return record
 
@@ -339,7 +340,7 @@ class KeyStore:
         )
 
     def _read(self, work: Callable[[Tx], T]) -> T:
-        # On the one connection there is: a second, for readers, would double the cost of opening.
+        # Use the only connection: a second one for readers would double the cost of opening.
         return self._opened().on_connection(lambda connection: work(SqliteTx(connection)))
 
     def _write(self, work: Callable[[Tx], T]) -> T:
@@ -355,8 +356,8 @@ class KeyStore:
         return self._database
 
     def _lock(self) -> Lock:
-        """One creation or change of holder at a time, in all processes."""
-        # A home restored from a backup may come without its folder of locks.
+        """Allow one creation or change of holder at a time, across all processes."""
+        # A home restored from a backup may lack its folder of locks.
         prepare(self._home)
         return Lock(self._home.locks / "keys.lock")
 
@@ -370,7 +371,7 @@ def _label(vault_id: str) -> str:
 
 
 def _refuse_to_replace(files: HomeFiles) -> None:
-    """Never make new keys where a catalog or vaults exist that only the old ones open."""
+    """Raise when a catalog or vaults exist, because new keys could not open them."""
     for path in (files.catalog, *files.vaults()):
         if path.exists() and not _is_plain(path):
             raise KeyStoreMissing(
@@ -380,7 +381,10 @@ def _refuse_to_replace(files: HomeFiles) -> None:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether a file can be read without a key. SQLite is asked: opening the file ourselves would drop its locks."""
+    """Return whether a file can be read without a key.
+
+    SQLite opens the file: closing our own handle to it would drop SQLite's locks.
+    """
     if path.stat().st_size == 0:
         return True
     try:

@@ -13,50 +13,50 @@ Row = tuple[Any, ...]
 
 
 class TextIndex(Protocol):
-    """Full text: the one part whose SQL differs between backends."""
+    """The full-text index, the only part whose SQL differs between backends."""
 
     def add(self, entries: Iterable[tuple[int, str]]) -> None:
         """Index the terms of each numbered chunk."""
         ...
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Drop those chunks from the index."""
+        """Remove these chunks from the index."""
         ...
 
     def matches(self, phrases: Sequence[Phrase], *, whole: bool = False) -> "Matches":
-        """The chunks with any of the phrases; of many, only what may be among the best, in a time that is bounded.
+        """Return the chunks that contain any of the phrases; of many, only candidates for the best, in bounded time.
 
-        With `whole` they are all of them, however long it takes.
+        With `whole` return all of them, however long it takes.
         """
         ...
 
     def scrub(self) -> None:
-        """Leave no term of a removed chunk in the index's own pages."""
+        """Remove the terms of deleted chunks from the pages of the index."""
         ...
 
     def count(self) -> int:
-        """How many chunks are indexed."""
+        """Return the number of indexed chunks."""
         ...
 
 
 class Matches(Protocol):
-    """Chunks that match some phrases, each with its BM25."""
+    """Chunks that match some phrases, with their BM25 scores."""
 
     @property
     def whole(self) -> bool:
-        """Whether they are all that match, and not only those that may be among the best."""
+        """Return whether these are all matches, and not only candidates for the best."""
         ...
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of matches."""
         ...
 
     def best(self, most: int) -> list[int]:
-        """The numbers of the best, best first, ties to the newer."""
+        """Return the chunk numbers of the best matches, best first; the newer wins a tie."""
         ...
 
     def scores(self, numbers: Sequence[int]) -> dict[int, float]:
-        """The score of each of these chunks that is among them."""
+        """Return the scores of those of the given chunks that match."""
         ...
 
 
@@ -65,20 +65,23 @@ class Tx(Protocol):
 
     @property
     def text(self) -> TextIndex:
-        """The full-text index, in this transaction."""
+        """Return the full-text index in this transaction."""
         ...
 
     @property
     def state(self) -> Hashable:
-        """Equal in two reads only when nothing was committed between them; unequal values say nothing."""
+        """Return a value that is equal in two reads only if nothing was committed between them.
+
+        Unequal values mean nothing.
+        """
         ...
 
     def rows(self, sql: str, params: Params) -> list[Row]:
-        """Run a statement and fetch what it returns."""
+        """Run a statement, and return its rows."""
         ...
 
     def run(self, sql: str, params: Params) -> int:
-        """Run a statement; the number of rows it changed."""
+        """Run a statement, and return the number of changed rows."""
         ...
 
 
@@ -90,11 +93,11 @@ class Database(Protocol):
         ...
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
-        """Run `work` in one durable transaction; `frees` says that it makes room on a full disk."""
+        """Run `work` in one durable transaction; `frees` means that it frees space on a full disk."""
         ...
 
     def erase_remains(self) -> bool:
-        """Overwrite what deleted rows left behind; False while a reader still holds an old snapshot."""
+        """Overwrite the remains of deleted rows; return False while a reader holds an old snapshot."""
         ...
 
     def close(self) -> None:

@@ -6,20 +6,20 @@ from typing import Any, TypeVar
 from recollectum.storage.port import Database, Tx
 
 T = TypeVar("T")
-#: More answers than this are forgotten all at once: those of earlier states are never asked for again.
+#: Beyond this many answers the cache is emptied: answers of earlier states are never used again.
 _MOST = 4096
 _NOTHING: Any = object()
 
 
 class ReadCache:
-    """Answers of one database. Safe to use from several threads: the worst is to read twice."""
+    """A cache of reads of one database. Safe to use from several threads: at worst a value is read twice."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._kept: dict[Hashable, Any] = {}
 
     def read(self, question: Hashable, load: Callable[[Tx], T]) -> T:
-        """What `load` reads, from memory where the database is in the state in which it was read."""
+        """Return the result of `load`, from the cache if the database has not changed since."""
 
         def look(tx: Tx) -> T:
             asked = (question, tx.state)

@@ -5,12 +5,12 @@ from itertools import islice
 
 from recollectum.storage.port import Value
 
-#: Rows in one statement: few enough for the limits on parameters, and the texts of statements stay few.
+#: Rows per statement: few enough for the limit on parameters, and for few different statement texts.
 _BATCH = 64
 
 
 def values_of(names: Sequence[str], rows: Iterable[Sequence[Value]]) -> Iterator[tuple[str, dict[str, Value]]]:
-    """For each batch of rows the list for VALUES, such as `(:a0, :b0), (:a1, :b1)`, and its parameters."""
+    """Yield for each batch of rows the VALUES list, such as `(:a0, :b0), (:a1, :b1)`, and its parameters."""
     waiting = iter(rows)
     while batch := list(islice(waiting, _BATCH)):
         listed = ", ".join("(" + ", ".join(f":{name}{n}" for name in names) + ")" for n in range(len(batch)))

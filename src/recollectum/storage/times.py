@@ -7,20 +7,20 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def micros(moment: datetime) -> int:
-    """A moment as the integer that is stored."""
+    """Return a time as the stored integer."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def micros_or_none(moment: datetime | None) -> int | None:
-    """The same, where no moment is kept as NULL."""
+    """Return a time as the stored integer, or None."""
     return None if moment is None else (moment - _EPOCH) // _MICROSECOND
 
 
 def moment(stored: int) -> datetime:
-    """The moment that an integer stands for."""
+    """Return the time of a stored integer."""
     return _EPOCH + timedelta(microseconds=stored)
 
 
 def moment_or_none(stored: int | None) -> datetime | None:
-    """The same, where NULL is no moment."""
+    """Return the time of a stored integer, or None."""
     return None if stored is None else _EPOCH + timedelta(microseconds=stored)

@@ -14,13 +14,13 @@ from recollectum.storage.sqlite.database import SqliteDatabase
 from recollectum.storage.sqlite.failures import translated
 from recollectum.storage.sqlite.integrity import row_counts
 
-#: Pages between two words about how far a copy has come.
+#: The number of pages between two progress reports.
 _STEP = 1024
 
 
 def back_up(database: SqliteDatabase, target: Path, *, key: bytes | None) -> Path:
-    """A complete copy at `target`, under the same key; one that is there already is the older and is left alone."""
-    # Under a name of its own until it is whole: another process may be making the same copy.
+    """Write a complete copy to `target`, under the same key; leave an existing copy, which is older, alone."""
+    # Write under a temporary name until the copy is complete: another process may be making the same copy.
     made = target.with_name(f".{target.name}-{os.urandom(8).hex()}")
 
     def copy(source: apsw.Connection) -> None:
@@ -41,7 +41,7 @@ def back_up(database: SqliteDatabase, target: Path, *, key: bytes | None) -> Pat
 
 
 def _place(made: Path, target: Path) -> None:
-    """Give a copy its name without replacing what has it: a link refuses to, where there are links."""
+    """Give a copy its name without replacing an existing file: a hard link fails then, where links are supported."""
     try:
         os.link(made, target)
     except FileExistsError:
@@ -54,10 +54,10 @@ def _place(made: Path, target: Path) -> None:
 def copy_snapshot(
     source: Path, target: Path, *, key: bytes | None, progress: Callable[[int], None] = lambda _: None
 ) -> dict[str, int]:
-    """Copy a database that others may be writing, as it is at one moment; how many rows each table has in the copy."""
+    """Copy a snapshot of a database that others may be writing; return the number of rows of each table."""
     if not source.exists():
         raise StorageError(f"{source} is missing; restore it from a backup, nothing was created in its place")
-    # A connection of its own: its snapshot holds while writers go on, and it never has to begin again.
+    # Use a separate connection: its snapshot holds while writers go on, so the copy never restarts.
     reader = connect(source, key=key)
     try:
         with translated(source, encrypted=key is not None):
@@ -70,7 +70,7 @@ def copy_snapshot(
 
 
 def replace_content(source: Path, source_key: bytes | None, target: Path, target_key: bytes | None) -> None:
-    """Make a database, which may be in use, say what another one says: in one transaction, under its own key."""
+    """Replace the content of a database, which may be in use, by another's: in one transaction, under its own key."""
     reader = connect(source, key=source_key)
     try:
         _fill(target, target_key, reader, lambda _: None)
@@ -79,12 +79,12 @@ def replace_content(source: Path, source_key: bytes | None, target: Path, target
 
 
 def keep_only_keys(path: Path, ids: Collection[str]) -> None:
-    """Take the wrapped keys of all other vaults out of a copy of keys.db."""
+    """Delete the wrapped keys of all other vaults from a copy of keys.db."""
     _remove_keys(path, lambda vault_id: vault_id not in ids)
 
 
 def drop_keys(path: Path, ids: Collection[str]) -> None:
-    """Take the wrapped keys of some vaults out of a copy of keys.db; one that has none of them stays as it is."""
+    """Delete the wrapped keys of some vaults from a copy of keys.db; do not touch a copy that has none of them."""
     _remove_keys(path, lambda vault_id: vault_id in ids)
 
 
@@ -109,7 +109,7 @@ def _fill(target: Path, key: bytes | None, source: apsw.Connection, progress: Ca
             with destination.backup("main", source, "main") as backup:
                 while not backup.step(_STEP):
                     progress(_STEP)
-            # Nothing of it may be left in a log that does not travel with the file.
+            # Leave none of them in a log that is not copied with the file.
             destination.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     finally:
         destination.close(True)

@@ -1,7 +1,7 @@
-"""BM25: scores chunks from posting lists with FTS5's formula and constants, in numpy where it is loaded.
+"""BM25: scores chunks from posting lists with FTS5's formula and constants, in numpy if it is loaded.
 
-Lists by the thousand are added up by numpy where the search by meaning has loaded it, and else one by one; both come
-to the same.
+Thousands of postings are added up by numpy if vector search has loaded it, and otherwise in a Python loop; both give
+the same scores.
 """
 
 import json
@@ -22,38 +22,41 @@ if TYPE_CHECKING:
 
 _K1: Final = 1.2
 _B: Final = 0.75
-#: What stands in most chunks tells next to nothing, but never speaks against one.
+#: The least weight: a phrase in most chunks says next to nothing, but must not lower a score.
 _MIN_IDF: Final = 1e-6
 
 
 class CorpusSize(NamedTuple):
-    """How much is indexed."""
+    """The size of the index."""
 
     chunks: int
     terms: int
 
     def weight(self, frequency: int) -> float:
-        """What a phrase of so many chunks tells."""
-        # The frequency may be a guess.
+        """Return the inverse document frequency of a phrase that `frequency` chunks contain."""
+        # The frequency may be an estimate.
         others = max(0, self.chunks - frequency)
         return max(_MIN_IDF, math.log((others + 0.5) / (frequency + 0.5)))
 
     @property
     def by_length(self) -> float:
-        """What one more term takes from a chunk."""
+        """Return the score penalty for one more term in a chunk."""
         return _K1 * _B * self.chunks / max(1, self.terms)
 
 
 class PostingList(NamedTuple):
-    """The chunks with one phrase, as a JSON list, ascending and each as often as it has it."""
+    """The chunks that contain one phrase, as a JSON list in ascending order, each repeated once per occurrence."""
 
     numbers: str
-    #: How many have it, where not all of them are listed.
+    #: The number of chunks that contain the phrase, if the list is not complete.
     frequency: int | None = None
 
 
 def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize, *, whole: bool) -> Matches:
-    """Every chunk in the lists with its score; `packed` has their lengths, and `whole` says that none is missing."""
+    """Return every chunk in the lists with its score.
+
+    `packed` has the chunks' lengths; `whole` says that no match is missing.
+    """
     telling = [one for one in lists if one.numbers != "[]"]
     if "numpy" in sys.modules and telling:
         return ArrayScores(*_score_in_numpy(telling, packed, size), whole)
@@ -62,52 +65,52 @@ def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusS
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Chunks and their scores in plain Python."""
+    """Chunks and their scores, in plain Python."""
 
     by_number: dict[int, float]
     whole: bool
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of chunks."""
         return len(self.by_number)
 
     def best(self, most: int) -> list[int]:
-        """The best of them, best first, ties to the newer."""
+        """Return the best chunks, best first; the newer wins a tie."""
         ordered = sorted(self.by_number.items(), key=lambda one: (-one[1], -one[0]))
         return [number for number, _ in ordered[:most]]
 
     def scores(self, numbers: Sequence[int]) -> dict[int, float]:
-        """The score of each that is among them."""
+        """Return the scores of those of the given chunks that are present."""
         known = self.by_number
         return {number: known[number] for number in numbers if number in known}
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayScores:
-    """The same in two arrays, the numbers ascending."""
+    """Chunks and their scores in two arrays; the chunk numbers ascend."""
 
     numbers: "NDArray[np.int64]"
     values: "NDArray[np.float64]"
     whole: bool
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of chunks."""
         return len(self.numbers)
 
     def best(self, most: int) -> list[int]:
-        """The best of them, best first, ties to the newer."""
+        """Return the best chunks, best first; the newer wins a tie."""
         import numpy as np  # noqa: PLC0415 - heavy, and loaded by now
 
         numbers, values = self.numbers, self.values
         if most < len(numbers):
-            # All that are as good as the last one that is wanted, so that ties are settled below.
+            # Keep every chunk that scores as high as the last wanted one, so that the sort below breaks ties.
             line = np.partition(values, len(values) - most)[len(values) - most] if most else np.inf
             above = np.flatnonzero(values >= line)
             numbers, values = numbers[above], values[above]
         return numbers[np.lexsort((-numbers, -values))[:most]].tolist()
 
     def scores(self, numbers: Sequence[int]) -> dict[int, float]:
-        """The score of each that is among them."""
+        """Return the scores of those of the given chunks that are present."""
         import numpy as np  # noqa: PLC0415
 
         sought = np.array(numbers, np.int64)
@@ -134,7 +137,7 @@ def _score_in_numpy(
 ) -> "tuple[NDArray[np.int64], NDArray[np.float64]]":
     import numpy as np  # noqa: PLC0415
 
-    # All lists as one, since each step costs more to begin than the few thousand numbers of a list take.
+    # Join all lists into one: starting a numpy operation costs more than the few thousand numbers of a list.
     listed = np.fromstring(",".join([one.numbers[1:-1] for one in lists]), np.int64, sep=",")
     ends = np.array([one.numbers.count(",") + 1 for one in lists]).cumsum()
     first = _firsts(listed, ends[:-1])
@@ -158,7 +161,7 @@ def _score_in_numpy(
 
 
 def _firsts(ascending: "NDArray[np.int64]", begins: "NDArray[np.intp] | None" = None) -> "NDArray[np.intp]":
-    """Where each number stands for the first time, or for the first time in a list that begins there."""
+    """Return the index of the first occurrence of each number, counted anew in each list."""
     import numpy as np  # noqa: PLC0415
 
     new = np.empty(len(ascending), np.bool_)

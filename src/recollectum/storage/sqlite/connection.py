@@ -12,7 +12,7 @@ from recollectum.home.files import create_private
 from recollectum.storage.sqlite.failures import translated
 from recollectum.storage.sqlite.seal_triggers import register_functions
 
-#: Below this, writing from two connections could corrupt a WAL database.
+#: With an older version, writes from two connections could corrupt a WAL database.
 _FLOOR = (3, 51, 3)
 _BUSY_TIMEOUT = timedelta(seconds=10)
 
@@ -26,7 +26,7 @@ def connect(
     vfs: str | None = None,
     query_only: bool = False,
 ) -> apsw.Connection:
-    """A connection to the file at `path`, made private to this account and, with a key, encrypted."""
+    """Return a connection to the file at `path`, which is private to this account; with a key, it is encrypted."""
     check_version(apsw.sqlite_lib_version())
     # SQLite would create the file readable by others; -wal and -shm take the mode of the file.
     create_private(path)
@@ -41,13 +41,13 @@ def connect(
 
 
 def check_version(version: str) -> None:
-    """Refuse a SQLite that is known to corrupt."""
+    """Raise if this version of SQLite is known to corrupt databases."""
     if tuple(map(int, version.split("."))) < _FLOOR:
         raise StorageError(f"SQLite {version} can corrupt a database; install apsw-sqlite3mc 3.54 or newer")
 
 
 def _vfs(name: str | None, key: bytes | None) -> str | None:
-    """The layer that encrypts stands on top of the one that is asked for."""
+    """Return the VFS that encrypts, on top of the requested one."""
     return f"multipleciphers-{name}" if name and key else name
 
 
@@ -57,14 +57,14 @@ def _configure(
     if key is not None:
         # An authenticated cipher: a changed byte is an error, not a wrong answer.
         connection.pragma("cipher", "chacha20")
-        # Raw, because the key is random already and a derivation at every open would only cost time.
+        # Raw, because the key is already random and deriving one at every open would only cost time.
         connection.pragma("key", f"raw:{key.hex()}")
     connection.set_busy_handler(_waiter(busy_timeout))
     if connection.pragma("journal_mode") != "wal":
         connection.pragma("journal_mode", "wal")
     # A commit that was acknowledged must survive a power cut.
     connection.pragma("synchronous", "full")
-    # Per connection, or one that forgets it leaves deleted text in the file.
+    # Per connection: a connection without it leaves deleted text in the file.
     connection.pragma("secure_delete", "on")
     # A sort must not spill text into an unencrypted temporary file.
     connection.pragma("temp_store", "memory")
@@ -79,7 +79,7 @@ def _configure(
 
 
 def _waiter(limit: timedelta) -> Callable[[int], bool]:
-    """Wait in short, growing steps: SQLite's own steps grow to 100 ms and starve a caller among several."""
+    """Wait in short, growing steps: SQLite's own steps grow to 100 ms and starve one of several callers."""
     seconds = limit.total_seconds()
     began = 0.0
 
@@ -100,7 +100,7 @@ _PATIENCE = timedelta(seconds=0.3)
 
 
 def is_only_connection(path: Path, key: bytes | None) -> bool:
-    """True when no connection but ours is open: only then does SQLite let go of the log."""
+    """Return True when no other connection is open: only then does SQLite give up the log."""
     connection = connect(path, key=key, busy_timeout=_PATIENCE)
     try:
         with translated(path, encrypted=key is not None):

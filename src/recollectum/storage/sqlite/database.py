@@ -20,21 +20,21 @@ from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextInd
 
 T = TypeVar("T")
 
-#: Of a large file, at least one page in so many is kept in memory: what ranking reads again and again grows with it.
+#: The page cache holds at least one page in this many of a large file: what ranking rereads grows with the file.
 _KEPT = 36
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteOptions:
-    """How a database is opened."""
+    """The options for opening a database."""
 
     key: bytes | None = None
     cache_kib: int = 8192
     busy_timeout: timedelta = timedelta(seconds=10)
     readers: int = 4
-    #: Another file layer below SQLite; tests put one there that loses power.
+    #: Another VFS below SQLite; tests use one that simulates a power cut.
     vfs: str | None = None
-    #: Called when the disk is full and the work would free space; True when it made some room.
+    #: Called when the disk is full and the work would free space; returns True when it made some room.
     make_room: Callable[[], bool] | None = None
 
 
@@ -47,15 +47,15 @@ class SqliteTx:
 
     @property
     def state(self) -> Hashable:
-        """SQLite's count of what other connections committed, which is good for this connection alone."""
+        """Return SQLite's count of commits by other connections; it is comparable on this connection only."""
         return self._connection, self._connection.pragma("data_version")
 
     def rows(self, sql: str, params: Params) -> list[Row]:
-        """Run a statement and fetch what it returns."""
+        """Run a statement, and return its rows."""
         return self._connection.execute(to_sqlite(sql), params).fetchall()
 
     def run(self, sql: str, params: Params) -> int:
-        """Run a statement; the number of rows it changed."""
+        """Run a statement, and return the number of changed rows."""
         self._connection.execute(to_sqlite(sql), params)
         return self._connection.changes()
 
@@ -81,7 +81,7 @@ class SqliteDatabase:
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` in one snapshot."""
         with self._slots:
-            # After the wait: the database may have been closed in the meantime.
+            # Check after the wait: the database may have been closed in the meantime.
             self._check_open()
             connection = self._take_idle() or self._connect(query_only=True)
             try:
@@ -97,7 +97,7 @@ class SqliteDatabase:
         try:
             return self._idle.pop()
         except IndexError:
-            # Asked for first, another thread could take the last one between the question and the pop.
+            # Pop without checking first: another thread could take the last one between the check and the pop.
             return None
 
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
@@ -127,7 +127,7 @@ class SqliteDatabase:
             raise translate(error, self.path, encrypted=self._options.key is not None) from error
 
     def seal_writes(self, *, anew: bool) -> None:
-        """Keep seals of what is written, now that there is a place for them; not where a cipher guards the file."""
+        """Start to seal written rows, now that the table exists; do nothing if the file is encrypted."""
         self.on_connection(lambda connection: self._watch(connection, anew=anew))
 
     def _watch(self, connection: apsw.Connection, *, anew: bool) -> None:
@@ -136,19 +136,19 @@ class SqliteDatabase:
                 install_triggers(connection, anew=anew)
 
     def on_connection(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run `work` on the writing connection, outside a transaction: migrations, checks, checkpoints."""
+        """Run `work` on the writing connection outside a transaction: migrations, checks, checkpoints."""
         self._check_open()
         with translated(self.path, encrypted=self._options.key is not None):
             return cast(T, self._writer.exclusive(work))
 
     def erase_remains(self) -> bool:
-        """Scrub the index, then empty the write-ahead log; False while a reader still holds an old snapshot."""
+        """Scrub the index, then empty the write-ahead log; return False while a reader holds an old snapshot."""
         if self.on_connection(has_text_index):
             self.write(lambda tx: tx.text.scrub(), frees=True)
         try:
             return self.on_connection(checkpoint)
         except DiskFull:
-            # What was destroyed is destroyed; only its remains in the log have to wait for room.
+            # The rows are deleted; only their remains in the log have to wait for free space.
             return self._makes_room() and self._checkpoint_or_wait()
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class SqliteDatabase:
         for connection in self._idle:
             connection.close()
         self._idle.clear()
-        # Whoever still waits for a slot is let in, to find the database closed.
+        # Wake the threads that wait for a slot, so that they find the database closed.
         for _ in range(self._options.readers):
             self._slots.release()
         self._writer.exclusive(apsw.Connection.close)
@@ -191,6 +191,6 @@ class SqliteDatabase:
 
 
 def checkpoint(connection: apsw.Connection) -> bool:
-    """Move the log into the file and cut it to nothing; False when a reader holds it."""
+    """Move the log into the file and truncate it; return False when a reader holds it."""
     busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0]
     return not busy

@@ -20,7 +20,7 @@ _THREE = r"(SELECT key, value ->> 0 AS first, value ->> 1 AS second, value ->> 2
 
 @lru_cache(maxsize=2048)
 def to_sqlite(sql: str) -> str:
-    """The statement as SQLite reads it; each is turned once."""
+    """Return the statement in SQLite's dialect; each statement is translated once."""
     sql = _LIST.sub(r"json_each(\1)", sql)
     sql = _TRIPLES.sub(_THREE, sql)
     sql = _FOLDED.sub(r"\1 COLLATE NOCASE", sql)

@@ -37,23 +37,23 @@ class SqliteEngine:
         self._settings = settings
         self._clock = clock
         self._reserve = Reserve(home.reserve_file, settings.reserve_mib * 1024 * 1024)
-        #: By vault: its file and its log, whose names are asked for every second.
+        #: By vault: the names of its file and its log, which are needed every second.
         self._looked_at: dict[str, tuple[str, str]] = {}
 
     @property
     def upkeep(self) -> EngineUpkeep:
-        """What copies, verifies and repairs."""
-        # Only now: most programs only read and write.
+        """Return the object that copies, verifies and repairs databases."""
+        # Import here: most programs only read and write.
         from recollectum.storage.sqlite.upkeep import SqliteUpkeep  # noqa: PLC0415
 
         return SqliteUpkeep(self._home, self._clock)
 
     def is_made(self) -> bool:
-        """Whether there is a catalog; one whose creation was cut short is none."""
+        """Return whether the catalog exists; a half-created one does not count."""
         return files.has_content(self._files.catalog)
 
     def with_room(self, opening: Callable[[], T]) -> T:
-        """What `opening` opens; on a full disk the reserve is given up for it, or nothing could be deleted."""
+        """Return the result of `opening`; on a full disk, free the reserve first, or nothing could be deleted."""
         try:
             return opening()
         except DiskFull:
@@ -62,7 +62,7 @@ class SqliteEngine:
         return opening()
 
     def create_catalog(self, key: bytes | None) -> SqliteDatabase:
-        """A new catalog, or one whose creation was cut short; never a second one for vaults that have lost theirs."""
+        """Create the catalog, or finish one that was half created; refuse if vaults exist whose catalog is lost."""
         path = self._files.catalog
         if not files.has_content(path) and self._files.vaults():
             raise StorageError(
@@ -71,11 +71,11 @@ class SqliteEngine:
         return self._opened(path, CATALOG, key)
 
     def open_catalog(self, key: bytes | None) -> SqliteDatabase:
-        """The catalog that is there."""
+        """Return the existing catalog."""
         return self._opened(self._files.catalog, CATALOG, key)
 
     def create_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> None:
-        """A new vault, which says itself whose it is."""
+        """Create a vault that records its owner."""
         database = self._opened(self._files.vault(vault_id), VAULT, key)
         try:
             database.write(lambda tx: meta.save(tx, _OWNER, str(owner)))
@@ -84,7 +84,7 @@ class SqliteEngine:
             database.close()
 
     def open_vault(self, vault_id: str, owner: Owner, key: bytes | None) -> SqliteDatabase:
-        """A vault that must be there, and be this owner's: a lost file is not replaced, a swapped one not served."""
+        """Open an existing vault of this owner: a lost file is not replaced, and a swapped one is refused."""
         path = self._files.vault(vault_id)
         if not path.exists():
             raise StorageError(f"{path} is missing; restore it from a backup, nothing was created in its place")
@@ -95,7 +95,7 @@ class SqliteEngine:
         return database
 
     def pending_steps(self, vault_id: str, key: bytes | None) -> tuple[str, ...]:
-        """The schema steps that opening a vault would run; nothing is changed."""
+        """Return the schema steps that opening a vault would run, without changing anything."""
         database = SqliteDatabase(self._files.vault(vault_id), self._options(key))
         try:
             return tuple(step.label for step in pending(database, _steps(VAULT)))
@@ -103,11 +103,11 @@ class SqliteEngine:
             database.close()
 
     def vault_ids(self) -> list[str]:
-        """Every vault file that is there, also those that the catalog does not know."""
+        """Return the ids of all vault files, also of those that the catalog does not list."""
         return [path.stem for path in self._files.vaults()]
 
     def place_of(self, vault_id: str) -> VaultPlace | None:
-        """The file of a vault; None when it is not there."""
+        """Return the file of a vault, or None when it does not exist."""
         path = self._files.vault(vault_id)
         found = files.state_of(path)
         if found is None:
@@ -116,11 +116,11 @@ class SqliteEngine:
         return VaultPlace(words=str(path), bytes=found.st_size, changed_at=changed_at)
 
     def is_unused(self, vault_id: str, key: bytes | None) -> bool:
-        """Whether no connection to a vault is open."""
+        """Return whether no connection to a vault is open."""
         try:
             return is_only_connection(self._files.vault(vault_id), key)
         except (Damaged, WrongKey):
-            # Its key went in an attempt before this one: nobody can read it.
+            # An earlier attempt deleted its key, so nobody can read it.
             return True
 
     def destroy_vault(self, vault_id: str) -> None:
@@ -128,10 +128,10 @@ class SqliteEngine:
         files.remove(self._files.vault(vault_id))
 
     def write_marks(self, vault_ids: Iterable[str], settling: timedelta) -> dict[str, str]:
-        """The size and time of each vault's file and log, which a write changes.
+        """Return a mark for each vault: the size and time of its file and its log, which a write changes.
 
-        SQLite writes to its log first, waits for the medium and only then shows what it wrote, so files that changed a
-        moment ago may have more to show without changing again.
+        SQLite appends to its log, waits for the disk, and only then makes the write visible. A file that changed a
+        moment ago may therefore show more without changing again.
         """
         oldest = time.time_ns() - settling / timedelta(microseconds=1) * 1000
         return {vault_id: _mark(self._names(vault_id), oldest) for vault_id in vault_ids}
@@ -172,7 +172,7 @@ def _mark(names: tuple[str, str], oldest: float) -> str:
     states: list[tuple[int, int]] = []
     for name in names:
         try:
-            found = os.stat(name)  # noqa: PTH116 - a third of the time, and it is asked every second
+            found = os.stat(name)  # noqa: PTH116 - a third of the time, and this runs every second
         except OSError:
             continue
         states.append((found.st_mtime_ns, found.st_size))
@@ -181,7 +181,7 @@ def _mark(names: tuple[str, str], oldest: float) -> str:
 
 
 def _bring_seals_up_to_date(database: SqliteDatabase, *, plain: bool) -> None:
-    """Seal once what was written before there were seals; behind a cipher they are not kept, and would grow old."""
+    """Seal rows that were written before seals existed; drop the seals of an encrypted file, which are not kept up."""
     due = database.on_connection(lambda connection: _seals_are_due(SqliteTx(connection), plain=plain))
     if due:
         database.write(seals.seal if plain else seals.clear)

@@ -19,14 +19,14 @@ from recollectum.domain.errors import (
 
 # SQLite needs a little room beside the file even to read it.
 _NO_ROOM_FOR_INDEX = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP)
-#: What apsw raises, and what Python raises for values that it cannot hand on.
+#: What apsw raises, and what Python raises for values that it cannot pass on.
 FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError, OverflowError)
 _BAD_PAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
 
 
 @contextmanager
 def translated(path: Path, *, encrypted: bool) -> Generator[None]:
-    """Raise what SQLite raises inside as one of our errors."""
+    """Raise SQLite's errors from inside the block as Recollectum's errors."""
     try:
         yield
     except FOREIGN as error:
@@ -34,7 +34,7 @@ def translated(path: Path, *, encrypted: bool) -> Generator[None]:
 
 
 def translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, encrypted: bool) -> RecollectumError:
-    """The error of ours that says the same thing."""
+    """Return Recollectum's error for an error of SQLite."""
     match error:
         case UnicodeError() | OverflowError():
             return _not_a_value(error, path)
@@ -49,7 +49,7 @@ def translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, e
         case apsw.NotADBError() | apsw.CorruptError() | apsw.IOError():
             return _unreadable(error, path, encrypted=encrypted)
         case _:
-            # The text of other errors can quote a statement, never its parameters.
+            # The text of other errors can quote a statement, but never its parameters.
             return StorageError(f"{path}: {type(error).__name__}: {error}")
 
 

@@ -13,7 +13,7 @@ from recollectum.home.paths import Home
 
 CATALOG_FILE = "catalog.db"
 KEYS_FILE = "keys.db"
-#: SQLite keeps a log and an index of the log beside a database in use.
+#: The files that SQLite keeps beside a database in use: a log and an index of the log.
 LOG = "-wal"
 _BESIDE = (LOG, "-shm", "-journal")
 _ENDING = ".db"
@@ -28,30 +28,30 @@ class HomeFiles:
 
     @property
     def catalog(self) -> Path:
-        """Who has a vault here."""
+        """Return the path of the catalog, which lists the vaults."""
         return self.home.root / CATALOG_FILE
 
     @property
     def keys(self) -> Path:
-        """The wrapped key of each vault."""
+        """Return the path of the wrapped vault keys."""
         return self.home.root / KEYS_FILE
 
     def vault(self, vault_id: str) -> Path:
-        """The database of one vault."""
+        """Return the path of one vault's database."""
         if not _VAULT_ID.fullmatch(vault_id):
             raise InvalidInput(f"{vault_id!r} is not a vault id; use lower-case letters, digits and underscores")
         return self.home.vaults / f"{vault_id}{_ENDING}"
 
     def vaults(self) -> list[Path]:
-        """The vault files that are there, by name."""
+        """Return the existing vault files, by name."""
         return sorted(self.home.vaults.glob(f"*{_ENDING}"))
 
     def private(self) -> Iterator[Path]:
-        """Every database file and log, which only this account may read."""
+        """Yield every database file and log; only this account may read them."""
         yield from (self.catalog, self.keys, *self.home.vaults.glob(f"*{_ENDING}*"))
 
     def names_of_others(self, own: Collection[str]) -> list[str]:
-        """How the names of the files of other vaults begin, from the home: their own, and their copies in backups."""
+        """Return the prefixes, from the home, of other vaults' file names: databases and their copies in backups."""
         found: list[str] = []
         for path in self.vaults():
             if path.stem not in own:
@@ -61,38 +61,38 @@ class HomeFiles:
 
 
 def name_in_backup(vault_id: str) -> str:
-    """The file of a vault in the folder of a backup, with forward slashes."""
+    """Return the path of a vault's file in the folder of a backup, with forward slashes."""
     return f"vaults/{vault_id}{_ENDING}"
 
 
 def is_database_name(name: str) -> bool:
-    """Whether a file is a database or a log of one, by its name."""
+    """Return whether a file name is that of a database or of its log."""
     return _ENDING in name
 
 
 def log_of(path: Path) -> Path:
-    """The write-ahead log of a database."""
+    """Return the path of a database's write-ahead log."""
     return path.with_name(path.name + LOG)
 
 
 def with_logs(path: Path) -> tuple[Path, ...]:
-    """A database and what SQLite may keep beside it, the database first."""
+    """Return a database and the files that SQLite may keep beside it, the database first."""
     return path, *(path.with_name(path.name + suffix) for suffix in _BESIDE)
 
 
 def is_there(path: Path) -> bool:
-    """Whether a database is there, or a log that would be taken for the next one's."""
+    """Return whether a database exists, or a log that SQLite would apply to the next database of that name."""
     return any(part.exists() for part in with_logs(path))
 
 
 def has_content(path: Path) -> bool:
-    """Whether a database is there and was begun."""
+    """Return whether a database exists and is not empty."""
     found = state_of(path)
     return found is not None and found.st_size > 0
 
 
 def state_of(path: Path) -> os.stat_result | None:
-    """The size and times of a file; None when it is not there."""
+    """Return the size and times of a file, or None when it does not exist."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -104,13 +104,13 @@ def state_of(path: Path) -> os.stat_result | None:
 
 
 def remove(path: Path) -> None:
-    """Delete a database and its logs, where they are there."""
+    """Delete a database and its logs, if they exist."""
     for part in with_logs(path):
         part.unlink(missing_ok=True)
 
 
 def evidence_folder(home: Home, name: str, now: datetime) -> Path:
-    """A new folder in the backups for what is put aside."""
+    """Create and return a new folder in the backups for files that are set aside."""
     start = f"aside-{name}-{now.strftime('%Y%m%dT%H%M%SZ')}"
     number = 1
     while (folder := home.backups / (start if number == 1 else f"{start}-{number}")).exists():
@@ -120,9 +120,9 @@ def evidence_folder(home: Home, name: str, now: datetime) -> Path:
 
 
 def set_aside(home: Home, path: Path, now: datetime) -> Path:
-    """Move a database and its log into a folder of the backups; where they are now."""
+    """Move a database and its log into a folder of the backups; return their new paths."""
     folder = evidence_folder(home, path.stem, now)
-    # The database first: one that were found without its log would look whole, and be older.
+    # Move the database first: without its log it would look complete, and be older.
     for part in with_logs(path):
         if part.exists():
             part.rename(folder / part.name)

@@ -1,7 +1,7 @@
 """Group commit: writers that arrive together share one transaction, each in its own savepoint.
 
-Whoever gets the turn is the leader. It takes everything that waits, runs each piece in a savepoint of
-one transaction, commits once, and hands every caller its own result. A caller alone pays nothing for it.
+The caller that gets the turn is the leader. It takes all waiting work, runs each piece in a savepoint of one
+transaction, commits once, and gives every caller its own result. A single caller pays nothing for it.
 """
 
 import threading
@@ -14,7 +14,7 @@ import apsw
 
 from recollectum.storage.port import Tx
 
-#: Work per commit; more would make the first caller wait for the last.
+#: Pieces of work per commit; more would make the first caller wait for the last.
 _MAX_BATCH = 64
 
 
@@ -36,11 +36,11 @@ class GroupCommitWriter:
         self._turn = threading.Lock()
 
     def run(self, work: Callable[[Tx], Any]) -> Any:  # noqa: ANN401  (Database.write gives it its type)
-        """The result of `work`, after its commit is durable."""
+        """Run `work`, and return its result after the commit is durable."""
         job = _Job(work)
         self._waiting.append(job)
         with self._turn:
-            # More may wait than one commit takes, and those before it come first.
+            # More work may wait than one commit takes, and earlier work goes first.
             while not job.done:
                 self._lead()
         if job.error is not None:
@@ -62,7 +62,7 @@ class GroupCommitWriter:
                 for job in batch:
                     self._step(job)
             self._connection.execute("COMMIT")
-        except BaseException as error:  # noqa: BLE001  (handed to its callers, none is kept)
+        except BaseException as error:  # noqa: BLE001  (passed on to the callers)
             self._roll_back()
             for job in batch:
                 job.error = job.error or error
@@ -70,14 +70,15 @@ class GroupCommitWriter:
             job.done = True
 
     def _step(self, job: _Job) -> None:
-        """One piece of a shared transaction: its failure undoes itself and nothing else."""
+        """Run one piece of a shared transaction; its failure rolls back that piece only."""
         self._connection.execute("SAVEPOINT step")
         try:
             job.value = job.work(self._tx)
         except BaseException as error:
             job.error = error
             if not self._connection.in_transaction:
-                # A full disk or a failed read undoes the whole transaction; nobody was told it held.
+                # A full disk or a failed read rolls back the whole transaction; no caller has been told that it
+                # succeeded.
                 raise
             self._connection.execute("ROLLBACK TO step")
         self._connection.execute("RELEASE step")

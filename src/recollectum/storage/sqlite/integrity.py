@@ -19,27 +19,27 @@ _MOST_LINES = 20
 
 
 def tables_of(connection: apsw.Connection) -> list[tuple[str, bool]]:
-    """The tables that hold rows of ours, and whether each has row ids."""
+    """Return our tables, and whether each has row ids."""
     rows = cast(list[tuple[str, str, str, int, int, int]], connection.execute("PRAGMA main.table_list").fetchall())
     found = [(name, not without) for _, name, kind, _, without, _ in rows if kind == "table"]
     return sorted((name, by_number) for name, by_number in found if not name.startswith("sqlite_"))
 
 
 def row_counts(connection: apsw.Connection) -> dict[str, int]:
-    """How many rows each table has."""
+    """Return the number of rows of each table."""
     names = [name for name, _ in tables_of(connection)]
     return {name: _number(connection, f'SELECT count(*) FROM "{name}"') for name in names}  # noqa: S608
 
 
 def schema_number(connection: apsw.Connection) -> int:
-    """The last schema step that was applied; 0 for a file without steps."""
+    """Return the number of the last applied schema step; 0 for a file without steps."""
     if ("migrations", True) not in tables_of(connection):
         return 0
     return _number(connection, "SELECT coalesce(max(number), 0) FROM migrations")
 
 
 def step_of(connection: apsw.Connection, otherwise: int) -> int | None:
-    """The last schema step of a damaged file, or the other when that cannot be read; None when nothing can."""
+    """Return the last schema step of a damaged file, `otherwise` if it cannot be read, or None if nothing can."""
     try:
         return schema_number(connection) or None
     except UNREADABLE:
@@ -51,10 +51,10 @@ def step_of(connection: apsw.Connection, otherwise: int) -> int | None:
 
 
 def page_faults(connection: apsw.Connection) -> list[str]:
-    """What a reading of every page that holds something finds: pages, indexes, references and full text."""
+    """Read every used page, and return the faults in pages, indexes, references and the full-text index."""
     found = _lines(connection, "PRAGMA integrity_check")
     if found:
-        # The rest would tell the same once more.
+        # Further checks would report the same faults again.
         return found
     counted: dict[tuple[str, str], int] = {}
     for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"):
@@ -64,7 +64,7 @@ def page_faults(connection: apsw.Connection) -> list[str]:
 
 
 def row_faults(connection: apsw.Connection) -> list[str]:
-    """What a reading of every row finds: values that cannot be read."""
+    """Read every row, and return the values that cannot be read."""
     found: list[str] = []
     for name, _ in tables_of(connection):
         try:
@@ -81,7 +81,7 @@ def _lines(connection: apsw.Connection, sql: str) -> list[str]:
     except UNREADABLE as error:
         return [f"a page cannot be read ({type(error).__name__})"]
     lines = [line for text in told for line in text.splitlines()]
-    # SQLite names pages and indexes here, and never what is in them.
+    # SQLite names pages and indexes here, never their content.
     return lines[:_MOST_LINES] + ([f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else [])
 
 

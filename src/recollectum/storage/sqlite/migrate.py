@@ -36,30 +36,30 @@ class Migration:
 
     @property
     def label(self) -> str:
-        """What people know it by."""
+        """Return the name of the step for people."""
         return f"{self.number:04} {self.name}"
 
     @property
     def digest(self) -> str:
-        """What the ledger keeps, to notice a step that was edited after it ran."""
+        """Return the digest stored in the ledger, which shows that a step was edited after it ran."""
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
 def shipped(family: str) -> tuple[Migration, ...]:
-    """The steps of one kind of database, in order."""
+    """Return the steps of one kind of database, in order."""
     files = sorted((_FOLDER / family).glob("*.sqlite.sql"))
     return tuple(Migration(int(file.name[:4]), file.name[5:-11], file.read_text("utf-8")) for file in files)
 
 
 def pending(database: SqliteDatabase, steps: Sequence[Migration]) -> tuple[Migration, ...]:
-    """The steps that have not run yet; a newer or edited database is refused in words."""
+    """Return the steps that have not run yet; raise for a newer or edited database."""
     return database.on_connection(lambda connection: _pending(connection, steps, database.path))
 
 
 def migrate(
     database: SqliteDatabase, steps: Sequence[Migration], *, clock: Clock, backup: Callable[[str], object]
 ) -> tuple[Migration, ...]:
-    """Run what is pending; a database that holds data is backed up before its first step."""
+    """Run the pending steps; back up a database that holds data before the first one."""
     due = pending(database, steps)
     if not due:
         # Another process may have run the steps since this one opened the file.

@@ -14,7 +14,7 @@ _KEEP = """
         INSERT INTO seals (source, number, digest) VALUES ('{name}', {new_number}, {new_digest})
             ON CONFLICT (source, number) DO UPDATE SET digest = excluded.digest;
 """
-#: Temporary: a file that came from elsewhere brings none, and an encrypted vault pays for none.
+#: Temporary triggers: a file from elsewhere cannot bring any, and an encrypted vault pays nothing.
 _ON_INSERT = f"CREATE TEMP TRIGGER seal_{{name}}_insert AFTER INSERT ON main.{{name}} BEGIN {_KEEP} END"
 _ON_UPDATE = f"""
     CREATE TEMP TRIGGER seal_{{name}}_update AFTER UPDATE ON main.{{name}} BEGIN
@@ -31,7 +31,7 @@ _TRIGGERS = {"insert": _ON_INSERT, "update": _ON_UPDATE, "delete": _ON_DELETE}
 
 
 def register_functions(connection: apsw.Connection) -> None:
-    """Let statements of the connection work out a seal and the number of a row that has none."""
+    """Register the SQL functions that compute a seal and a number for a row without one."""
     for name, function in ((DIGEST, _digest), (NUMBER, _number)):
         connection.create_scalar_function(name, function, -1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 
@@ -39,7 +39,7 @@ def register_functions(connection: apsw.Connection) -> None:
 def install_triggers(connection: apsw.Connection, *, anew: bool) -> None:
     """Seal every row that this connection writes from now on, if the file is a vault that has seals.
 
-    The triggers name the columns, so after a schema step they are made anew.
+    The triggers name the columns, so they must be installed again after a schema step.
     """
     if not anew and connection.execute(_WATCHED).fetchall():
         return
@@ -60,11 +60,11 @@ def install_triggers(connection: apsw.Connection, *, anew: bool) -> None:
 
 
 def _digest(*values: object) -> bytes:
-    """Of the values of a row; a column that a later version adds, and that is null, changes nothing."""
+    """Return the digest of a row's values; a null in a column added by a later version changes nothing."""
     last = len(values)
     while last and values[last - 1] is None:
         last -= 1
-    # What `ascii` writes is the same in every version of Python, and different for different values.
+    # The output of `ascii` is the same in every version of Python, and differs for different values.
     return hashlib.blake2b(ascii(values[:last]).encode("ascii"), digest_size=_SIZE).digest()
 
 

@@ -14,10 +14,10 @@ from recollectum.storage.sqlite.bm25 import CorpusSize, PostingList, score_bm25
 from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import SMALL, budget, plan_match
 
-#: How the words of a query become the terms that the index has, as its migration says.
+#: The tokenizer of the index, as its migration declares it; queries must use the same.
 _TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
 NO_LIMIT: Final = -1
-#: Kept by each connection for itself: it has no rows of its own.
+#: A temporary table of each connection; it stores no rows.
 _OCCURRENCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab (main, search, instance)"
 _OF_PHRASE = "SELECT json_group_array(rowid) FROM search WHERE search MATCH ?"
 _SOME_OF_TERMS = """
@@ -39,18 +39,18 @@ _LAST = """
 
 
 def quoted(phrase: Phrase) -> str:
-    """A phrase as FTS5 reads it, whatever marks are in its words."""
+    """Return a phrase quoted for FTS5, whatever punctuation is in its words."""
     words = '"' + phrase.words.replace('"', '""') + '"'
     return f"{words} *" if phrase.prefix else words
 
 
 def match_any(phrases: Iterable[str]) -> str:
-    """A MATCH expression for any of the quoted phrases."""
+    """Return a MATCH expression for any of the quoted phrases."""
     return " OR ".join(phrases)
 
 
 def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
-    """Let a connection tell where terms stand, which is to be done before it is used."""
+    """Create the vocabulary table of a connection; call it before the connection is used."""
     if query_only:
         connection.pragma("query_only", "off")
     connection.execute(_OCCURRENCES)
@@ -59,24 +59,24 @@ def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
 
 
 def has_text_index(connection: apsw.Connection) -> bool:
-    """Whether the database is a vault, which has an index; a catalog has none."""
+    """Return whether the database has a text index: a vault does, a catalog does not."""
     return bool(fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'search'", ()))
 
 
 def fetch(connection: apsw.Connection, sql: str, params: Sequence[int | str]) -> list[Row]:
-    """Run a statement and fetch what it returns."""
+    """Run a statement, and return its rows."""
     return cast(list[Row], connection.execute(sql, params).fetchall())
 
 
 class PostingReader:
-    """The lists of one connection."""
+    """The posting lists of one connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._tokenize = connection.fts5_tokenizer(*_TOKENIZER)
 
     def some(self, phrases: Iterable[str], most: int) -> dict[str, str]:
-        """The first places of each phrase, so many or all."""
+        """Return the first `most` postings of each phrase, or all."""
         terms = {phrase: self._term(phrase) for phrase in phrases}
         single = [phrase for phrase, term in terms.items() if term is not None]
         listed = json.dumps([terms[phrase] for phrase in single])
@@ -88,16 +88,16 @@ class PostingReader:
         }
 
     def beside(self, phrase: str, others: Sequence[str]) -> str:
-        """The chunks with a phrase and one of some others, each once."""
+        """Return the chunks that contain a phrase and one of some others, each once."""
         return self._one(_OF_PHRASE, f"{phrase} AND ({match_any(others)})")
 
     def newest(self, phrase: str, most: int, others: Sequence[str]) -> str:
-        """The newest chunks with a phrase, and all where it stands with one of some others, each once."""
+        """Return the newest chunks with a phrase, and all chunks that contain it and one of the others, each once."""
         both = f"{phrase} AND ({match_any(others)})" if others else '""'
         return self._one(_NEWEST, phrase, most, both)
 
     def last(self, phrase: str, most: int) -> tuple[int, int]:
-        """How many of the newest chunks with a phrase there are, up to so many, and the oldest of these."""
+        """Count the newest chunks with a phrase, up to `most`, and return the count and the oldest of them."""
         count, oldest = fetch(self._connection, _LAST, (phrase, most))[0]
         return count, oldest or 0
 
@@ -105,7 +105,7 @@ class PostingReader:
         return fetch(self._connection, sql, params)[0][0]
 
     def _term(self, phrase: str) -> str | None:
-        """The one term that a phrase is; None for several, and for the beginning of one."""
+        """Return the term if a phrase is a single one; None for several terms or a prefix."""
         if phrase.endswith("*"):
             return None
         found = cast(
@@ -115,11 +115,11 @@ class PostingReader:
         return found[0][0] if len(found) == 1 else None
 
 
-#: Read at once, so that the texts they come in stay small beside what is kept.
+#: Lengths per read, so that the hex texts they arrive in stay small beside the stored array.
 _PAGE = 8_192
 _LEAST_ROOM = 1024
-# FTS5 keeps a length as a number of one to three bytes with seven bits in each. Two are enough to rank by: what is
-# longer than they can say counts as that long.
+# FTS5 stores a length as a varint of one to three bytes with seven bits each. Two bytes are enough for ranking: a
+# longer length counts as the longest that fits.
 _AFTER = """
     SELECT json_group_array(id), group_concat(CASE length(sz) WHEN 1 THEN '00' || hex(sz) WHEN 2 THEN hex(sz)
            ELSE 'FF7F' END, '')
@@ -128,10 +128,10 @@ _AFTER = """
 
 
 class DocumentLengths:
-    """The lengths of the chunks of one file, by number, in the order of FTS5's seven bits a byte.
+    """The lengths of the chunks of one file, by number, packed as FTS5 packs them, seven bits in a byte.
 
-    A chunk has its number for good, so that what was read stays true; only a chunk that is indexed anew under other
-    terms keeps the length it had, which moves its score a little until the file is opened again.
+    A chunk number is never reused, so a length that was read stays true. Only a chunk that is indexed again under other
+    terms keeps its old length, which shifts its score a little until the file is opened again.
     """
 
     def __init__(self) -> None:
@@ -140,14 +140,14 @@ class DocumentLengths:
         self._packed = array("H", bytes(2 * _LEAST_ROOM))
 
     def upto(self, connection: apsw.Connection, highest: int) -> "array[int]":
-        """The packed length of every chunk up to a number; 0 where there is none."""
+        """Return the packed length of every chunk up to a number; 0 for a missing chunk."""
         with self._lock:
             while self._last < highest and self._load(connection):
                 pass
             return self._packed
 
     def _load(self, connection: apsw.Connection) -> bool:
-        """Read the next page; False when there is none."""
+        """Read the next page of lengths; return False when there is none."""
         listed, packed = fetch(connection, _AFTER, (self._last, _PAGE))[0]
         numbers: list[int] = json.loads(listed)
         if not numbers:
@@ -166,16 +166,16 @@ class DocumentLengths:
         return True
 
     def _grown(self, last: int) -> "array[int]":
-        """The same with room for more: a new one, since whoever looks at the old one may go on."""
+        """Return a longer copy of the array; other threads may go on reading the old one."""
         room = last + 1 + max(_LEAST_ROOM, last // 8)
         return self._packed + array("H", bytes(2 * (room - len(self._packed))))
 
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
-# FTS5 keeps how much it has under this number: how many chunks, then how many terms.
+# FTS5 stores the size of the index in this row: the number of chunks, then the number of terms.
 _SIZE = "SELECT (SELECT block FROM search_data WHERE id = 1), (SELECT max(id) FROM search_docsize)"
-#: So many places say how frequent a phrase is; counting all of them would take as long as they are many.
+#: This many postings are enough to estimate how frequent a phrase is; counting all takes time linear in their number.
 _SAMPLE = 120
 
 
@@ -191,12 +191,12 @@ class SqliteTextIndex:
         self._connection.executemany(_ADD, entries)
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Drop those chunks from the index."""
+        """Remove these chunks from the index."""
         for number in numbers:
             self._connection.execute(_REMOVE, (number,))
 
     def matches(self, phrases: Sequence[Phrase], *, whole: bool = False) -> Matches:
-        """The chunks with any of the phrases: in a large index, `whole` or not, those that may be among the best."""
+        """Return the chunks that contain any of the phrases; in a large index only candidates for the best."""
         block, highest = fetch(self._connection, _SIZE, ())[0]
         if not phrases or highest is None:
             return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0), whole=True)
@@ -206,11 +206,11 @@ class SqliteTextIndex:
         return score_bm25(lists, packed, _size(block), whole=whole)
 
     def scrub(self) -> None:
-        """Merge the index into one piece: deleted terms stay in it until then."""
+        """Merge the index into one segment, because deleted terms stay in it until then."""
         self._connection.execute("INSERT INTO search (search) VALUES ('optimize')").fetchall()
 
     def count(self) -> int:
-        """How many chunks are indexed."""
+        """Return the number of indexed chunks."""
         rows = cast(list[tuple[int]], self._connection.execute("SELECT count(*) FROM search").fetchall())
         return rows[0][0]
 
@@ -231,7 +231,7 @@ class SqliteTextIndex:
             yield PostingList(lists.beside(phrase, (*plan.alone, *plan.leading)), counts[phrase])
 
     def _frequencies(self, lists: PostingReader, some: Mapping[str, str], highest: int) -> dict[str, int]:
-        """About how many chunks have each phrase, by how soon enough of them are met."""
+        """Estimate how many chunks contain each phrase, from how soon enough of them are found."""
         counts: dict[str, int] = {}
         for phrase, listed in some.items():
             counts[phrase] = 0 if listed == "[]" else listed.count(",") + 1
@@ -239,7 +239,7 @@ class SqliteTextIndex:
                 numbers: list[int] = json.loads(listed)
                 count = len(set(numbers)) * highest // numbers[-1]
                 if count > budget(highest):
-                    # What was much spoken of in the beginning may not have been since.
+                    # A phrase that was frequent in the oldest chunks may be rare since.
                     newest, oldest = lists.last(phrase, _SAMPLE)
                     count = min(count, newest * highest // max(1, highest - oldest))
                 counts[phrase] = count
@@ -247,7 +247,7 @@ class SqliteTextIndex:
 
 
 def _is_all(some: str) -> bool:
-    """Whether a sample is all there is: it was not filled."""
+    """Return whether a sample is complete, because it was not filled."""
     return some.count(",") < _SAMPLE - 1
 
 
@@ -257,7 +257,7 @@ def _size(block: bytes | None) -> CorpusSize:
 
 
 def _number(data: bytes) -> tuple[int, bytes]:
-    """The number that the data begin with, seven bits in each byte but the last, and what follows it."""
+    """Return the varint that the data begin with, and the remaining bytes."""
     value = 0
     for place, byte in enumerate(data):
         value = value << 7 | byte & 0x7F

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class SqliteInspection:
-    """One file, opened to be looked at; see `storage.engine.Inspection`."""
+    """One file, opened read-only; see `storage.engine.Inspection`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -36,30 +36,30 @@ class SqliteInspection:
         return self._database.read(work)
 
     def owner(self) -> str | None:
-        """Whose vault it says it is."""
+        """Return the owner that the vault names."""
         return self._database.on_connection(lambda connection: meta.find(SqliteTx(connection), "owner"))
 
     def faults(self) -> list[str]:
-        """What a reading of every page and row finds wrong."""
+        """Read every page and row, and return the faults."""
         on_connection = self._database.on_connection
         return on_connection(integrity.page_faults) or on_connection(integrity.row_faults)
 
     def pending_steps(self) -> tuple[str, ...]:
-        """The schema steps that opening it would run."""
+        """Return the schema steps that opening the file would run."""
         return tuple(step.label for step in pending(self._database, shipped(VAULT)))
 
     def row_counts(self) -> dict[str, int]:
-        """How many rows each table has."""
+        """Return the number of rows of each table."""
         return self._database.on_connection(integrity.row_counts)
 
     def schema(self) -> int:
-        """The last schema step that was applied."""
+        """Return the number of the last applied schema step."""
         return self._database.on_connection(integrity.schema_number)
 
 
 @contextmanager
 def inspect_file(path: Path, key: bytes | None) -> Generator[SqliteInspection]:
-    """Look at one file without changing it."""
+    """Open one file for inspection, without changing it."""
     database = SqliteDatabase(path, SqliteOptions(key=key, readers=1))
     try:
         yield SqliteInspection(database)
@@ -80,21 +80,22 @@ class SqliteUpkeep:
         return _copy(self._files.catalog, folder, files.CATALOG_FILE, key, progress)
 
     def copy_keys(self, folder: Path, vault_ids: Collection[str]) -> VaultCopy:
-        """Copy the wrapped keys of these vaults alone."""
+        """Copy the wrapped keys of these vaults and of no others."""
         target = folder / files.KEYS_FILE
         copy_snapshot(self._files.keys, target, key=None)
         keep_only_keys(target, vault_ids)
         return _described(target, files.KEYS_FILE, None)
 
     def copy_vault(self, folder: Path, vault_id: str, key: bytes | None, progress: Progress) -> VaultCopy:
-        """Copy a vault, which may be in use, as it is at one moment."""
+        """Copy a snapshot of a vault, which may be in use."""
         return _copy(self._files.vault(vault_id), folder, files.name_in_backup(vault_id), key, progress)
 
     def put_vault(self, vault_id: str, key: bytes | None, copy: Path, copy_key: bytes | None) -> None:
-        """Let a vault hold what a copy holds, in one transaction; a vault that is not there is made."""
+        """Replace the content of a vault by that of a copy, in one transaction; create a missing vault."""
         path = self._files.vault(vault_id)
         if path.exists():
-            # Through SQLite, in one transaction: programs that have it open see the old content or the new.
+            # Through SQLite, in one transaction: programs that have the vault open see either the old content or the
+            # new.
             replace_content(copy, copy_key, path, key)
             return
         made = path.with_name(f".{path.stem}-{os.urandom(6).hex()}.unfinished")
@@ -106,9 +107,9 @@ class SqliteUpkeep:
             files.remove(made)
 
     def put_home(self, folder: Path, names: Sequence[str], now: datetime) -> list[Path]:
-        """Make the home of the copies in a folder, the catalog last; where what was there is kept."""
+        """Create the home from the copies in a folder, the catalog last; return where the previous files are kept."""
         kept = [files.set_aside(self._home, path, now) for path in self.in_the_way(names)]
-        # The keys before the vaults they open, and the catalog after both.
+        # The keys before the vaults that they open, and the catalog after both.
         order = {files.KEYS_FILE: 0, files.CATALOG_FILE: 2}
         for name in sorted(names, key=lambda name: order.get(name, 1)):
             (folder / name).replace(self._home.root / name)
@@ -117,28 +118,28 @@ class SqliteUpkeep:
         return kept
 
     def in_the_way(self, names: Sequence[str]) -> list[Path]:
-        """The databases and logs of the home that have the name of one of these copies."""
+        """Return the databases and logs of the home that these copies would overwrite."""
         paths = [self._home.root / name for name in sorted(names, key=lambda name: name == files.CATALOG_FILE)]
         return [path for path in paths if files.is_there(path)]
 
     def set_aside(self, vault_id: str, now: datetime) -> Path | None:
-        """Move a vault that cannot be read, or what is left of it, into the backups; where it is now."""
+        """Move a vault that cannot be read, or its remains, into the backups; return its new path."""
         path = self._files.vault(vault_id)
         return files.set_aside(self._home, path, now) if files.is_there(path) else None
 
     @contextmanager
     def inspect(self, vault_id: str, key: bytes | None) -> Generator[Inspection]:
-        """Look at one vault without changing it."""
+        """Open one vault for inspection, without changing it."""
         path = self._files.vault(vault_id)
         log = files.log_of(path)
         if not files.has_content(path) and files.has_content(log):
-            # SQLite would throw the log away.
+            # SQLite would delete the log.
             raise Damaged(f"{path} is empty, but {log.name} is not; restore a backup with: recollectum restore")
         with inspect_file(path, key) as found:
             yield found
 
     def base_faults(self, key: bytes | None) -> list[str]:
-        """What is wrong with the catalog and the wrapped keys, read to the last page."""
+        """Read the catalog and the wrapped keys to the last page, and return the faults."""
         found: list[str] = []
         databases = [(self._files.catalog, key), (self._files.keys, None)]
         for path, its_key in databases[: 1 + self._files.keys.exists()]:
@@ -164,7 +165,7 @@ class SqliteUpkeep:
         return repair_file(self._home, path, owner, key, release=release, rebuild=rebuild, clock=self._clock)
 
     def long_logs(self, most: int) -> list[tuple[str, int]]:
-        """The name of each database whose log has more than so many bytes, and how many."""
+        """Return the name and size of each database's write-ahead log that is larger than `most` bytes."""
         found: list[tuple[str, int]] = []
         for path in (self._files.catalog, self._files.keys, *self._files.vaults()):
             log = files.log_of(path)
@@ -173,12 +174,12 @@ class SqliteUpkeep:
         return found
 
     def names_of_others(self, vault_ids: Collection[str]) -> list[str]:
-        """How the names of the files of all other vaults begin, from the home."""
+        """Return the prefixes, from the home, of all other vaults' file names."""
         return self._files.names_of_others(vault_ids)
 
 
 def _copy(source: Path, folder: Path, name: str, key: bytes | None, progress: Progress) -> VaultCopy:
-    # The rows of the snapshot itself: a copy that has others is found out when it is read back.
+    # Count the rows of the snapshot: a copy that has others is detected when it is read back.
     rows = copy_snapshot(source, folder / name, key=key, progress=progress)
     return _described(folder / name, name, key, rows)
 

@@ -27,7 +27,7 @@ from recollectum.storage.sqlite.recovery.salvage import (
 from recollectum.storage.tables.content import sessions
 from recollectum.storage.tables.trail import meta, seals
 
-#: Made again from the others, or filled by the schema's own steps.
+#: Tables that are rebuilt from others, or filled by the schema steps.
 DERIVED = frozenset(
     (
         "chunks",
@@ -55,9 +55,9 @@ def repair_file(
     rebuild: Callable[[Tx], int],
     clock: Clock,
 ) -> SalvagedVault:
-    """Salvage one vault file; refused while another program has it open.
+    """Salvage one vault file; raise when another program has it open.
 
-    Only copies are worked on. The new file takes the old one's place when it is whole, by one rename.
+    All work is done on copies. When the new file is complete, one rename puts it in the place of the old one.
     """
     evidence = evidence_folder(home, path.stem, clock())
     work = home.backups / f".{os.urandom(6).hex()}-repairing"
@@ -66,12 +66,13 @@ def repair_file(
         before = _marks(path)
         _copy_as_it_is(path, evidence)
         made = _salvaged(owner, evidence / path.name, work, key, rebuild, clock)
-        # Who has the old file open would go on writing into it, and who wrote meanwhile is not in the new one.
+        # A program that has the old file open would go on writing to it, and a write since the copy is not in the new
+        # file.
         if _marks(path) != before or not release():
             raise StorageError(f"another program uses the vault of {owner}; stop it, then run the repair again")
         _put(work / "new.db", path)
     except BaseException as error:
-        # The old file stands where it stood, so a copy of it is of no use.
+        # The old file is still in place, so a copy of it is of no use.
         shutil.rmtree(evidence, ignore_errors=True)
         if isinstance(error, OSError):
             raise explain(error, work) from error
@@ -82,13 +83,13 @@ def repair_file(
 
 
 def _marks(path: Path) -> list[tuple[int, int]]:
-    """The state of the database and its log, which a write changes."""
+    """Return the size and time of the database and its log, which a write changes."""
     parts = (path, log_of(path))
     return [(found.st_size, found.st_mtime_ns) for found in (part.stat() for part in parts if part.exists())]
 
 
 def _copy_as_it_is(path: Path, evidence: Path) -> None:
-    """The database and its log, byte for byte."""
+    """Copy the database and its log byte for byte."""
     for part in (path, log_of(path)):
         if part.exists() and part.stat().st_size:
             copy_raw(part, evidence / part.name)
@@ -101,7 +102,7 @@ def _salvaged(
     old, new = work / "old.db", work / "new.db"
     for part, copy in ((evidence, old), (log_of(evidence), log_of(old))):
         if part.exists():
-            # SQLite writes the log into what it opens, and the evidence must stay as it is.
+            # SQLite moves the log into a file that it opens, and the evidence must not change.
             shutil.copyfile(part, copy)
             copy.chmod(PRIVATE_FILE)
     options = SqliteOptions(key=key, readers=1, cache_kib=_CACHE_KIB)
@@ -115,9 +116,9 @@ def _salvaged(
     tables = salvage(old, new, key=key, skip=DERIVED)
     database = SqliteDatabase(new, options)
     try:
-        # The rest of the way, so that the rows can be read as this program knows them.
+        # Run the remaining steps, so that the rows have the schema of this program.
         migrate(database, shipped(VAULT), clock=clock, backup=lambda _: None)
-        # Before anything is mended, which changes rows as well.
+        # Before the repairs below, which change rows as well.
         doubtful = database.read(_doubtful)
         stand_ins = database.write(sessions.add_missing)
         database.write(lambda tx: meta.save(tx, "owner", str(owner)))
@@ -126,7 +127,7 @@ def _salvaged(
     parentless, strays = delete_orphans(new, key=key), restore_references(new, key=key)
     dropped = {table: parentless.get(table, 0) + strays.get(table, 0) for table in {*parentless, *strays}}
     return SalvagedVault(
-        # The seals were of use to tell what is doubtful, and are made anew.
+        # The seals served to find doubtful rows, and are rebuilt.
         tables=tuple(one for one in tables if one.table != "seals"),
         dropped=dropped,
         stand_ins=stand_ins,
@@ -137,12 +138,12 @@ def _salvaged(
 
 
 def _doubtful(tx: Tx) -> tuple[str, ...]:
-    """Rows whose seal does not fit them, or is lost."""
+    """Return the rows whose seal is lost or does not match."""
     return tuple(sorted({f"{table} {known}" for table, known in seals.changed(tx)}))
 
 
 def _make(clock: Clock, path: Path, options: SqliteOptions, number: int) -> None:
-    """A new vault, at the schema of the damaged one."""
+    """Create a vault at the schema of the damaged one."""
     database = SqliteDatabase(path, options)
     try:
         migrate(database, shipped(VAULT)[:number], clock=clock, backup=lambda _: None)
@@ -151,7 +152,7 @@ def _make(clock: Clock, path: Path, options: SqliteOptions, number: int) -> None
 
 
 def _schema_of(old: Path, key: bytes | None) -> int | None:
-    """The schema step of the damaged file, the newest where its record cannot be read; None when it does not open."""
+    """Return the schema step of the damaged file, the newest if it cannot be read, or None if it does not open."""
     try:
         connection = connect(old, key=key)
     except (Damaged, KeyProblem):
@@ -189,7 +190,10 @@ def _rebuilt(new: Path, options: SqliteOptions, rebuild: Callable[[Tx], int]) ->
 
 
 def _put(new: Path, path: Path) -> None:
-    """The new file in the old one's place; the log of the old one, which is kept, would be taken for its own."""
+    """Move the new file to the place of the old one.
+
+    First delete the old log, of which a copy is kept: SQLite would apply it to the new file.
+    """
     for part in with_logs(path)[1:]:
         part.unlink(missing_ok=True)
     new.replace(path)

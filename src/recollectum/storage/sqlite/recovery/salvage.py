@@ -16,19 +16,19 @@ from recollectum.storage.sqlite.integrity import UNREADABLE, tables_of
 from recollectum.storage.sqlite.recovery.salvage_rows import RecoveredRows, keyed_rows, numbered_rows
 
 _BLOCK = 1 << 20
-#: A page that is read again need not be decrypted again.
+#: The page cache, so that a page that is read again need not be decrypted again.
 _CACHE_KIB = 64 * 1024
-#: Rows that are inserted at once.
+#: Rows per insert.
 _BATCH = 500
-# Not the first, which also says how large the file is.
+# Not the first page, which also holds the size of the file.
 _SCHEMA_PAGES = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
 _ORPHANS = 'DELETE FROM "{table}" WHERE "{column}" IS NOT NULL AND "{column}" NOT IN (SELECT "{to}" FROM "{parent}")'
 
 
 def copy_raw(source: Path, target: Path) -> None:
-    """Copy the bytes of a database, damaged pages and all, through SQLite's own layer.
+    """Copy the bytes of a database, including damaged pages, through SQLite's VFS.
 
-    A file that Python opened and closed would drop the locks that SQLite holds on it in this process.
+    If Python opened and closed the file, this process would lose the locks that SQLite holds on it.
     """
     create_private(target)
     layer = next(name for name in apsw.vfs_names() if name.startswith(("unix", "win32")))
@@ -47,7 +47,7 @@ def copy_raw(source: Path, target: Path) -> None:
 
 
 def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[str]) -> list[SalvageCounts]:
-    """Copy what can be read of every table but those to skip; the target has the tables already, and no rows."""
+    """Copy the readable rows of every table except `skip`; the target has the tables already, and no rows."""
     old = connect(source, key=key, cache_kib=_CACHE_KIB)
     try:
         new = connect(target, key=key, cache_kib=_CACHE_KIB)
@@ -55,7 +55,7 @@ def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[s
             new.pragma("foreign_keys", "off")
             wanted = [(name, numbered) for name, numbered in tables_of(new) if name not in skip]
             with translated(target, encrypted=key is not None):
-                # One for all of them: each commit waits for the medium.
+                # One transaction for all tables: each commit waits for the disk.
                 new.execute("BEGIN IMMEDIATE")
                 tallies = [_save_table(old, new, name, numbered=numbered) for name, numbered in wanted]
                 _carry_counters(old, new)
@@ -68,10 +68,10 @@ def salvage(source: Path, target: Path, *, key: bytes | None, skip: Collection[s
 
 
 def copy_schema_pages(donor: Path, damaged: Path, *, key: bytes | None) -> None:
-    """Write the pages on which a new vault of the same key keeps its schema over those of a copy of a damaged one.
+    """Overwrite the schema pages of a damaged copy with those of a new vault of the same key.
 
-    A vault that was made in one go has its tables at the same pages. Where one has not, its rows do not fit the
-    tables they are read as, and the new vault refuses them.
+    A vault created in one go has its tables at the same pages. If a table is elsewhere, its rows do not fit the table
+    they are read as, and the new vault refuses them.
     """
     connection = connect(donor, key=key)
     try:
@@ -88,12 +88,12 @@ def copy_schema_pages(donor: Path, damaged: Path, *, key: bytes | None) -> None:
 
 
 def delete_orphans(path: Path, *, key: bytes | None) -> dict[str, int]:
-    """Delete rows whose reference leads nowhere, since what they belong to was lost; how many of each table."""
+    """Delete rows whose parent row was lost; return how many of each table."""
     connection = connect(path, key=key)
     dropped: dict[str, int] = {}
     try:
         with translated(path, encrypted=key is not None):
-            # Deleting a row can leave others without theirs, though each table refers up a short ladder.
+            # Deleting a row can orphan others, but references go up only a few levels.
             while connection.execute("PRAGMA foreign_key_check").fetchall():
                 for name, _ in tables_of(connection):
                     for column, parent, to in _references(connection, name):
@@ -112,7 +112,7 @@ def _save_table(old: apsw.Connection, new: apsw.Connection, name: str, *, number
         return SalvageCounts(table=name, saved=0, lost=0, exact=False)
     found = numbered_rows(old, name, columns) if numbered else keyed_rows(old, name, columns, _key_columns(new, name))
     saved, refused = _insert(new, name, columns, found)
-    # After the rows: only when all were asked for is it known which did not answer.
+    # Count after the rows: only when all were requested is it known which could not be read.
     return SalvageCounts(table=name, saved=saved, lost=found.lost + refused, exact=found.exact)
 
 
@@ -127,7 +127,7 @@ def _insert(new: apsw.Connection, name: str, columns: Sequence[str], found: Reco
 
 
 def _insert_all(new: apsw.Connection, sql: str, batch: Sequence[Row]) -> bool:
-    """Insert all of the rows, which is quick, or none when one of them is refused."""
+    """Insert all of the rows, which is fast, or none if one of them is refused."""
     new.execute("SAVEPOINT batch")
     try:
         new.executemany(sql, batch)
@@ -140,19 +140,19 @@ def _insert_all(new: apsw.Connection, sql: str, batch: Sequence[Row]) -> bool:
 
 
 def _insert_each(new: apsw.Connection, sql: str, batch: Sequence[Row]) -> int:
-    """Insert the rows that are taken; how many are not."""
+    """Insert the rows that are accepted, and return how many are not."""
     refused = 0
     for row in batch:
         try:
             new.execute(sql, row)
         except (apsw.ConstraintError, apsw.MismatchError):
-            # A value of the wrong type, or twice what is there once: it was read, and cannot be right.
+            # A value of the wrong type, or a duplicate of a unique one: it was read, and cannot be right.
             refused += 1
     return refused
 
 
 def _carry_counters(old: apsw.Connection, new: apsw.Connection) -> None:
-    """A number that was given once is never given again, not even after a repair."""
+    """Copy the AUTOINCREMENT counters, so that a number is never used twice, even after a repair."""
     try:
         rows = old.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
     except (apsw.SQLError, *UNREADABLE):
@@ -189,7 +189,7 @@ def _references(connection: apsw.Connection, name: str) -> Iterator[tuple[str, s
     rows = connection.execute(f'PRAGMA foreign_key_list("{name}")').fetchall()
     numbers = [row[0] for row in rows]
     for number, _, parent, column, to, *_ in cast(list[tuple[int, int, str, str, str]], rows):
-        # Those of several columns stand between derived rows only, which are made anew.
+        # References of several columns exist only between derived rows, which are rebuilt.
         if numbers.count(number) == 1:
             yield column, parent, to
 
@@ -198,13 +198,13 @@ def _listed(columns: Sequence[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
-#: By table: rows of memories that are lost, which nothing could ever show again.
+#: By table: rows of lost memories, which nothing could ever show.
 _DROPPED = {
     "memory_versions": "DELETE FROM memory_versions WHERE memory_id NOT IN (SELECT id FROM memories)",
     "citations": "DELETE FROM citations WHERE memory_id NOT IN (SELECT id FROM memories)",
 }
 _MENDED = (
-    # What replaced it is lost: better the fact before it than none.
+    # Its replacement is lost: the earlier fact is better than none.
     """
     UPDATE memories SET superseded_by = NULL
      WHERE superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT id FROM memories)
@@ -213,7 +213,7 @@ _MENDED = (
     UPDATE memories SET supersedes = NULL
      WHERE supersedes IS NOT NULL AND supersedes NOT IN (SELECT id FROM memories)
     """,
-    # The next message must not take the place of one that was saved.
+    # The next message must not take the position of one that was saved.
     """
     UPDATE sessions SET message_count = (SELECT max(position) FROM messages WHERE session_id = sessions.id)
      WHERE message_count < (SELECT max(position) FROM messages WHERE session_id = sessions.id)
@@ -222,7 +222,7 @@ _MENDED = (
 
 
 def restore_references(path: Path, *, key: bytes | None) -> dict[str, int]:
-    """Make the rows of a salvaged vault agree; how many of each table had to go."""
+    """Make the rows of a salvaged vault consistent; return how many of each table were deleted."""
     connection = connect(path, key=key)
     try:
         with translated(path, encrypted=key is not None):

@@ -9,29 +9,29 @@ import apsw
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.integrity import UNREADABLE
 
-#: Rows that are asked for at once; a page that cannot be read costs as many questions as it has rows, and no more rows.
+#: Rows per query. An unreadable page costs at most as many queries as it has rows, and loses no other rows.
 _SPAN = 256
 
 
 @dataclass(slots=True)
 class RecoveredRows:
-    """Rows as they come; the two numbers are right once all of them have come."""
+    """An iterator of rows; its two numbers are final once all rows were read."""
 
     rows: Iterator[Row] = field(default_factory=lambda: iter(()))
     lost: int = 0
-    #: Whether something that was still whole said how many rows there are.
+    #: Whether an undamaged index told how many rows there are.
     exact: bool = True
 
 
 def numbered_rows(old: apsw.Connection, table: str, columns: Sequence[str]) -> RecoveredRows:
-    """The rows of a table that has row ids."""
+    """Return the rows of a table that has row ids."""
     found = RecoveredRows()
     found.rows = _numbered(old, table, columns, found)
     return found
 
 
 def keyed_rows(old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str]) -> RecoveredRows:
-    """The rows of a table that is kept in the order of its key."""
+    """Return the rows of a table without row ids, in the order of its key."""
     found = RecoveredRows()
     found.rows = _keyed(old, table, columns, keys, found)
     return found
@@ -42,7 +42,7 @@ def _numbered(old: apsw.Connection, table: str, columns: Sequence[str], found: R
     sql = f'SELECT rowid, {_listed(columns)} FROM "{table}" WHERE rowid BETWEEN ? AND ? ORDER BY rowid'  # noqa: S608
     known = set(numbers)
     spans = [numbers[start : start + _SPAN] for start in range(0, len(numbers), _SPAN)]
-    # The first span is taken last from the end of the list, so that rows come in their order.
+    # Spans are taken from the end of the list, so the first one goes last: rows then come in order.
     waiting = spans[::-1]
     while waiting:
         span = waiting.pop()
@@ -55,14 +55,14 @@ def _numbered(old: apsw.Connection, table: str, columns: Sequence[str], found: R
                 middle = len(span) // 2
                 waiting += [span[middle:], span[:middle]]
             continue
-        # A row that no index knows came off a page that is not this table's any more.
+        # A row that no index lists was read from a page that no longer belongs to this table.
         right = [row for row in rows if row[0] in known]
         found.lost += len(span) - len(right) if found.exact else 0
         yield from (row[1:] for row in right)
 
 
 def _numbers(old: apsw.Connection, table: str) -> tuple[list[int], bool]:
-    """The row ids of a table, and whether these are all: from an index that is whole, or else from where they end."""
+    """Return the row ids of a table and whether they are complete: from an undamaged index, or up to the bad pages."""
     seen: set[int] = set()
     whole = False
     plain = f'SELECT rowid FROM "{table}"'  # noqa: S608
@@ -86,7 +86,7 @@ def _keyed(
     yield from rows
     if ended:
         return
-    # Behind the page that stopped it there may be more, which is reached from the end, or key by key.
+    # There may be more rows behind the bad page, which are reached from the end, or key by key.
     behind, _ = _read_on(old, plain + ", ".join(f'"{key}" DESC' for key in keys))
     known, found.exact = _known_keys(old, table, keys)
     for row in [*behind, *_one_by_one(old, table, columns, keys, known)]:
@@ -117,7 +117,7 @@ def _one_by_one(
 
 
 def _indexes(old: apsw.Connection, table: str) -> list[str]:
-    """The indexes that know every row; a partial one knows some, and a table's own order is no index."""
+    """Return the indexes that list every row: no partial ones, and not the table's primary key order."""
     rows, _ = _read_on(old, f'PRAGMA index_list("{table}")')
     return [cast(str, name) for _, name, _, origin, partial in rows if not partial and _is_apart(old, name, origin)]
 
@@ -125,13 +125,13 @@ def _indexes(old: apsw.Connection, table: str) -> list[str]:
 def _is_apart(old: apsw.Connection, name: object, origin: object) -> bool:
     if origin != "pk":
         return True
-    # The key of a table without row ids is the table itself, and has no root of its own.
+    # The primary key of a table without row ids is the table itself, and has no root page.
     rows, _ = _read_on(old, "SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,))
     return bool(rows)
 
 
 def _read_on(old: apsw.Connection, sql: str, params: Row = ()) -> tuple[list[Row], bool]:
-    """The rows up to the first that cannot be read, and whether there was none such."""
+    """Return the rows up to the first unreadable one, and whether all could be read."""
     rows: list[Row] = []
     try:
         for row in old.execute(sql, params):
@@ -139,7 +139,7 @@ def _read_on(old: apsw.Connection, sql: str, params: Row = ()) -> tuple[list[Row
     except UNREADABLE:
         return rows, False
     except apsw.SQLError:
-        # An index that the damaged schema does not have, or that cannot answer this.
+        # The damaged schema lacks this index, or the index cannot answer this query.
         return rows, False
     return rows, True
 

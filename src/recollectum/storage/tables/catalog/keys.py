@@ -10,7 +10,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment, moment_or_none
 
-# A key is looked up at each request, and reading a name takes longer than finding its row.
+# A key is looked up at each request, and parsing a name takes longer than finding its row.
 _owner = lru_cache(maxsize=4096)(Owner.parse)
 
 _ADD_KEY = """
@@ -39,7 +39,7 @@ _WITHDRAW = "DELETE FROM grants WHERE id = :id"
 
 
 def add(tx: Tx, key: ApiKey, digest: bytes) -> None:
-    """Keep a key by the digest of its secret."""
+    """Store a key by the digest of its secret."""
     params = {
         "id": key.id,
         "digest": digest,
@@ -53,27 +53,27 @@ def add(tx: Tx, key: ApiKey, digest: bytes) -> None:
 
 
 def find_by_id(tx: Tx, key_id: str) -> ApiKey | None:
-    """The key with that id."""
+    """Return the key with that id, or None."""
     return next(_keys(tx.rows(_KEY_BY_ID, {"id": key_id})), None)
 
 
 def find(tx: Tx, digest: bytes) -> ApiKey | None:
-    """The key with that digest."""
+    """Return the key with that digest, or None."""
     return next(_keys(tx.rows(_KEY, {"digest": digest})), None)
 
 
 def everything(tx: Tx) -> list[ApiKey]:
-    """All keys, oldest first."""
+    """Return all keys, oldest first."""
     return list(_keys(tx.rows(_KEYS, {})))
 
 
 def revoke(tx: Tx, key_id: str, at: datetime, now: datetime) -> bool:
-    """Let a key end at a time, unless it has ended."""
+    """Set the end of a key, unless it has ended."""
     return tx.run(_REVOKE, {"id": key_id, "at": micros(at), "now": micros(now)}) == 1
 
 
 def add_grant(tx: Tx, grant: Grant) -> None:
-    """Keep a grant."""
+    """Store a grant."""
     params = {
         "id": grant.id,
         "grantee": str(grant.to),
@@ -87,12 +87,12 @@ def add_grant(tx: Tx, grant: Grant) -> None:
 
 
 def grants_to(tx: Tx, person: Owner) -> tuple[Grant, ...]:
-    """What others allow a person."""
+    """Return the grants that others gave to a person."""
     return tuple(_grant(row) for row in tx.rows(_GRANTS_TO, {"grantee": str(person)}))
 
 
 def grants(tx: Tx) -> list[Grant]:
-    """All grants, oldest first."""
+    """Return all grants, oldest first."""
     return [_grant(row) for row in tx.rows(_GRANTS, {})]
 
 
@@ -102,7 +102,7 @@ def withdraw(tx: Tx, grant_id: str) -> bool:
 
 
 def _keys(rows: list[Row]) -> Iterator[ApiKey]:
-    """The keys, of which each has a row for each owner that it is limited to."""
+    """Yield the keys; a key has one row for each owner that it is limited to."""
     for _, of_one in groupby(rows, key=lambda row: row[0]):
         yield _key(list(of_one))
 

@@ -16,7 +16,7 @@ _ALL = f"SELECT {_COLUMNS} FROM merges ORDER BY id"  # noqa: S608
 _STANDING = f"SELECT {_COLUMNS} FROM merges WHERE merged = :merged AND undone_at IS NULL"  # noqa: S608
 _END = "UPDATE merges SET undone_at = :at, undone_by = :by WHERE id = :id AND undone_at IS NULL"
 
-# What is moved is noted first, because the note is made from whose it is before.
+# The moved rows are recorded first, because the record is made from who owns them before the move.
 _NOTE = (
     """
     INSERT INTO merge_moves (merge_id, identity) SELECT :id, identity FROM identities WHERE owner = :merged
@@ -47,7 +47,7 @@ _MOVED = "SELECT identity, grant_id, key_id FROM merge_moves WHERE merge_id = :i
 
 
 def add(tx: Tx, merge: Merge) -> None:
-    """Keep a merge, and move all that the merged person has to the one who is kept."""
+    """Store a merge, and move all rows of the merged person to the person who is kept."""
     params = {
         "id": merge.id,
         "kept": str(merge.kept),
@@ -62,25 +62,25 @@ def add(tx: Tx, merge: Merge) -> None:
 
 
 def undo(tx: Tx, merge: Merge, at: datetime, by: str) -> None:
-    """Move back what is still there, and keep that it was done."""
+    """Move back the rows that still exist, and record that the merge was undone."""
     _hand_over(tx, merge.id, merge.merged)
     tx.run(_END, {"id": merge.id, "at": micros(at), "by": by})
 
 
 def find(tx: Tx, merge_id: str) -> Merge | None:
-    """The merge with that id."""
+    """Return the merge with that id."""
     rows = tx.rows(_ONE, {"id": merge_id})
     return _merge(tx, rows[0]) if rows else None
 
 
 def standing(tx: Tx, merged: Owner) -> Merge | None:
-    """The merge that a person is part of another by, now."""
+    """Return the merge that currently makes a person part of another."""
     rows = tx.rows(_STANDING, {"merged": str(merged)})
     return _merge(tx, rows[0]) if rows else None
 
 
 def everything(tx: Tx) -> list[Merge]:
-    """All merges, oldest first, undone ones among them."""
+    """Return all merges, oldest first, including undone ones."""
     return [_merge(tx, row) for row in tx.rows(_ALL, {})]
 
 

@@ -29,7 +29,7 @@ _TENANTS = "SELECT name, created_at, retention_days FROM tenants ORDER BY name"
 
 
 def add(tx: Tx, person: Person) -> None:
-    """Add a person whose name nobody else has and nobody could take for another's."""
+    """Add a person; the name must be unused and not confusable with another."""
     skeleton = person.owner.skeleton()
     params = {
         "owner": str(person.owner),
@@ -43,29 +43,29 @@ def add(tx: Tx, person: Person) -> None:
 
 
 def find(tx: Tx, owner: Owner) -> Person | None:
-    """The person of that name, with their addresses."""
+    """Return the person of that name, with their addresses."""
     rows = tx.rows(_ONE, {"owner": str(owner)})
     return _person(tx, rows[0]) if rows else None
 
 
 def everyone(tx: Tx) -> list[Person]:
-    """All people, by name."""
+    """Return all people, by name."""
     return [_person(tx, row) for row in tx.rows(_ALL, {})]
 
 
 def remove(tx: Tx, owner: Owner) -> bool:
-    """Take a person out of the catalog, with their addresses, keys and grants."""
+    """Delete a person from the catalog, with their addresses, keys and grants."""
     return tx.run(_REMOVE, {"owner": str(owner)}) == 1
 
 
 def owner_of(tx: Tx, identity: Identity) -> Owner | None:
-    """Whose address that is."""
+    """Return the owner of an address."""
     rows = tx.rows(_OWNER_OF, {"identity": str(identity)})
     return Owner.parse(rows[0][0]) if rows else None
 
 
 def link(tx: Tx, identity: Identity, owner: Owner) -> None:
-    """Give a person an address; one address never belongs to two."""
+    """Give a person an address; an address never belongs to two people."""
     if tx.rows(_LINK, {"identity": str(identity), "owner": str(owner)}):
         return
     if owner_of(tx, identity) != owner:
@@ -73,7 +73,7 @@ def link(tx: Tx, identity: Identity, owner: Owner) -> None:
 
 
 def unlink(tx: Tx, identity: Identity, owner: Owner) -> bool:
-    """Take an address from a person."""
+    """Remove an address from a person."""
     return tx.run(_UNLINK, {"identity": str(identity), "owner": str(owner)}) == 1
 
 
@@ -88,13 +88,13 @@ def save_tenant(tx: Tx, tenant: Tenant) -> None:
 
 
 def find_tenant(tx: Tx, name: str) -> Tenant | None:
-    """The tenant of that name."""
+    """Return the tenant of that name."""
     rows = tx.rows(_TENANT, {"name": name})
     return _tenant(rows[0]) if rows else None
 
 
 def tenants(tx: Tx) -> list[Tenant]:
-    """All tenants, by name."""
+    """Return all tenants, by name."""
     return [_tenant(row) for row in tx.rows(_TENANTS, {})]
 
 

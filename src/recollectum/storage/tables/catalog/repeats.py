@@ -18,34 +18,34 @@ _PRUNE = "DELETE FROM repeats WHERE begun_at < :before"
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """What is kept of one request."""
+    """The stored state of one request."""
 
     request: bytes
-    #: JSON; None while it is being done, or when a process ended in the middle.
+    #: The result as JSON; None while the request runs, or if a process ended in the middle of it.
     answer: str | None
 
 
 def find(tx: Tx, digest: bytes) -> IdempotentRequest | None:
-    """What was asked under that key."""
+    """Return the request with that idempotency key, or None."""
     rows = tx.rows(_FIND, {"digest": digest})
     return IdempotentRequest(*rows[0]) if rows else None
 
 
 def begin(tx: Tx, digest: bytes, owner: Owner, request: bytes, at: datetime) -> None:
-    """Note that something is being done."""
+    """Record that a request has begun."""
     tx.run(_BEGIN, {"digest": digest, "owner": str(owner), "request": request, "begun_at": micros(at)})
 
 
 def finish(tx: Tx, digest: bytes, answer: str) -> None:
-    """Note what came of it."""
+    """Store the result of a request."""
     tx.run(_FINISH, {"digest": digest, "answer": answer})
 
 
 def drop(tx: Tx, digest: bytes) -> None:
-    """Note that nothing came of it."""
+    """Delete a request that had no effect."""
     tx.run(_DROP, {"digest": digest})
 
 
 def prune(tx: Tx, before: datetime) -> int:
-    """Forget what was asked before a time; how many."""
+    """Delete the requests from before a time, and return how many."""
     return tx.run(_PRUNE, {"before": micros(before)})

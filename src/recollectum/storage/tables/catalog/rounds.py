@@ -9,7 +9,7 @@ from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 
 _COLUMNS = "name, vault, every_seconds, started_at, finished_at, next_at, failures, counts, trouble, seen"
-# A vault may have been destroyed while somebody looked after it.
+# A vault may have been destroyed while a round of upkeep ran on it.
 _SAVE = f"""
     INSERT INTO rounds ({_COLUMNS})
     SELECT :name, :vault, :every_seconds, :started_at, :finished_at, :next_at, :failures, :counts, :trouble, :seen
@@ -25,16 +25,16 @@ _OF = f"SELECT {_COLUMNS} FROM rounds WHERE name = :name"  # noqa: S608  (see ab
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundRow:
-    """One kind of upkeep, in the home as a whole or in one vault, as it last went."""
+    """The last run of one kind of upkeep, in the whole home or in one vault."""
 
     name: str
-    #: The id of the vault; None for the home as a whole.
+    #: The id of the vault; None for the whole home.
     vault: str | None
     every_seconds: float
     started_at: datetime
     finished_at: datetime
     next_at: datetime
-    #: How often it failed in a row.
+    #: The number of failures in a row.
     failures: int = 0
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     trouble: str | None = None
@@ -42,7 +42,7 @@ class RoundRow:
 
 
 def save(tx: Tx, row: RoundRow) -> None:
-    """Keep how a round went, in place of the one before; nothing where its vault is no more."""
+    """Store the result of a round in place of the previous one; do nothing if its vault no longer exists."""
     params = {
         "name": row.name,
         "vault": row.vault,
@@ -59,12 +59,12 @@ def save(tx: Tx, row: RoundRow) -> None:
 
 
 def everything(tx: Tx) -> list[RoundRow]:
-    """Every round of the home and of each vault, by name."""
+    """Return every round of the home and of each vault, by name."""
     return [_from_row(row) for row in tx.rows(_ALL, {})]
 
 
 def by_vault(tx: Tx, name: str) -> dict[str | None, RoundRow]:
-    """The rounds of one name, by the id of their vault; None is the home as a whole."""
+    """Return the rounds of one name, by the id of their vault; None is the whole home."""
     found = (_from_row(row) for row in tx.rows(_OF, {"name": name}))
     return {one.vault: one for one in found}
 

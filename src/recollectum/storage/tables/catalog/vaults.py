@@ -17,7 +17,7 @@ _ALL = "SELECT owner, id, encrypted, created_at FROM vaults ORDER BY owner"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultEntry:
-    """One vault as the catalog knows it. The id is random: a name never becomes part of a path."""
+    """One vault as the catalog lists it. The id is random: a name never becomes part of a path."""
 
     owner: Owner
     id: str
@@ -26,7 +26,7 @@ class VaultEntry:
 
 
 def add(tx: Tx, entry: VaultEntry) -> VaultEntry:
-    """Add a vault, unless somebody was quicker: the one that is there."""
+    """Add a vault unless the owner has one, and return the vault that exists."""
     params = {
         "owner": str(entry.owner),
         "id": entry.id,
@@ -38,13 +38,13 @@ def add(tx: Tx, entry: VaultEntry) -> VaultEntry:
 
 
 def find(tx: Tx, owner: Owner) -> VaultEntry | None:
-    """The vault of an owner."""
+    """Return the vault of an owner, or None."""
     rows = tx.rows(_ONE, {"owner": str(owner)})
     return _from_row(rows[0]) if rows else None
 
 
 def everything(tx: Tx) -> list[VaultEntry]:
-    """All vaults, by owner."""
+    """Return all vaults, by owner."""
     return [_from_row(row) for row in tx.rows(_ALL, {})]
 
 

@@ -20,7 +20,7 @@ _DELETE = "DELETE FROM checkpoints WHERE name = :name"
 
 
 def save(tx: Tx, made: Checkpoint) -> None:
-    """Keep a checkpoint; one of the same name moves to the new place."""
+    """Store a checkpoint; an existing one of that name moves to the new position."""
     row = {
         "name": made.name,
         "session_id": made.session_id,
@@ -31,18 +31,18 @@ def save(tx: Tx, made: Checkpoint) -> None:
 
 
 def find(tx: Tx, name: str) -> Checkpoint | None:
-    """The checkpoint of that name."""
+    """Return the checkpoint of that name, or None."""
     rows = tx.rows(_FIND, {"name": name})
     return _from_row(rows[0]) if rows else None
 
 
 def everything(tx: Tx, session_id: str | None) -> list[Checkpoint]:
-    """All checkpoints, or those of one session, the newest first."""
+    """Return all checkpoints, or those of one session, the newest first."""
     return [_from_row(row) for row in tx.rows(_ALL, {"session_id": session_id})]
 
 
 def delete(tx: Tx, name: str) -> bool:
-    """Forget a checkpoint; whether there was one."""
+    """Delete a checkpoint, and return whether it existed."""
     return tx.run(_DELETE, {"name": name}) == 1
 
 

@@ -24,19 +24,19 @@ _REMOVE = "DELETE FROM citations WHERE memory_id = :memory_id"
 
 
 def add(tx: Tx, memory_id: str, spans: Iterable[Span], run_id: str | None) -> None:
-    """Note where a memory came from; a message that is gone is not cited."""
+    """Store the message spans that a memory came from; deleted messages are not cited."""
     for span in spans:
         place = {"message_id": span.message_id, "start": span.start, "stop": span.end}
         tx.run(_ADD, {"memory_id": memory_id, "run_id": run_id, **place})
 
 
 def of(tx: Tx, memory_id: str) -> list[Span]:
-    """The words that a memory came from."""
+    """Return the message spans that a memory came from."""
     return [Span(row[0], row[1], row[2]) for row in tx.rows(_OF, {"memory_id": memory_id})]
 
 
 def places(tx: Tx, memory_id: str) -> list[Citation]:
-    """The same, with where each message stands; in the order in which they were said."""
+    """Return the spans with the position of each message, in the order in which they were said."""
     return [
         Citation(session_id=row[0], message_id=row[1], position=row[2], start=row[3], end=row[4], exact=True)
         for row in tx.rows(_PLACES, {"memory_id": memory_id})
@@ -44,5 +44,5 @@ def places(tx: Tx, memory_id: str) -> list[Citation]:
 
 
 def remove(tx: Tx, memory_id: str) -> None:
-    """Forget where a memory came from."""
+    """Delete the citations of a memory."""
     tx.run(_REMOVE, {"memory_id": memory_id})

@@ -26,7 +26,7 @@ _IS_THERE = "SELECT 1 WHERE EXISTS (SELECT 1 FROM imports WHERE id = :id)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """One bringing in of conversations: counts, no content."""
+    """One import of conversations: counts, no content."""
 
     id: str
     at: datetime
@@ -36,18 +36,18 @@ class Import:
 
 
 def last_number(tx: Tx) -> int:
-    """The number of the newest message; 0 when there is none."""
+    """Return the number of the newest message; 0 when there is none."""
     return tx.rows(_LAST, {})[0][0]
 
 
 def add(tx: Tx, import_id: str, session_id: str, after: int, by: str, at: datetime) -> None:
-    """Keep that an import brought the messages of a session that follow a number."""
+    """Record that an import added the messages of a session after a number."""
     params = {"id": import_id, "session_id": session_id, "first": after + 1, "last": last_number(tx)}
     tx.run(_ADD, {**params, "by": by, "at": micros(at)})
 
 
 def page(tx: Tx, limit: int) -> list[Import]:
-    """The newest imports of which something is left."""
+    """Return the newest imports of which messages are left."""
     return [
         Import(id=row[0], at=moment(row[1]), by=row[2], sessions=row[3], messages=row[4])
         for row in tx.rows(_PAGE, {"limit": limit})
@@ -55,6 +55,6 @@ def page(tx: Tx, limit: int) -> list[Import]:
 
 
 def messages_of(tx: Tx, import_id: str) -> set[str] | None:
-    """The messages that an import brought and that are still here; None when there is no such import."""
+    """Return the remaining messages that an import added; None when there is no such import."""
     found = {row[0] for row in tx.rows(_MESSAGES, {"id": import_id})}
     return found if found or tx.rows(_IS_THERE, {"id": import_id}) else None

@@ -24,7 +24,7 @@ _INSERT = """
     RETURNING number
 """
 
-# The version is checked and counted up in the statement: a row that somebody changed first is not overwritten.
+# The statement checks and increments the version, so that a row that somebody changed first is not overwritten.
 _UPDATE = """
     UPDATE memories
        SET content = :content, key = :key, kind = :kind, importance = :importance, trust = :trust,
@@ -60,9 +60,9 @@ _PAGE = f"""
      WHERE (CAST(:before AS TEXT) IS NULL OR id < :before) AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
-#: Sorts after every character a key may have.
+#: Sorts after every character that a key may have.
 _AFTER_KEYS = "\x7f"
-# The state is written out: the index of keys holds active memories only.
+# The state is a literal: the index of keys holds active memories only.
 _PAGE_OF_KEYS = f"""
     SELECT {_COLUMNS} FROM memories
      WHERE key >= :prefix AND key < :beyond AND state = 'active' AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
@@ -82,12 +82,12 @@ _COUNTS = "SELECT state, count(*) FROM memories GROUP BY state"
 
 
 def insert(tx: Tx, memory: Memory, fingerprint: str, due_at: datetime | None) -> int:
-    """Add a memory; its row number."""
+    """Add a memory, and return its row number."""
     return tx.rows(_INSERT, _to_row(memory, fingerprint, due_at))[0][0]
 
 
 def update(tx: Tx, before: Memory, after: Memory, fingerprint: str, due_at: datetime | None) -> int:
-    """Replace `before` by `after` unless somebody changed the row first; its row number."""
+    """Replace `before` by `after` unless the row was changed first; return its row number."""
     params = {**_to_row(after, fingerprint, due_at), "expected": before.version, "expected_state": before.state}
     rows = tx.rows(_UPDATE, params)
     if not rows:
@@ -96,30 +96,30 @@ def update(tx: Tx, before: Memory, after: Memory, fingerprint: str, due_at: date
 
 
 def find(tx: Tx, memory_id: str) -> Memory | None:
-    """The memory with that id, in whatever state its row says."""
+    """Return the memory with that id, in any state, or None."""
     return _first(tx.rows(_BY_ID, {"id": memory_id}))
 
 
 def find_many(tx: Tx, ids: Sequence[str]) -> list[Memory]:
-    """The memories with these ids, in the order of the ids; those that are not there are left out."""
+    """Return the memories with these ids, in the order of the ids; missing ones are left out."""
     by_id = {one.id: one for one in map(_from_row, tx.rows(_BY_IDS, {"ids": json.dumps(ids)}))} if ids else {}
     return [by_id[one] for one in ids if one in by_id]
 
 
 def find_by_key(tx: Tx, key: str) -> Memory | None:
-    """The memory that holds a key: the active one, else the archived one."""
+    """Return the memory that holds a key: the active one, else the archived one."""
     return _first(tx.rows(_BY_KEY, {"key": key}))
 
 
 def alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
-    """Live memories of that kind that say the same thing, newest first."""
-    # Sorted here: an ORDER BY in the statement costs more than all the rest of it.
+    """Return the live memories of that kind with the same text, newest first."""
+    # Sort in Python: an ORDER BY in the statement costs more than the rest of it.
     rows = sorted(tx.rows(_ALIKE, {"fingerprint": fingerprint, "kind": kind}), reverse=True)
     return [_from_row(row) for row in rows]
 
 
 def deleted_alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
-    """Deleted memories of that kind, not destroyed yet, that say the same thing."""
+    """Return the soft-deleted memories of that kind with the same text."""
     return [_from_row(row) for row in tx.rows(_DELETED_ALIKE, {"fingerprint": fingerprint, "kind": kind})]
 
 
@@ -132,7 +132,9 @@ def page(
     limit: int,
     key_prefix: str | None = None,
 ) -> list[Memory]:
-    """The newest `limit` memories older than `before` that `keep` keeps; with a prefix, active ones under such keys."""
+    """Return the newest `limit` memories before `before` that `keep` accepts; with a prefix, active ones with such
+    keys.
+    """
     kept: list[Memory] = []
     statement, values = _PAGE, {"kind": kind, "limit": limit}
     if key_prefix is not None:
@@ -148,53 +150,53 @@ def page(
 
 
 def created_by(tx: Tx, when: datetime) -> Iterable[Memory]:
-    """Every memory that was there at a time, as its row stands now, oldest first."""
+    """Return every memory that was created by a time, as its row is now, oldest first."""
     return map(_from_row, tx.rows(_CREATED_BY, {"when": micros(when)}))
 
 
 def due(tx: Tx, now: datetime, limit: int) -> list[Memory]:
-    """Memories for which the life cycle has something to do, longest due first."""
+    """Return the memories whose life cycle has a step due, longest due first."""
     return [_from_row(row) for row in tx.rows(_DUE, {"now": micros(now), "limit": limit})]
 
 
 def any_due(tx: Tx, now: datetime) -> bool:
-    """Whether the life cycle has something to do."""
+    """Return whether a step of the life cycle is due."""
     return bool(tx.rows(_ANY_DUE, {"now": micros(now)}))
 
 
 def any_due_between(tx: Tx, since: datetime, now: datetime) -> bool:
-    """Whether a deadline passed in that time."""
+    """Return whether a deadline passed between two times."""
     return bool(tx.rows(_CROSSED, {"since": micros(since), "now": micros(now)}))
 
 
 def everything(tx: Tx) -> Iterable[tuple[int, Memory]]:
-    """Every memory with its row number, in the order of writing."""
+    """Return every memory with its row number, in insertion order."""
     return ((row[0], _from_row(row)) for row in tx.rows(_ALL, {}))
 
 
 def findable(tx: Tx) -> list[tuple[int, str, str | None]]:
-    """What the index is made from: the row number, content and key of every active memory, in the order of writing."""
+    """Return the input of the index: row number, content and key of every active memory, in insertion order."""
     return [(number, content, key) for number, content, key in tx.rows(_FINDABLE, {})]
 
 
 def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Memory]]:
-    """The memories after a row number, whatever their state, with their row numbers."""
+    """Return the memories after a row number, in any state, with their row numbers."""
     return [(row[0], _from_row(row)) for row in tx.rows(_FOLLOWING, {"number": number, "limit": limit})]
 
 
 def delete(tx: Tx, memory: Memory) -> bool:
-    """Destroy the row, if it is still in the state it was read in."""
+    """Delete the row, if its state has not changed since it was read."""
     return tx.run(_DELETE, {"id": memory.id, "state": memory.state}) == 1
 
 
 def number_of(tx: Tx, memory_id: str) -> int | None:
-    """The row number of a memory."""
+    """Return the row number of a memory."""
     rows = tx.rows(_NUMBER, {"id": memory_id})
     return rows[0][0] if rows else None
 
 
 def counts(tx: Tx) -> dict[State, int]:
-    """How many rows are in each state."""
+    """Return the number of rows in each state."""
     return {State(state): count for state, count in tx.rows(_COUNTS, {})}
 
 

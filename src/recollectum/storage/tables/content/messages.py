@@ -45,7 +45,7 @@ _OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id" 
 
 
 def insert(tx: Tx, message: Message) -> int:
-    """Add a message; its row number."""
+    """Add a message, and return its row number."""
     rows = tx.rows(_INSERT, _to_row(message))
     if not rows:
         raise Conflict(f"message {message.id!r} is in this vault already, or its place in the session is taken")
@@ -53,61 +53,61 @@ def insert(tx: Tx, message: Message) -> int:
 
 
 def find(tx: Tx, message_id: str) -> Message | None:
-    """The message with that id."""
+    """Return the message with that id, or None."""
     return _first(tx.rows(_BY_ID, {"id": message_id}))
 
 
 def number_of(tx: Tx, message_id: str) -> int | None:
-    """The place of a message in the order of writing."""
+    """Return the row number of a message."""
     rows = tx.rows(_NUMBER, {"id": message_id})
     return rows[0][0] if rows else None
 
 
 def find_native(tx: Tx, session_id: str, native_id: str) -> Message | None:
-    """The message to which its own agent gave that id."""
+    """Return the message to which its agent gave that id."""
     return _first(tx.rows(_BY_NATIVE, {"session_id": session_id, "native_id": native_id}))
 
 
 def latest(tx: Tx, session_id: str, *, before: int | None, limit: int) -> list[Message]:
-    """The last messages before a position, in order."""
+    """Return the last messages before a position, in order."""
     rows = tx.rows(_LATEST, {"session_id": session_id, "before": before, "limit": limit})
     return [_from_row(row) for row in reversed(rows)]
 
 
 def after(tx: Tx, session_id: str, position: int, limit: int) -> list[Message]:
-    """The messages that follow a position, in order."""
+    """Return the messages after a position, in order."""
     rows = tx.rows(_FROM, {"session_id": session_id, "after": position, "limit": limit})
     return [_from_row(row) for row in rows]
 
 
 def turn_start(tx: Tx, session_id: str, turns: int) -> int:
-    """The position of the user's message that begins the last `turns` turns; 1 when there are fewer."""
+    """Return the position of the user message that begins the last `turns` turns; 1 when there are fewer."""
     rows = tx.rows(_TURN_START, {"session_id": session_id, "skip": turns - 1})
     return rows[0][0] if rows else 1
 
 
 def everything(tx: Tx) -> Iterable[tuple[int, Message]]:
-    """Every message with its row number, in the order of writing."""
+    """Return every message with its row number, in insertion order."""
     return ((row[0], _from_row(row)) for row in tx.rows(_ALL, {}))
 
 
 def texts(tx: Tx) -> list[tuple[int, str]]:
-    """What the index is made from: the row number and text of every message, in the order of writing."""
+    """Return the input of the index: the row number and text of every message, in insertion order."""
     return [(number, text) for number, text in tx.rows(_TEXTS, {})]
 
 
 def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Message]]:
-    """The messages after a row number, of any session, with their row numbers."""
+    """Return the messages after a row number, of any session, with their row numbers."""
     return [(row[0], _from_row(row)) for row in tx.rows(_FOLLOWING, {"number": number, "limit": limit})]
 
 
 def set_calls(tx: Tx, message: Message) -> None:
-    """Store the tool calls of a message as they stand now."""
+    """Store the current state of a message's tool calls."""
     tx.run(_CALLS, {"id": message.id, "tool_calls": _to_row(message)["tool_calls"]})
 
 
 def of_session(tx: Tx, session_id: str) -> Iterable[tuple[int, Message]]:
-    """The messages of a session with their row numbers."""
+    """Return the messages of a session with their row numbers."""
     return ((row[0], _from_row(row)) for row in tx.rows(_OF_SESSION, {"session_id": session_id}))
 
 

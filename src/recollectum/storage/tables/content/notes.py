@@ -36,73 +36,73 @@ _REMOVE = "DELETE FROM notes WHERE number = :number"
 
 
 def add_folder(tx: Tx, path: str, at: datetime) -> bool:
-    """Follow a folder; False when it is followed already."""
+    """Follow a folder; return False when it is followed already."""
     return bool(tx.run(_ADD_FOLDER, {"path": path, "at": micros(at)}))
 
 
 def remove_folder(tx: Tx, path: str) -> bool:
-    """Follow a folder no more; its notes must have gone before."""
+    """Stop following a folder; its notes must have been removed before."""
     return bool(tx.run(_REMOVE_FOLDER, {"path": path}))
 
 
 def folders(tx: Tx) -> list[NoteFolder]:
-    """The folders that are followed, by path."""
+    """Return the followed folders, by path."""
     return [
         NoteFolder(number=row[0], path=row[1], added_at=moment(row[2]), notes=row[3]) for row in tx.rows(_FOLDERS, {})
     ]
 
 
 def page(tx: Tx, *, after: int, limit: int) -> list[Note]:
-    """The notes that follow a number, in the order in which they came."""
+    """Return the notes after a number, in insertion order."""
     return [_from_row(row) for row in tx.rows(_PAGE, {"after": after, "limit": limit})]
 
 
 def of_folder(tx: Tx, folder: str) -> list[Note]:
-    """The notes of a folder, by path."""
+    """Return the notes of a folder, by path."""
     return [_from_row(row) for row in tx.rows(_OF_FOLDER, {"folder": folder})]
 
 
 def find(tx: Tx, folder: str, path: str) -> Note | None:
-    """The note of a file."""
+    """Return the note of a file, or None."""
     rows = tx.rows(_FIND, {"folder": folder, "path": path})
     return _from_row(rows[0]) if rows else None
 
 
 def text(tx: Tx, number: int) -> str:
-    """What a note says."""
+    """Return the text of a note."""
     rows = tx.rows(_TEXT, {"number": number})
     return rows[0][0] if rows else ""
 
 
 def everything(tx: Tx) -> Iterable[Row]:
-    """The number, path and text of every note."""
+    """Return the number, path and text of every note."""
     return tx.rows(_TEXTS, {})
 
 
 def following(tx: Tx, number: int, limit: int) -> list[Row]:
-    """Number, path and text of the notes after a row number."""
+    """Return the number, path and text of the notes after a row number."""
     return tx.rows(_FOLLOWING, {"number": number, "limit": limit})
 
 
 def insert(tx: Tx, note: Note, text: str) -> int:
-    """Add a note; its number."""
+    """Add a note, and return its number."""
     return tx.rows(
         _INSERT, {"folder": note.folder, "path": note.path, **_state(note), "hash": note.hash, "text": text}
     )[0][0]
 
 
 def update(tx: Tx, note: Note, text: str) -> None:
-    """Store what a file says now."""
+    """Store the new text of a file."""
     tx.run(_UPDATE, {"number": note.number, **_state(note), "hash": note.hash, "text": text})
 
 
 def move(tx: Tx, note: Note) -> None:
-    """Store where a file lies now, and its times."""
+    """Store the new path of a file, and its times."""
     tx.run(_MOVE, {"number": note.number, "folder": note.folder, "path": note.path, **_state(note)})
 
 
 def remove(tx: Tx, number: int) -> bool:
-    """Drop a note."""
+    """Delete a note."""
     return bool(tx.run(_REMOVE, {"number": number}))
 
 

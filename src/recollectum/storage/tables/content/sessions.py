@@ -17,7 +17,7 @@ _INSERT = f"""
 """  # noqa: S608  (constants of this file)
 _BY_ID = f"SELECT {_COLUMNS} FROM sessions WHERE id = :id"  # noqa: S608
 _OPEN = f"SELECT {_COLUMNS} FROM sessions WHERE key = :key AND ended_at IS NULL AND imported = 0"  # noqa: S608
-# Sessions that an import brought which was taken back, and in which nothing else was said since.
+# Sessions of a reverted import in which nothing else was said since.
 _TAKEN_BACK = """
     SELECT held.session_id FROM (
         SELECT messages.session_id, count(*) AS messages
@@ -46,7 +46,7 @@ _DESCRIBE = """
      WHERE id = :id
 """
 _DELETE = "DELETE FROM sessions WHERE id = :id"
-# Hook sessions past their age, and the oldest of those past their count.
+# Hook sessions older than the age limit, and the oldest of those above the count limit.
 _STALE_HOOKS = """
     SELECT id FROM sessions
      WHERE key >= 'hook:' AND key < 'hook;'
@@ -56,9 +56,9 @@ _STALE_HOOKS = """
 """
 _COUNT = "SELECT count(*), coalesce(sum(message_count), 0) FROM sessions"
 _KEYS = "SELECT id, key FROM sessions"
-#: Keys that stay known.
+#: Keys kept in the cache.
 _CACHED_KEYS = 16_384
-# Messages whose session was lost in a damage.
+# Messages whose session was lost to damage.
 _ORPHANS = """
     SELECT session_id, min(created_at), max(created_at), max(position), sum(token_estimate)
       FROM messages WHERE session_id NOT IN (SELECT id FROM sessions) GROUP BY session_id
@@ -72,55 +72,55 @@ def insert(tx: Tx, session: Session) -> None:
 
 
 def find(tx: Tx, session_id: str) -> Session | None:
-    """The session with that id."""
+    """Return the session with that id, or None."""
     return _first(tx.rows(_BY_ID, {"id": session_id}))
 
 
 def find_open(tx: Tx, key: SessionKey) -> Session | None:
-    """The session to resume under a key."""
+    """Return the session to resume under a key."""
     return _first(tx.rows(_OPEN, {"key": str(key)}))
 
 
 def page(tx: Tx, *, before: str | None, prefix: str | None, limit: int) -> list[Session]:
-    """The newest sessions before an id whose key begins with `prefix`; none of an import that was taken back."""
+    """Return the newest sessions before an id whose key begins with `prefix`, without those of a reverted import."""
     return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "prefix": prefix, "limit": limit})]
 
 
 def is_taken_back(tx: Tx, session_id: str) -> bool:
-    """Whether all of a session came with an import that was taken back."""
+    """Return whether all of a session came from an import that was reverted."""
     return bool(tx.rows(_IS_TAKEN_BACK, {"id": session_id})[0][0])
 
 
 def grow(tx: Tx, session_id: str, *, messages: int, tokens: int, at: datetime) -> int | None:
-    """Count new messages in; how many there are now, or None when there is no such session."""
+    """Add new messages to the count; return the new count, or None when there is no such session."""
     rows = tx.rows(_GREW, {"id": session_id, "messages": messages, "tokens": tokens, "at": micros(at)})
     return rows[0][0] if rows else None
 
 
 def describe(tx: Tx, session: Session) -> None:
-    """Store what may change in a session: its title, summary and end."""
+    """Store the fields of a session that may change: its title, summary and end."""
     row = _to_row(session)
     tx.run(_DESCRIBE, {name: row[name] for name in ("id", "title", "summary", "ended_at", "updated_at")})
 
 
 def delete(tx: Tx, session_id: str) -> bool:
-    """Destroy a session and its messages."""
+    """Delete a session and its messages."""
     return tx.run(_DELETE, {"id": session_id}) == 1
 
 
 def stale_hooks(tx: Tx, *, oldest: datetime, most: int) -> list[str]:
-    """Hook sessions that are too old, or too many."""
+    """Return the hook sessions that are too old, or too many."""
     return [row[0] for row in tx.rows(_STALE_HOOKS, {"oldest": micros(oldest), "most": most})]
 
 
 def totals(tx: Tx) -> tuple[int, int]:
-    """How many sessions there are, and how many messages in all of them."""
+    """Return the number of sessions, and the number of messages in all of them."""
     sessions, messages = tx.rows(_COUNT, {})[0]
     return sessions, messages
 
 
 def at_place(tx: Tx, agent: str | None, channel: str | None) -> list[str]:
-    """The ids of the sessions with an agent, on a channel."""
+    """Return the ids of the sessions of an agent on a channel."""
     found = ((row[0], *_agent_and_channel(row[1])) for row in tx.rows(_KEYS, {}))
     return [one for one, of, at in found if agent in (None, of) and channel in (None, at)]
 
@@ -147,7 +147,7 @@ def _from_row(row: Row) -> Session:
 
 
 def add_missing(tx: Tx) -> int:
-    """Make a closed session for messages that have none, as a repair must; how many were made."""
+    """Create a closed session for messages that have none, for a repair; return how many were created."""
     orphans = tx.rows(_ORPHANS, {})
     for session_id, first, last, position, tokens in orphans:
         insert(
@@ -186,6 +186,6 @@ def _to_row(session: Session) -> Params:
 
 @lru_cache(maxsize=_CACHED_KEYS)
 def _agent_and_channel(key: str) -> tuple[str, str]:
-    """The agent and the channel of a conversation; to take a key apart takes longer than all else of it."""
+    """Return the agent and the channel of a session key; cached, because parsing a key is the slowest part."""
     parsed = SessionKey.parse(key)
     return parsed.agent, parsed.channel

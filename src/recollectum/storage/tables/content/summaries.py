@@ -24,13 +24,13 @@ _UNCOVERED = """
 
 
 def find(tx: Tx, session_id: str) -> Summary | None:
-    """The summary of a session, if one was made."""
+    """Return the summary of a session, or None."""
     rows = tx.rows(_FIND, {"session_id": session_id})
     return Summary(text=rows[0][0], up_to=rows[0][1], by=rows[0][2]) if rows else None
 
 
 def save(tx: Tx, session_id: str, made: Summary, at: datetime, *, before: int) -> bool:
-    """Put a summary in the place of the one that reached `before` (0 is none); False when another is there by now."""
+    """Replace the summary that reached `before` (0 for none); return False when another one is stored by now."""
     row = {
         "session_id": session_id,
         "covered_to": made.up_to,
@@ -42,11 +42,11 @@ def save(tx: Tx, session_id: str, made: Summary, at: datetime, *, before: int) -
 
 
 def drop(tx: Tx, session_id: str) -> bool:
-    """Forget the summary of a session; whether there was one."""
+    """Delete the summary of a session, and return whether it existed."""
     return tx.run(_DROP, {"session_id": session_id}) == 1
 
 
 def said_between(tx: Tx, session_id: str, after: int, up_to: int) -> tuple[int, int]:
-    """How many messages a session has after one position and up to another, and about how many tokens."""
+    """Return the number of messages between two positions of a session, and about how many tokens they have."""
     count, tokens = tx.rows(_UNCOVERED, {"session_id": session_id, "after": after, "up_to": up_to})[0]
     return count, tokens

@@ -30,17 +30,17 @@ _SAVE = f"""
 
 
 def add_root(tx: Tx, path: str, *, agent: str | None, channel: str | None, at: datetime) -> bool:
-    """Follow a place; False when it is followed already."""
+    """Follow a path; return False when it is followed already."""
     return bool(tx.run(_ADD_ROOT, {"path": path, "agent": agent, "channel": channel, "at": micros(at)}))
 
 
 def remove_root(tx: Tx, number: int) -> bool:
-    """Follow a place no more, and forget how far its files were read."""
+    """Stop following a path, and delete the read offsets of its files."""
     return bool(tx.run(_REMOVE_ROOT, {"number": number}))
 
 
 def roots(tx: Tx) -> list[FollowedPath]:
-    """The places that are followed, by path."""
+    """Return the followed paths, in order."""
     return [
         FollowedPath(number=row[0], path=row[1], agent=row[2], channel=row[3], added_at=moment(row[4]), files=row[5])
         for row in tx.rows(_ROOTS, {})
@@ -48,18 +48,18 @@ def roots(tx: Tx) -> list[FollowedPath]:
 
 
 def of_root(tx: Tx, root: int) -> dict[str, TranscriptFile]:
-    """The files of a place that were met before, by path."""
+    """Return the known files under a followed path, by path."""
     return {row[0]: _from_row(row) for row in tx.rows(_OF_ROOT, {"root": root})}
 
 
 def find(tx: Tx, path: str) -> TranscriptFile | None:
-    """The file with that path."""
+    """Return the file with that path, or None."""
     rows = tx.rows(_FIND, {"path": path})
     return _from_row(rows[0]) if rows else None
 
 
 def save(tx: Tx, file: TranscriptFile, at: datetime) -> None:
-    """Store how far a file has been read."""
+    """Store the read offset of a file."""
     tx.run(
         _SAVE,
         {

@@ -24,7 +24,7 @@ _PURGE = "DELETE FROM memory_versions WHERE memory_id = :id"
 
 
 def keep(tx: Tx, memory: Memory, replaced_at: datetime) -> None:
-    """Keep what a memory says now, before it is changed."""
+    """Store the current text of a memory, before it is changed."""
     tx.run(
         _KEEP,
         {
@@ -44,18 +44,18 @@ def keep(tx: Tx, memory: Memory, replaced_at: datetime) -> None:
 
 
 def of(tx: Tx, memory_id: str) -> list[Version]:
-    """The earlier versions of a memory, oldest first."""
+    """Return the earlier versions of a memory, oldest first."""
     return [_from_row(row) for row in tx.rows(_OF, {"id": memory_id})]
 
 
 def standing_at(tx: Tx, when: datetime) -> dict[str, Version]:
-    """For each memory that has changed since, the version that stood at a time."""
+    """Return, for each memory that has changed since a time, the version that was current then."""
     found = (_from_row(row) for row in tx.rows(_AT, {"when": micros(when)}))
     return {version.memory_id: version for version in found}
 
 
 def purge(tx: Tx, memory_id: str) -> int:
-    """Destroy the earlier versions of a memory."""
+    """Delete the earlier versions of a memory."""
     return tx.run(_PURGE, {"id": memory_id})
 
 

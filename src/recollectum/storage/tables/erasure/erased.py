@@ -39,53 +39,53 @@ class Departure:
 
 
 def secret(tx: Tx, name: str, fresh: bytes) -> bytes:
-    """The home's secret of that name; `fresh` becomes it where there is none."""
+    """Return the home's secret of that name; store `fresh` as the secret if there is none."""
     tx.run(_KEEP_SECRET, {"name": name, "value": fresh})
     return tx.rows(_SECRET, {"name": name})[0][0]
 
 
 def find_secret(tx: Tx, name: str) -> bytes | None:
-    """The home's secret of that name, if it was made."""
+    """Return the home's secret of that name, or None."""
     rows = tx.rows(_SECRET, {"name": name})
     return rows[0][0] if rows else None
 
 
 def add(tx: Tx, vault: bytes, digests: Iterable[bytes], at: datetime) -> int:
-    """Note what was erased from a vault; the last number there is for it now."""
+    """Record what was erased from a vault, and return the vault's last ledger number."""
     for digest in digests:
         tx.run(_ADD, {"vault": vault, "digest": digest, "at": micros(at)})
     return last(tx, vault)
 
 
 def last(tx: Tx, vault: bytes) -> int:
-    """The last number noted for a vault; 0 when nothing was erased from it."""
+    """Return the last ledger number of a vault; 0 when nothing was erased from it."""
     return tx.rows(_LAST, {"vault": vault})[0][0]
 
 
 def last_time(tx: Tx, vault: bytes) -> datetime | None:
-    """When something was last noted for a vault."""
+    """Return the time of the last ledger entry of a vault."""
     return moment_or_none(tx.rows(_LAST_TIME, {"vault": vault})[0][0])
 
 
 def of(tx: Tx, vault: bytes) -> set[bytes]:
-    """The digests of everything that was erased from a vault."""
+    """Return the digests of everything that was erased from a vault."""
     return {row[0] for row in tx.rows(_OF, {"vault": vault})}
 
 
 def is_noted(tx: Tx, vault: bytes, digest: bytes) -> bool:
-    """Whether that was erased from a vault."""
+    """Return whether a digest was erased from a vault."""
     return bool(tx.rows(_ANY, {"vault": vault, "digest": digest}))
 
 
 def depart(tx: Tx, one: Departure) -> None:
-    """Note that a person is on their way out; noting it again changes nothing."""
+    """Record that a person is being erased; calling it again changes nothing."""
     row = {"person": one.person, "id": one.id, "digest": one.digest, "by": one.by, "at": micros(one.at)}
     lists = {"vaults": json.dumps(one.vaults), "counts": json.dumps(dict(one.counts), sort_keys=True)}
     tx.run(_DEPART, {**row, **lists})
 
 
 def departures(tx: Tx) -> list[Departure]:
-    """Everybody who is on their way out."""
+    """Return everybody who is being erased."""
     return [
         Departure(
             person=row[0],
@@ -101,12 +101,12 @@ def departures(tx: Tx) -> list[Departure]:
 
 
 def strike(tx: Tx, one: Departure) -> None:
-    """Take a person's vaults, and leave to enter them, out of the catalog."""
+    """Delete a person's vaults, and the grants to enter them, from the catalog."""
     for vault_id in one.vaults:
         tx.run(_FORGET_VAULT, {"id": vault_id})
     tx.run(_FORGET_GRANTS, {"person": one.person})
 
 
 def gone(tx: Tx, person: str) -> None:
-    """Note that nothing is left of a person, by forgetting that they were on their way out."""
+    """Delete the departure of a person of whom nothing is left."""
     tx.run(_GONE, {"person": person})

@@ -21,20 +21,20 @@ _BAR = "INSERT INTO erased (id) VALUES (:id) ON CONFLICT DO NOTHING"
 
 
 class PurgeItemKind(IntEnum):
-    """What an item is, in the order of destruction."""
+    """The kinds of purge items, in the order of deletion."""
 
     MEMORY = 1
     MESSAGE = 2
     SESSION = 3
     FOLDER = 4
     ROOT = 5
-    #: A memory that stays and loses some of the words it came from.
+    #: A memory that stays, and loses some of its citations.
     CITING = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivePurge:
-    """A purge under way."""
+    """A purge that is not finished."""
 
     id: str
     kind: str
@@ -46,7 +46,7 @@ class ActivePurge:
 
 
 def begin(tx: Tx, one: ActivePurge, items: Iterable[tuple[PurgeItemKind, str]]) -> None:
-    """Note a purge and everything it is to destroy."""
+    """Record a purge and all of its items."""
     row = {"id": one.id, "kind": one.kind, "digest": one.digest, "by": one.by, "at": micros(one.at)}
     tx.run(_ADD, {**row, "counts": json.dumps(dict(one.counts), sort_keys=True)})
     for rank, item in items:
@@ -54,32 +54,32 @@ def begin(tx: Tx, one: ActivePurge, items: Iterable[tuple[PurgeItemKind, str]]) 
 
 
 def unfinished(tx: Tx) -> list[ActivePurge]:
-    """The purges that are not done, oldest first."""
+    """Return the unfinished purges, oldest first."""
     return [_from_row(row) for row in tx.rows(_OPEN, {})]
 
 
 def set_state(tx: Tx, purge_id: str, state: str) -> None:
-    """Note how far a purge has come."""
+    """Record the progress of a purge."""
     tx.run(_STATE, {"id": purge_id, "state": state})
 
 
 def next_items(tx: Tx, purge_id: str, limit: int) -> list[tuple[PurgeItemKind, str]]:
-    """What is to be destroyed next."""
+    """Return the next items to delete."""
     return [(PurgeItemKind(row[0]), row[1]) for row in tx.rows(_NEXT, {"id": purge_id, "limit": limit})]
 
 
 def items(tx: Tx, purge_id: str) -> list[tuple[PurgeItemKind, str]]:
-    """Everything that is still to be destroyed."""
+    """Return all items that are still to be deleted."""
     return [(PurgeItemKind(row[0]), row[1]) for row in tx.rows(_ALL, {"id": purge_id})]
 
 
 def item_done(tx: Tx, purge_id: str, rank: PurgeItemKind, item: str) -> None:
-    """Note that an item is destroyed."""
+    """Record that an item is deleted."""
     tx.run(_DONE, {"id": purge_id, "rank": int(rank), "item": item})
 
 
 def bar(tx: Tx, item_id: str) -> None:
-    """Never take a session or message with that id in again."""
+    """Block an id, so that no session or message with it is accepted again."""
     tx.run(_BAR, {"id": item_id})
 
 

@@ -10,12 +10,12 @@ from recollectum.storage.times import micros
 _GIVEN = "(SELECT value FROM texts(:ids))"
 _MESSAGES_OF = f"SELECT id FROM messages WHERE session_id IN {_GIVEN}"  # noqa: S608  (constants of this file)
 _COPIES = f"SELECT id FROM messages WHERE extra ->> '$.copy_of' IN {_GIVEN}"  # noqa: S608
-# A session of which nothing is left goes whole; one that never had a message stays.
+# A session of which no message is left is deleted; one that never had a message stays.
 _EMPTIED = f"""
     SELECT DISTINCT session_id FROM messages AS gone WHERE id IN {_GIVEN} AND NOT EXISTS (
         SELECT 1 FROM messages AS stays WHERE stays.session_id = gone.session_id AND stays.id NOT IN {_GIVEN})
 """  # noqa: S608
-# A memory that cites nothing came from the message it was said in.
+# A memory without citations came from the message in which it was said.
 _ONLY_FROM = f"""
     SELECT memory_id FROM citations WHERE message_id IN {_GIVEN} AND NOT EXISTS (
         SELECT 1 FROM citations AS other
@@ -58,7 +58,7 @@ _COUNTS = {
         SELECT count(*) FROM proposals WHERE session_id {_MESSAGE} OR memory_id {_MESSAGE}""",  # noqa: S608
     "learning_lines": f"SELECT count(*) FROM learning_lines WHERE memory_id {_MESSAGE}",  # noqa: S608
     "runs": f"SELECT count(*) FROM runs WHERE session_id {_MESSAGE}",  # noqa: S608
-    # The events stay, and lose what they say.
+    # The events stay, but lose their text.
     "events": f"SELECT count(*) FROM events WHERE subject_id {_MESSAGE} AND payload IS NOT NULL",  # noqa: S608
     "notes": f"SELECT count(*) FROM notes WHERE folder {_MESSAGE}",  # noqa: S608
     "chunks": f"""
@@ -91,32 +91,32 @@ _STATE = """
 
 
 def messages_of(tx: Tx, sessions: Collection[str]) -> set[str]:
-    """The messages of sessions."""
+    """Return the messages of these sessions."""
     return _ids(tx, _MESSAGES_OF, sessions)
 
 
 def copies_of(tx: Tx, messages: Collection[str]) -> set[str]:
-    """The copies that forks made of messages."""
+    """Return the copies of these messages that forks made."""
     return _ids(tx, _COPIES, messages)
 
 
 def emptied_by(tx: Tx, messages: Collection[str]) -> set[str]:
-    """The sessions that have no other messages."""
+    """Return the sessions that have no messages besides these."""
     return _ids(tx, _EMPTIED, messages)
 
 
 def only_from(tx: Tx, messages: Collection[str]) -> set[str]:
-    """The memories that came from these messages and from nothing else."""
+    """Return the memories that came from these messages only."""
     return _ids(tx, _ONLY_FROM, messages)
 
 
 def partly_from(tx: Tx, messages: Collection[str]) -> set[str]:
-    """The memories of which some words came from these messages."""
+    """Return the memories that came from these messages in part."""
     return _ids(tx, _PARTLY_FROM, messages)
 
 
 def older(tx: Tx, before: datetime) -> tuple[set[str], set[str], set[str]]:
-    """The empty sessions, the messages and the memories that were last touched before a time."""
+    """Return the empty sessions, the messages and the memories last changed before a time."""
     sessions, messages, memories = (
         {row[0] for row in tx.rows(sql, {"before": micros(before)})}
         for sql in (_OLD_SESSIONS, _OLD_MESSAGES, _OLD_MEMORIES)
@@ -125,38 +125,38 @@ def older(tx: Tx, before: datetime) -> tuple[set[str], set[str], set[str]]:
 
 
 def imported(tx: Tx) -> set[str]:
-    """The sessions that were brought in from elsewhere."""
+    """Return the sessions that were imported."""
     return {row[0] for row in tx.rows(_IMPORTED, {})}
 
 
 def of_root(tx: Tx, root: int) -> set[str]:
-    """The sessions that came from one place of transcripts, as far as they are still here."""
+    """Return the remaining sessions that came from one followed transcript path."""
     return _ids(tx, _KNOWN.format(table="sessions"), {row[0] for row in tx.rows(_OF_ROOT, {"root": root})})
 
 
 def known(tx: Tx, table: str, ids: Collection[str]) -> set[str]:
-    """Which of the ids are in `sessions` or `memories`."""
+    """Return which of the ids are in `sessions` or `memories`."""
     return _ids(tx, _KNOWN.format(table=table), ids)
 
 
 def all_ids(tx: Tx) -> dict[str, list[str]]:
-    """Everything that a ledger may know, by what it is."""
+    """Return all ids that a ledger may hold, by kind."""
     return {what: [row[0] for row in tx.rows(sql, {})] for what, sql in _ALL.items()}
 
 
 def counts(tx: Tx, ids: Collection[str]) -> dict[str, int]:
-    """How many rows of each table these ids take with them."""
+    """Return how many rows of each table these ids delete."""
     given = {"ids": json.dumps(sorted(ids))}
     return {table: tx.rows(sql, given)[0][0] for table, sql in _COUNTS.items()}
 
 
 def totals(tx: Tx) -> Mapping[str, int]:
-    """How many rows each table has."""
+    """Return the number of rows of each table."""
     return {table: tx.rows(f"SELECT count(*) FROM {table}", {})[0][0] for table in _EVERYTHING}  # noqa: S608
 
 
 def state(tx: Tx) -> tuple[int, ...]:
-    """The highest numbers there are: another value says that the vault has changed."""
+    """Return the highest row numbers; a different value means that the vault has changed."""
     return tx.rows(_STATE, {})[0]
 
 

@@ -49,7 +49,7 @@ _OTHER_TEXTS = """
     UNION ALL SELECT 1 FROM proposals WHERE instr(content, :account) > 0 OR instr(reason, :account) > 0
     LIMIT 1
 """
-# Names that stand in the file and are no content; a piece of a word may be a piece of one of them.
+# Names in the file that are no content; a part of an erased word may equal a part of one of them.
 _IDENTIFIERS = """
     SELECT 1 FROM sqlite_schema WHERE instr(lower(coalesce(sql, '')), :lower) > 0
     UNION ALL SELECT 1 FROM sessions WHERE instr(lower(key || coalesce(title, '') || coalesce(project, '')), :lower) > 0
@@ -77,80 +77,80 @@ _ASCII_LOWER = {ord(upper): upper.lower() for upper in "ABCDEFGHIJKLMNOPQRSTUVWX
 
 
 def vector_of(tx: Tx, source: str, number: int) -> bytes | None:
-    """A vector of a row, if it has one."""
+    """Return a vector of a row, or None."""
     rows = tx.rows(_MESSAGE_VECTORS, {"source": source, "number": number})
     return rows[0][0] if rows else None
 
 
 def message_number(tx: Tx, message_id: str) -> int | None:
-    """The row number of a message."""
+    """Return the row number of a message."""
     rows = tx.rows(_FIND_MESSAGE, {"id": message_id})
     return rows[0][0] if rows else None
 
 
 def delete_message(tx: Tx, message_id: str) -> None:
-    """Destroy a message, what proposes something because of it, and its summary."""
+    """Delete a message, the proposals that it led to, and its summary."""
     tx.run(_QUOTING, {"id": message_id})
     tx.run(_DELETE_MESSAGE, {"id": message_id})
 
 
 def clear_title(tx: Tx, session_id: str) -> None:
-    """Take away what a session is called: it may be made of words that are gone."""
+    """Clear the title of a session, which may be made of erased words."""
     tx.run(_CLEAR_TITLE, {"id": session_id})
 
 
 def forget_about(tx: Tx, item_id: str) -> None:
-    """Destroy what runs, jobs, events and refusals still say about a session or memory, before it goes itself."""
+    """Delete what runs, jobs, events and rejections say about a session or memory, before it is deleted."""
     for sql in (_SCRUB_EVENTS, _FORGET_NO, _FORGET_JOBS, _FORGET_RUNS, _FORGET_EFFECTS):
         tx.run(sql, {"id": item_id})
 
 
 def clear_source_message(tx: Tx, memory_id: str) -> None:
-    """Let a memory no longer name a message that is gone."""
+    """Clear the reference of a memory to a deleted message."""
     tx.run(_CLEAR_SOURCE_MESSAGE, {"id": memory_id})
 
 
 def drop_derived(tx: Tx) -> None:
-    """Drop what was made from many rows at once, and is made again from those that stay."""
+    """Delete what was derived from many rows at once; it is derived again from the remaining ones."""
     tx.run(_DROP_COARSE, {})
     tx.run(_DROP_PROFILES, {})
 
 
 def stale_agents(tx: Tx) -> list[str | None]:
-    """The agents whose files of learnings show memories that are gone; None stands for all together."""
+    """Return the agents whose learnings files show deleted memories; None is the file that all agents share."""
     return [row[0] or None for row in tx.rows(_LEARNING_AGENTS, {})]
 
 
 def forget_lines(tx: Tx) -> None:
-    """Forget the lines of files whose memories are gone."""
+    """Delete the recorded file lines of deleted memories."""
     tx.run(_FORGET_LINES, {})
 
 
 def text_exists(tx: Tx, text: str) -> bool:
-    """Whether what stays says the same words."""
+    """Return whether the remaining rows contain the text."""
     return bool(tx.rows(_CANONICAL, {"lower": _lower(text)}))
 
 
 def is_referenced(tx: Tx, account: str) -> bool:
-    """Whether a text of any kind refers to a kept secret."""
+    """Return whether any text refers to a stored secret."""
     return text_exists(tx, account) or bool(tx.rows(_OTHER_TEXTS, {"account": account}))
 
 
 def is_identifier(tx: Tx, text: str) -> bool:
-    """Whether a name in the file has those letters."""
+    """Return whether a name in the file contains those letters."""
     return bool(tx.rows(_IDENTIFIERS, {"lower": _lower(text)}))
 
 
 def has_vector(tx: Tx, data: bytes) -> bool:
-    """Whether what stays has a vector that begins the same."""
+    """Return whether a remaining vector begins with the same bytes."""
     return bool(tx.rows(_VECTOR, {"data": data}))
 
 
 def some_texts(tx: Tx, most: int) -> list[str]:
-    """Some of the texts of the whole vault."""
+    """Return a sample of the texts of the whole vault."""
     return [row[0] for row in tx.rows(_SOME_TEXTS, {"most": most})]
 
 
 def _lower(text: str) -> str:
-    # As SQLite's own `lower` does: in ASCII alone.
+    # Like SQLite's `lower`, which changes ASCII letters only.
     return text.translate(_ASCII_LOWER)

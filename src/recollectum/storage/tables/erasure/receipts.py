@@ -16,7 +16,7 @@ _PENDING = f"SELECT {_COLUMNS} FROM receipts WHERE state = 'pending' ORDER BY id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReceipt:
-    """A receipt as it is kept: its signed text, and the signature."""
+    """A stored receipt: its signed text, and the signature."""
 
     id: str
     vault: bytes
@@ -26,24 +26,24 @@ class StoredReceipt:
 
 
 def save(tx: Tx, one: StoredReceipt) -> None:
-    """Keep a receipt; one of the same id is replaced, because its purge went on."""
+    """Store a receipt; replace one of the same id, because its purge went on."""
     row = {"id": one.id, "vault": one.vault, "state": one.state, "body": one.body, "signature": one.signature}
     tx.run(_SAVE, row)
 
 
 def find(tx: Tx, receipt_id: str) -> StoredReceipt | None:
-    """The receipt with that id."""
+    """Return the receipt with that id, or None."""
     rows = tx.rows(_ONE, {"id": receipt_id})
     return _from_row(rows[0]) if rows else None
 
 
 def everything(tx: Tx, vault: bytes | None = None) -> list[StoredReceipt]:
-    """All receipts, or those of one vault, oldest first."""
+    """Return all receipts, or those of one vault, oldest first."""
     return [_from_row(row) for row in tx.rows(_ALL, {"vault": vault})]
 
 
 def pending(tx: Tx) -> list[StoredReceipt]:
-    """The receipts that say that something is still to be done."""
+    """Return the receipts of unfinished purges."""
     return [_from_row(row) for row in tx.rows(_PENDING, {})]
 
 

@@ -6,7 +6,7 @@ vectors           quantised vectors of chunks
 generations       which embedder made which vectors
 coarse            IVF index: centroids and cells
 embedding_cache   vectors by text hash
-search            candidate chunks and what ranking knows of each
+search            candidate chunks and the features that ranking needs of each
 search_filters    the conditions of a search and their parameters
-hit_rows          words, adjacent turns and origins of hits
+hit_rows          text, adjacent turns and origins of hits
 """

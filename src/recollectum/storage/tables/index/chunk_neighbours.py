@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from recollectum.storage.port import Tx
 from recollectum.storage.row_lists import values_of
 
-# INNER fixes the order of the tables: from the few that are wanted.
+# INNER fixes the join order: start from the few chunks that are wanted.
 _LOAD = """
     SELECT chunks.number, other.position < messages.position, beside.number
       FROM numbers(:numbers) AS wanted
@@ -25,7 +25,7 @@ _STORE = """
            after_step = beside.after_step, after_pieces = beside.after_pieces
       FROM beside WHERE chunks.number = beside.number AND chunks.source = 'sessions'
 """
-# Only what said that nothing follows: whatever else a turn has after it, it has for good.
+# Only rows that said that nothing follows: any other successor of a turn is final.
 _INVALIDATE = """
     UPDATE chunks SET after_step = NULL, after_pieces = NULL
      WHERE source = 'sessions' AND after_pieces = 0 AND source_number IN (
@@ -38,7 +38,7 @@ _INVALIDATE = """
 
 
 def load(tx: Tx, numbers: Iterable[int]) -> dict[int, tuple[list[int], list[int]]]:
-    """The pieces beside each: before it and after it, each ascending. A piece of no conversation is left out."""
+    """Return the chunks before and after each chunk, each ascending. Chunks outside a conversation are left out."""
     found: dict[int, tuple[list[int], list[int]]] = {}
     for number, earlier, beside in tx.rows(_LOAD, {"numbers": json.dumps(list(numbers))}):
         before, after = found.setdefault(number, ([], []))
@@ -47,7 +47,7 @@ def load(tx: Tx, numbers: Iterable[int]) -> dict[int, tuple[list[int], list[int]
 
 
 def store(tx: Tx, numbers: Iterable[int]) -> None:
-    """Keep what stands beside these pieces, and that these stand beside others."""
+    """Store the neighbours of these chunks, and these chunks as neighbours of others."""
     wanted = set(numbers)
     if not wanted:
         return
@@ -66,10 +66,10 @@ def store(tx: Tx, numbers: Iterable[int]) -> None:
 
 
 def invalidate(tx: Tx, turns: Iterable[int]) -> None:
-    """Let the turns before these, which were the last of their conversations, be looked up again."""
+    """Mark the turns before these, which were the last of their conversations, to be looked up again."""
     tx.run(_INVALIDATE, {"turns": json.dumps(list(turns))})
 
 
 def _is_contiguous(numbers: list[int]) -> bool:
-    """Whether they follow one another, as the pieces of one turn do; others are looked up each time."""
+    """Return whether chunk numbers are consecutive, as those of one turn are; others are looked up each time."""
     return not numbers or numbers[-1] - numbers[0] + 1 == len(numbers)

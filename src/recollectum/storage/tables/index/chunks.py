@@ -17,7 +17,7 @@ _ADD = """
     INSERT INTO chunks (source, source_number, start, stop) VALUES (:source, :source_number, :start, :stop)
     RETURNING number
 """
-# With what ranking needs of the turn, so that it is found without it; a turn and its session keep these for good.
+# Copies what ranking needs of the turn, so that ranking does not read the turn; these values never change.
 _ADD_TURN = """
     INSERT INTO chunks (source, source_number, start, stop, created_at, trust, role, speaker)
     SELECT 'sessions', :source_number, :start, :stop, messages.created_at,
@@ -32,7 +32,7 @@ _ADD_NOTE = """
     VALUES ('notes', :number, :start, :stop, :first_line, :last_line, :headings)
     RETURNING number
 """
-# Many rows of one kind in one statement, in the order of the list; what they are joined with is as above.
+# Many rows of one kind in one statement, in the order of the list; the joins are those of the statements above.
 _ADD_MANY = """
     INSERT INTO chunks (source, source_number, start, stop)
     SELECT 'memories', one.first, one.second, one.third FROM triples(:pieces) AS one ORDER BY one.key
@@ -88,7 +88,7 @@ _STRAY = """
 
 
 def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, str]]) -> None:
-    """Index each piece of one row under its terms."""
+    """Index each chunk of one row under its terms."""
     for chunk, terms in pieces:
         params: Params = {"source_number": number, "start": chunk.start, "stop": chunk.end}
         turn = source is SourceKind.SESSIONS
@@ -99,12 +99,12 @@ def add(tx: Tx, source: SourceKind, number: int, pieces: Iterable[tuple[Chunk, s
 
 
 def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]]) -> None:
-    """Index pieces of many memories or turns, each with the number of its row; quicker than one after the other."""
+    """Index chunks of many memories or turns, each with its row number; faster than one at a time."""
     waiting = iter(pieces)
     while batch := list(islice(waiting, _BATCH)):
         listed = json.dumps([(number, chunk.start, chunk.end) for number, chunk, _ in batch])
         sql = _ADD_TURNS if source is SourceKind.SESSIONS else _ADD_MANY
-        # Numbers only grow, so that their order is that of the list whatever order they are told in.
+        # Numbers only grow, so their order is that of the list, whatever order RETURNING gives.
         added = sorted(row[0] for row in tx.rows(sql, {"pieces": listed}))
         tx.text.add(zip(added, (terms for *_, terms in batch), strict=True))
         if source is SourceKind.SESSIONS:
@@ -112,7 +112,7 @@ def add_many(tx: Tx, source: SourceKind, pieces: Iterable[tuple[int, Chunk, str]
 
 
 def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]) -> None:
-    """Index each piece of a note under its terms, with its lines and the headings it stands under."""
+    """Index each chunk of a note under its terms, with its lines and headings."""
     for chunk, headings, terms in pieces:
         params = {"number": number, "start": chunk.start, "stop": chunk.end, "headings": headings}
         lines = {"first_line": chunk.first_line, "last_line": chunk.last_line}
@@ -120,53 +120,53 @@ def add_note(tx: Tx, number: int, pieces: Iterable[tuple["NoteChunk", str, str]]
 
 
 def set_terms(tx: Tx, source: SourceKind, number: int, terms: Iterable[str]) -> None:
-    """Index the pieces of one row under other terms; their numbers, and so their vectors, stay."""
+    """Index the chunks of one row under other terms; their numbers and vectors stay."""
     standing = [row[0] for row in tx.rows(_OF, {"source": source.value, "source_number": number})]
     tx.text.remove(standing)
     tx.text.add(zip(standing, terms, strict=True))
 
 
 def spans(tx: Tx, source: SourceKind, number: int) -> list[Row]:
-    """From where to where the pieces of one row reach, in order."""
+    """Return the start and end of each chunk of one row, in order."""
     return tx.rows(_SPANS, {"source": source.value, "source_number": number})
 
 
 def remove(tx: Tx, source: SourceKind, number: int) -> None:
-    """Take one row out of the index; doing it again changes nothing."""
+    """Remove one row from the index; calling it again changes nothing."""
     gone = [row[0] for row in tx.rows(_REMOVE, {"source": source.value, "source_number": number})]
     tx.text.remove(gone)
     vectors.remove(tx, gone)
 
 
 def clear(tx: Tx) -> None:
-    """Drop the whole index."""
+    """Delete the whole index."""
     gone = [row[0] for row in tx.rows(_CLEAR, {})]
     tx.text.remove(gone)
     vectors.remove(tx, gone)
 
 
 def after(tx: Tx, number: int, limit: int) -> list[Row]:
-    """The chunks that follow a number, each with the text it was cut from and who said it where."""
+    """Return the chunks after a number, each with its source text, speaker and session."""
     return tx.rows(_AFTER, {"after": number, "limit": limit})
 
 
 def last(tx: Tx) -> int:
-    """The highest number of a chunk; 0 when there is none."""
+    """Return the highest chunk number; 0 when there is none."""
     return tx.rows(_LAST, {})[0][0]
 
 
 def judge(tx: Tx, features: Iterable[tuple[int, int, bool, float]]) -> None:
-    """Note what pieces are worth as an answer: of each its number, told, own and echo."""
+    """Store the ranking features of chunks: number, told, own and echo of each."""
     rows = ((number, told, int(own), echo) for number, told, own, echo in features)
     for listed, params in values_of(("number", "told", "own", "echo"), rows):
         tx.run(_JUDGE.format(rows=listed), params)
 
 
 def count(tx: Tx) -> int:
-    """How many pieces there are."""
+    """Return the number of chunks."""
     return tx.rows(_COUNT, {})[0][0]
 
 
 def drift(tx: Tx) -> tuple[int, int]:
-    """How many rows have no piece, and how many pieces have no row."""
+    """Return how many rows have no chunk, and how many chunks have no row."""
     return tx.rows(_MISSING, {})[0][0], tx.rows(_STRAY, {})[0][0]

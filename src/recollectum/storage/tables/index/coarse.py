@@ -8,13 +8,13 @@ from recollectum.storage.port import Row, Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IvfProgress:
-    """How far the coarse layer of a generation has come."""
+    """The build progress of a generation's IVF index."""
 
     id: int
-    #: How many vectors there were when it was begun.
+    #: The number of vectors when the build began.
     size: int
     rounds: int
-    #: Every vector up to this chunk has its list.
+    #: Every vector up to this chunk is assigned to a cell.
     done: int
 
 
@@ -26,7 +26,7 @@ _BEGIN = """
 _FIND = "SELECT id, size, rounds, done FROM coarse WHERE generation = :generation"
 _KEEP = "INSERT INTO coarse_middles (coarse, middles) VALUES (:id, :middles)"
 _CENTROIDS = "SELECT middles FROM coarse_middles WHERE coarse = :id"
-# Two processes may build at once: the one that comes second finds its step done, and changes nothing.
+# Two processes may build at once: the second finds its step done, and changes nothing.
 _ROUND = "UPDATE coarse SET rounds = :rounds + 1 WHERE id = :id AND rounds = :rounds"
 _MOVE = "UPDATE coarse_middles SET middles = :middles WHERE coarse = :id"
 _ADVANCE = "UPDATE coarse SET done = :done WHERE id = :id AND done = :before"
@@ -41,31 +41,31 @@ _DROP = "DELETE FROM coarse WHERE id = :id"
 
 
 def begin(tx: Tx, generation: int, size: int, middles: bytes) -> None:
-    """Begin the coarse layer of a generation that has none."""
+    """Begin the IVF index of a generation that has none."""
     for row in tx.rows(_BEGIN, {"generation": generation, "size": size}):
         tx.run(_KEEP, {"id": row[0], "middles": middles})
 
 
 def find(tx: Tx, generation: int) -> IvfProgress | None:
-    """The coarse layer of a generation, or None."""
+    """Return the IVF index of a generation, or None."""
     rows = tx.rows(_FIND, {"generation": generation})
     return IvfProgress(id=rows[0][0], size=rows[0][1], rounds=rows[0][2], done=rows[0][3]) if rows else None
 
 
 def centroids(tx: Tx, layer: IvfProgress) -> bytes:
-    """The middle of each list."""
+    """Return the centroid of each cell."""
     rows = tx.rows(_CENTROIDS, {"id": layer.id})
     return rows[0][0] if rows else b""
 
 
 def move(tx: Tx, layer: IvfProgress, middles: bytes) -> None:
-    """Put the middles elsewhere, unless somebody did so already."""
+    """Store new centroids, unless another process did so already."""
     if tx.run(_ROUND, {"id": layer.id, "rounds": layer.rounds}):
         tx.run(_MOVE, {"id": layer.id, "middles": middles})
 
 
 def assign(tx: Tx, generation: int, layer: IvfProgress, entries: Iterable[tuple[int, int]], done: int) -> None:
-    """Give chunks their lists, unless somebody did so already; one whose vector is gone gets none."""
+    """Assign chunks to cells, unless another process did so already; a chunk without a vector gets no cell."""
     if not tx.run(_ADVANCE, {"id": layer.id, "before": layer.done, "done": done}):
         return
     for chunk, number in entries:
@@ -73,10 +73,10 @@ def assign(tx: Tx, generation: int, layer: IvfProgress, entries: Iterable[tuple[
 
 
 def cells(tx: Tx, generation: int, after: int, limit: int) -> list[Row]:
-    """The next chunk numbers and their lists, in order."""
+    """Return the next chunk numbers and their cells, in order."""
     return tx.rows(_CELLS, {"generation": generation, "after": after, "limit": limit})
 
 
 def drop(tx: Tx, layer: IvfProgress) -> None:
-    """Destroy a coarse layer and its lists."""
+    """Delete an IVF index and its cells."""
     tx.run(_DROP, {"id": layer.id})

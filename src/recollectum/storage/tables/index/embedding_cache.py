@@ -22,7 +22,7 @@ _EVICT = """
 
 
 def find(tx: Tx, hashes: Sequence[bytes], model: bytes) -> dict[bytes, bytes]:
-    """The vectors that are known, by the hash of their text."""
+    """Return the cached vectors, by the hash of their text."""
     found: dict[bytes, bytes] = {}
     for listed, params in _listed(hashes):
         found.update(tx.rows(_GET.format(hashes=listed), {**params, "model": model}))
@@ -30,26 +30,26 @@ def find(tx: Tx, hashes: Sequence[bytes], model: bytes) -> dict[bytes, bytes]:
 
 
 def save(tx: Tx, vectors: Mapping[bytes, bytes], model: bytes, at: datetime) -> None:
-    """Keep vectors by the hash of their text."""
+    """Store vectors by the hash of their text."""
     rows = ((text_hash, data, model, micros(at)) for text_hash, data in vectors.items())
     for listed, params in values_of(("text_hash", "data", "model", "at"), rows):
         tx.run(_PUT.format(rows=listed), params)
 
 
 def touch(tx: Tx, hashes: Iterable[bytes], model: bytes, at: datetime) -> None:
-    """Note that vectors were used, so that others go first."""
+    """Record that vectors were used, so that others are evicted first."""
     for listed, params in _listed(hashes):
         tx.run(_TOUCH.format(hashes=listed), {**params, "model": model, "at": micros(at)})
 
 
 def forget(tx: Tx, hashes: Iterable[bytes]) -> None:
-    """Destroy the vectors of texts, whichever model made them."""
+    """Delete the cached vectors of texts, whichever model made them."""
     for listed, params in _listed(hashes):
         tx.run(_FORGET.format(hashes=listed), params)
 
 
 def evict(tx: Tx, most: int) -> int:
-    """Drop the longest unused until `most` are left; how many went."""
+    """Delete the least recently used vectors until `most` are left; return how many were deleted."""
     surplus = tx.rows(_COUNT, {})[0][0] - most
     return tx.run(_EVICT, {"count": surplus}) if surplus > 0 else 0
 

@@ -9,7 +9,7 @@ from recollectum.storage.times import micros, moment, moment_or_none
 
 
 class GenerationState(StrEnum):
-    """What a generation is for."""
+    """The role of a generation."""
 
     BUILDING = "building"
     CURRENT = "current"
@@ -18,13 +18,13 @@ class GenerationState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """One embedder's view of a vault."""
+    """The vectors of one embedder in a vault."""
 
     id: int
     #: `EmbedderIdentity.text_key()` of the embedder that made its vectors.
     identity: str
     state: GenerationState
-    #: Every chunk up to this number has its vector.
+    #: Every chunk up to this number has a vector.
     done: int
     removed: int
     created_at: datetime
@@ -49,33 +49,33 @@ def add(tx: Tx, identity: str, state: GenerationState, at: datetime) -> Generati
 
 
 def find(tx: Tx, state: GenerationState) -> Generation | None:
-    """The generation in a state; there is at most one in each."""
+    """Return the generation in a state, or None; there is at most one in each state."""
     rows = tx.rows(_FIND, {"state": state.value})
     return _from_row(rows[0]) if rows else None
 
 
 def everything(tx: Tx) -> list[Generation]:
-    """All generations, oldest first."""
+    """Return all generations, oldest first."""
     return [_from_row(row) for row in tx.rows(_ALL, {})]
 
 
 def advance(tx: Tx, generation: int, done: int) -> bool:
-    """Note up to which chunk a generation has come; False when it had come that far before."""
+    """Record the last embedded chunk of a generation; return False when it was recorded before."""
     return tx.run(_ADVANCE, {"id": generation, "done": done}) == 1
 
 
 def count_removed(tx: Tx, generation: int, count: int) -> None:
-    """Note that vectors were taken out."""
+    """Record that vectors were deleted."""
     tx.run(_REMOVED, {"id": generation, "count": count})
 
 
 def move(tx: Tx, generation: int, state: GenerationState, at: datetime) -> None:
-    """Give a generation another state."""
+    """Set the state of a generation."""
     tx.run(_MOVE, {"id": generation, "state": state.value, "at": micros(at)})
 
 
 def drop(tx: Tx, generation: int) -> None:
-    """Destroy a generation and its vectors."""
+    """Delete a generation and its vectors."""
     tx.run(_DROP, {"id": generation})
 
 

@@ -1,4 +1,4 @@
-"""Reads what a hit shows: the words of a chunk, the turns beside it, and the trust of what stands behind it."""
+"""Reads what a hit shows: the text of a chunk, the turns beside it, and the trust of its origins."""
 
 import json
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ _NEAR = """
      INNER JOIN messages AS other ON other.session_id = hit.session_id
            AND other.position IN (hit.position - 1, hit.position + 1)
 """
-# What has no piece is not shown: it is empty, or it was set aside.
+# A turn without a chunk is not shown: it is empty, or quarantined.
 _BESIDE = f"""
     {_NEAR.format(other="other")}
      WHERE EXISTS (SELECT 1 FROM chunks WHERE chunks.source = 'sessions' AND chunks.source_number = other.number)
@@ -44,7 +44,7 @@ _BESIDE_FILTERED = f"""
      {ROWS.format(numbers="beside.number")}
      WHERE {FILTERED}
 """
-# The message itself; of a memory, what it was said in and every message that it cites.
+# The message itself; for a memory, the message it was said in and every message it cites.
 _TRUSTS = """
     SELECT id, trust FROM messages WHERE id IN (SELECT value FROM texts(:ids))
      UNION
@@ -57,7 +57,7 @@ _TRUSTS = """
 
 
 class ChunkDetail(NamedTuple):
-    """The words of a chunk and where they stand."""
+    """The text of a chunk and its position."""
 
     number: int
     text: str
@@ -74,12 +74,12 @@ class ChunkDetail(NamedTuple):
 
 
 def details(tx: Tx, numbers: Iterable[int]) -> dict[int, ChunkDetail]:
-    """The words of each chunk and their place, by number."""
+    """Return the text and position of each chunk, by number."""
     return {row[0]: ChunkDetail._make(row) for row in tx.rows(_DETAILS, {"numbers": to_json_list(numbers)})}
 
 
 def adjacent_turns(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> list[Row]:
-    """For each chunk of a turn the turns before and after it, as far as the filters leave them.
+    """Return, for each chunk of a turn, the turns before and after it that the filters allow.
 
     A row has the chunk, the step to the turn, and the turn's id, position, author, trust and text.
     """
@@ -88,7 +88,7 @@ def adjacent_turns(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: 
 
 
 def trusts_behind(tx: Tx, ids: list[str]) -> dict[str, set[Trust]]:
-    """By the id of a memory or a message, how far the messages that it came from are trusted."""
+    """Return the trust of the messages that each memory or message came from, by its id."""
     found: dict[str, set[Trust]] = {}
     for id_, trust in tx.rows(_TRUSTS, {"ids": json.dumps(ids)}) if ids else ():
         found.setdefault(id_, set()).add(Trust(trust))

@@ -1,4 +1,4 @@
-"""Reads what a search needs: which chunks the filters allow, and what ranking has to know of each candidate."""
+"""Reads what a search needs: the chunks that the filters allow, and the ranking features of each candidate."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ _EVIDENCE = f"""
       {ROWS.format(numbers="wanted.value")}
      WHERE {FILTERED}
 """  # noqa: S608  (constants of these files)
-# What is asked for of a turn is in the chunk's own row; without a filter, a turn that exists may be served.
+# The filtered values of a turn are in the chunk's own row; without a filter, any existing turn may be served.
 _TURNS = """
     SELECT chunks.number, chunks.source, chunks.source_number, chunks.told, chunks.own, chunks.echo,
            0.5, chunks.trust, chunks.created_at, chunks.speaker, coalesce(chunks.speaker, chunks.role),
@@ -31,7 +31,7 @@ _EVIDENCE_UNFILTERED = f"""
     {_EVIDENCE}
        AND NOT (chunks.source = 'sessions' AND chunks.trust IS NOT NULL)
 """
-# Said in a time: by the two indexes on when rows were made, and no more than can be looked through.
+# Chunks of a period: read through the two indexes on creation time, and limited in number.
 _SAID_IN = """
     SELECT chunks.number FROM (
             SELECT * FROM (
@@ -73,7 +73,7 @@ _OF_SESSIONS = """
      UNION ALL
     SELECT number FROM chunks WHERE source = 'memories'
 """
-# From the beginning of time, or to its end, where only one of the two is given.
+# From the beginning of time, or to its end, if only one of the two is given.
 _SINCE, _UNTIL = "coalesce(:since, -9223372036854775807)", "coalesce(:until, 9223372036854775807)"
 _OF_TIME = f"""
     SELECT chunks.number FROM (
@@ -101,7 +101,7 @@ _WITH_SUBSTRING = f"""
 
 
 class Evidence(NamedTuple):
-    """One chunk that may be served, as its row says it: there are hundreds for each question."""
+    """The ranking features of one candidate chunk; each query has hundreds of them."""
 
     number: int
     source: str
@@ -114,8 +114,8 @@ class Evidence(NamedTuple):
     created: int
     speaker: str | None
     author: str
-    #: How far the nearest pieces of the turns beside it are, where somebody else speaks, and how many these turns have.
-    #: None where nobody has looked yet.
+    #: The distances to the nearest chunks of the adjacent turns by another speaker, and the number of chunks of these
+    #: turns. None if they were not looked up yet.
     before_step: int | None
     before_pieces: int | None
     after_step: int | None
@@ -123,7 +123,7 @@ class Evidence(NamedTuple):
 
     @property
     def beside(self) -> list[int] | None:
-        """The pieces of the turns beside it; None where nobody has looked yet."""
+        """Return the chunks of the adjacent turns; None if they were not looked up yet."""
         if self.before_step is None or self.before_pieces is None:
             return None
         if self.after_step is None or self.after_pieces is None:
@@ -133,54 +133,54 @@ class Evidence(NamedTuple):
 
 
 def evidence(tx: Tx, numbers: Iterable[int], params: Params, *, filtered: bool) -> dict[int, Evidence]:
-    """The chunks among these that may be served under the filters, by number."""
+    """Return those of the chunks that the filters allow, by number."""
     sql = _EVIDENCE if filtered else _EVIDENCE_UNFILTERED
     return {row[0]: Evidence._make(row) for row in tx.rows(sql, {**params, "numbers": to_json_list(numbers)})}
 
 
 def in_time(tx: Tx, start: int, end: int, most: int) -> list[int]:
-    """Chunks of what was said or remembered in a time, in microseconds."""
+    """Return the chunks of what was said or remembered in a period, in microseconds."""
     return [row[0] for row in tx.rows(_SAID_IN, {"from": start, "to": end, "limit": most})]
 
 
 def existing(tx: Tx, numbers: Iterable[int]) -> set[int]:
-    """Those of the chunks that are still there."""
+    """Return those of the chunks that still exist."""
     return {row[0] for row in tx.rows(_EXISTING, {"numbers": to_json_list(numbers)})}
 
 
 def speakers(tx: Tx, names: Sequence[str]) -> list[str]:
-    """Those of the names under which somebody has spoken in this vault."""
+    """Return those of the names that are names of speakers in this vault."""
     return [row[0] for row in tx.rows(_SPEAKERS, {"names": json.dumps(names)})] if names else []
 
 
 def allowed(tx: Tx, numbers: Iterable[int], params: Params) -> list[Row]:
-    """Those of the chunks that the filters allow, each with the row that it is a piece of."""
+    """Return those of the chunks that the filters allow, each with its source row."""
     return tx.rows(_ALLOWED, {**params, "numbers": to_json_list(numbers)})
 
 
 def all_allowed(tx: Tx, params: Params) -> set[int]:
-    """Every chunk that the filters allow, by the cheapest query."""
+    """Return every chunk that the filters allow, by the cheapest query."""
     return {row[0] for row in tx.rows(_ALL_ALLOWED.format(some=_cheapest_query(params)), params)}
 
 
 def first_made_at(tx: Tx, numbers: Iterable[int], params: Params) -> int | None:
-    """When the first of these chunks that may be served was made, in microseconds; None where none may be."""
+    """Return the creation time of the oldest of these chunks that may be served, in microseconds, or None."""
     rows = tx.rows(_MADE_AT, {**params, "numbers": to_json_list(numbers)})
     return rows[0][0] if rows else None
 
 
 def with_substring(tx: Tx, piece: str, params: Params, *, limit: int, most: int) -> list[int]:
-    """The newest chunks that hold a text, among so many of the newest."""
+    """Return the newest chunks that contain a text, among a number of the newest."""
     return [row[0] for row in tx.rows(_WITH_SUBSTRING, {**params, "piece": piece, "limit": limit, "most": most})]
 
 
 def to_json_list(numbers: Iterable[int]) -> str:
-    """Numbers as one parameter of a statement."""
+    """Return numbers as one parameter of a statement."""
     return "[" + ",".join(map(str, numbers)) + "]"
 
 
 def _cheapest_query(params: Params) -> str:
-    """A query for chunks that has all that are left, and as few others as the filters let it."""
+    """Return the query that yields all allowed chunks and as few others as possible."""
     sources = params["sources"]
     ways: Sequence[tuple[bool, str]] = (
         (params["session_id"] is not None, _OF_SESSION),

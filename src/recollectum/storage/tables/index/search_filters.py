@@ -12,7 +12,7 @@ from recollectum.storage.port import Params, Tx
 from recollectum.storage.tables.content import sessions
 from recollectum.storage.times import micros_or_none
 
-# What may be served is decided here and in policy.lifecycle.state_at; a law holds the two together.
+# This and policy.lifecycle.state_at decide what may be served; a test checks that they agree.
 _SERVED = """
        (memories.state = 'active' AND memories.superseded_by IS NULL
         AND (memories.expires_at IS NULL OR memories.expires_at > :now)
@@ -38,7 +38,7 @@ ROWS = """
       LEFT JOIN notes ON chunks.source = 'notes' AND notes.number = chunks.source_number
       LEFT JOIN sessions ON sessions.id = messages.session_id
 """
-#: The person named the folder of a note, and what lies in it is the person's own.
+#: The person chose the folder of a note, so its content counts as the person's own.
 TRUST = """
      CASE WHEN sessions.imported = 1 AND messages.trust <> 'unknown' THEN 'imported'
           ELSE coalesce(memories.trust, messages.trust, 'owner') END
@@ -54,7 +54,7 @@ FILTERED = f"""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What to search in."""
+    """The filters of a search."""
 
     #: None for all.
     sources: tuple[SourceKind, ...] | None = None
@@ -63,22 +63,22 @@ class Filters:
     speaker: str | None = None
     #: Only what was said to this agent, or is remembered for it.
     agent: str | None = None
-    #: Only what was said there, or was learned from it.
+    #: Only what was said on this channel, or was learned from it.
     channel: str | None = None
-    #: The least that a text must be trusted.
+    #: The least trust of a text.
     trust: Trust | None = None
-    #: Only texts that are trusted in one of these ways.
+    #: Only texts with one of these trust levels.
     trusts: tuple[Trust, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
 
     @property
     def any(self) -> bool:
-        """Whether anything is left out."""
+        """Return whether the filters exclude anything."""
         return any(getattr(self, one.name) is not None for one in fields(self))
 
     def params(self, tx: Tx, reading: ClockReading) -> Params:
-        """The filters as parameters of a statement."""
+        """Return the filters as parameters of a statement."""
         by_place = self.agent is not None or self.channel is not None
         return {
             "now": micros_or_none(reading.now),
@@ -96,7 +96,7 @@ class Filters:
         }
 
     def _trusts(self) -> list[Trust] | None:
-        """The ways in which a text may be trusted; None for any."""
+        """Return the accepted trust levels; None for any."""
         if self.trust is None:
             return None if self.trusts is None else list(self.trusts)
         enough = list(Trust)[: list(Trust).index(self.trust) + 1]

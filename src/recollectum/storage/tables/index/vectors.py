@@ -15,29 +15,29 @@ _LAST = "SELECT max(chunk) FROM vectors WHERE generation = :generation"
 _REMOVE = "DELETE FROM vectors WHERE generation = :generation AND chunk IN (SELECT value FROM numbers(:chunks))"
 _COUNT = "SELECT count(*) FROM vectors WHERE generation = :generation"
 
-#: The most that a LIMIT may be.
+#: The largest value of a LIMIT.
 _ALL = 2**63 - 1
 
 
 def add(tx: Tx, generation: int, entries: Iterable[tuple[int, bytes]]) -> None:
-    """Keep vectors; one that is there already stays as it is."""
+    """Store vectors; existing ones stay as they are."""
     rows = ((generation, chunk, data) for chunk, data in entries)
     for listed, params in values_of(("generation", "chunk", "data"), rows):
         tx.run(_ADD.format(rows=listed), params)
 
 
 def after(tx: Tx, generation: int, chunk: int, limit: int = _ALL) -> list[Row]:
-    """The chunk numbers and vectors that follow a number, in order; all of them without a limit."""
+    """Return the chunk numbers and vectors after a number, in order; without a limit all of them."""
     return tx.rows(_AFTER, {"generation": generation, "after": chunk, "limit": limit})
 
 
 def last(tx: Tx, generation: int) -> int:
-    """The highest chunk number that has a vector, or 0."""
+    """Return the highest chunk number that has a vector, or 0."""
     return tx.rows(_LAST, {"generation": generation})[0][0] or 0
 
 
 def remove(tx: Tx, chunks: Iterable[int]) -> None:
-    """Take chunks out of every generation."""
+    """Delete the vectors of chunks from every generation."""
     numbers = json.dumps(list(chunks))
     for generation in generations.everything(tx):
         removed = tx.run(_REMOVE, {"generation": generation.id, "chunks": numbers})
@@ -46,5 +46,5 @@ def remove(tx: Tx, chunks: Iterable[int]) -> None:
 
 
 def count(tx: Tx, generation: int) -> int:
-    """How many vectors a generation has."""
+    """Return the number of vectors of a generation."""
     return tx.rows(_COUNT, {"generation": generation})[0][0]

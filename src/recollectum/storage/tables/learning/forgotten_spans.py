@@ -3,7 +3,7 @@
 from recollectum.domain.proposal import Span
 from recollectum.storage.port import Tx
 
-# From its citations, or all of the message it was remembered from.
+# The cited spans, or the whole message in which it was remembered.
 _ADD = """
     INSERT INTO barred (memory_id, message_id, start, stop)
     SELECT memory_id, message_id, start, stop FROM citations WHERE memory_id = :memory_id
@@ -25,15 +25,15 @@ _OF_SESSION = """
 
 
 def add(tx: Tx, memory_id: str) -> None:
-    """Bar the words that a memory came from."""
+    """Block the message spans that a memory came from."""
     tx.run(_ADD, {"memory_id": memory_id})
 
 
 def remove(tx: Tx, memory_id: str) -> None:
-    """Let the words of a memory be learned from again."""
+    """Unblock the message spans of a memory."""
     tx.run(_REMOVE, {"memory_id": memory_id})
 
 
 def of_session(tx: Tx, session_id: str) -> list[Span]:
-    """The barred words of a conversation."""
+    """Return the blocked spans of a conversation."""
     return [Span(row[0], row[1], row[2]) for row in tx.rows(_OF_SESSION, {"session_id": session_id})]

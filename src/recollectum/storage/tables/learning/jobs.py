@@ -24,7 +24,7 @@ _DUE = f"""
        AND (state = 'waiting' OR lease_until <= :now)
      ORDER BY not_before, id LIMIT 1
 """  # noqa: S608
-# Only one whose lease has ended, or that nobody has: of two claimers one changes no row.
+# Only a job whose lease has expired, or that has none: of two claimers, one changes no row.
 _CLAIM = """
     UPDATE jobs SET state = 'claimed', claim = :claim, lease_until = :until, attempts = attempts + 1
      WHERE id = :id AND (state IN ('waiting', 'failed') OR (state = 'claimed' AND lease_until <= :now))
@@ -50,7 +50,7 @@ _PAGE = f"""
 
 
 class JobState(StrEnum):
-    """How far a job is."""
+    """The state of a job."""
 
     WAITING = "waiting"
     CLAIMED = "claimed"
@@ -59,7 +59,7 @@ class JobState(StrEnum):
     FAILED = "failed"
 
 
-#: A state of a job as callers write it: the member, or its word.
+#: A state as callers write it: the enum member or its value.
 JobStateName: TypeAlias = JobState | Literal["waiting", "claimed", "done", "failed"]
 
 
@@ -69,69 +69,69 @@ class Job:
 
     id: str
     kind: str
-    #: What it is about: a session's id.
+    #: The subject of the job: the id of a session.
     subject: str
-    #: The same for the same work.
+    #: The idempotency key: equal for equal work.
     idempotency: str
     state: JobState
     not_before: datetime
     claim: str | None
     lease_until: datetime | None
     attempts: int
-    #: What ended the last attempt.
+    #: The error that ended the last attempt.
     trouble: str | None
     created_at: datetime
     done_at: datetime | None
 
 
 def add(tx: Tx, job_id: str, *, kind: str, subject: str, idempotency: str, not_before: datetime, now: datetime) -> Job:
-    """Note work that is to be done, unless it is noted already; the job that stands."""
+    """Add a job unless one with its idempotency key exists; return the job that exists."""
     params = {"id": job_id, "kind": kind, "subject": subject, "idempotency": idempotency}
     tx.run(_ADD, {**params, "not_before": micros(not_before), "now": micros(now)})
     return _from_row(tx.rows(_BY_KEY, {"idempotency": idempotency})[0])
 
 
 def find(tx: Tx, job_id: str) -> Job | None:
-    """The job with that id."""
+    """Return the job with that id, or None."""
     rows = tx.rows(_BY_ID, {"id": job_id})
     return _from_row(rows[0]) if rows else None
 
 
 def due(tx: Tx, kind: str, now: datetime) -> Job | None:
-    """The job of a kind that has waited longest and that nobody works on."""
+    """Return the job of a kind that has waited longest and has no lease."""
     rows = tx.rows(_DUE, {"kind": kind, "now": micros(now)})
     return _from_row(rows[0]) if rows else None
 
 
 def claim(tx: Tx, job_id: str, *, claim: str, now: datetime, until: datetime) -> Job | None:
-    """Take a job for oneself until a time; None when somebody else has it, or it is done."""
+    """Lease a job until a time; return None when another worker has it, or it is done."""
     params = {"id": job_id, "claim": claim, "now": micros(now), "until": micros(until)}
     return find(tx, job_id) if tx.run(_CLAIM, params) else None
 
 
 def renew(tx: Tx, job_id: str, *, claim: str, until: datetime) -> bool:
-    """Keep a job for longer; False when it is no longer one's own."""
+    """Extend the lease of a job; return False when another worker has it."""
     return tx.run(_RENEW, {"id": job_id, "claim": claim, "until": micros(until)}) == 1
 
 
 def finish(tx: Tx, job_id: str, *, claim: str, now: datetime) -> bool:
-    """Mark a job as done; False when it is no longer one's own, and then nothing may be written with it."""
+    """Mark a job as done; return False when the lease was lost, and then nothing may be written with it."""
     return tx.run(_FINISH, {"id": job_id, "claim": claim, "now": micros(now)}) == 1
 
 
 def give_back(tx: Tx, job_id: str, *, claim: str, state: JobState, not_before: datetime, trouble: str | None) -> bool:
-    """Let go of a job, to be tried again at a time or not at all."""
+    """Release a job, to be tried again at a time or never."""
     params = {"id": job_id, "claim": claim, "state": state.value, "trouble": trouble}
     return tx.run(_GIVE_BACK, {**params, "not_before": micros(not_before)}) == 1
 
 
 def rearm(tx: Tx, job_id: str, now: datetime) -> None:
-    """Let a job that failed, or waits for its next attempt, be tried at once."""
+    """Make a failed or waiting job due at once."""
     tx.run(_REARM, {"id": job_id, "now": micros(now)})
 
 
 def page(tx: Tx, *, state: JobState | None, before: str | None, limit: int) -> list[Job]:
-    """The newest jobs before an id."""
+    """Return the newest jobs before an id."""
     return [_from_row(row) for row in tx.rows(_PAGE, {"state": state, "before": before, "limit": limit})]
 
 

@@ -9,7 +9,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.times import micros, moment
 
-# The conditions are those of the index, word for word, so that it is used.
+# The conditions must equal those of the index word for word, or SQLite does not use it.
 _IDS = """
     SELECT id FROM memories
      WHERE coalesce(agent, '') = :agent
@@ -38,24 +38,24 @@ _SAVE_DAY = """
 
 
 def of_agent(tx: Tx, agent: str | None) -> list[Memory]:
-    """The active and archived learnings of one agent, or those that all agents share, newest first."""
+    """Return the active and archived learnings of one agent, or those shared by all agents, newest first."""
     ids = [row[0] for row in tx.rows(_IDS, {"agent": agent or ""})]
     return [memory for one in ids if (memory := memories.find(tx, one))]
 
 
 def agents(tx: Tx) -> list[str | None]:
-    """The agents that have learnings or a file; None stands for all of them together."""
+    """Return the agents that have learnings or a file; None is the file that all agents share."""
     return [row[0] or None for row in tx.rows(_AGENTS, {})]
 
 
 def lines(tx: Tx, agent: str | None) -> list[Line]:
-    """What a file showed after its last sync, in its order."""
+    """Return the lines of a file at its last sync, in order."""
     rows = tx.rows(_LINES, {"agent": agent or ""})
     return [Line(row[0], Kind(row[1]), row[2], date.fromisoformat(row[3])) for row in rows]
 
 
 def save_lines(tx: Tx, agent: str | None, shown: Iterable[Line]) -> None:
-    """Note what a file shows now."""
+    """Store the lines that a file shows now."""
     tx.run(_CLEAR, {"agent": agent or ""})
     for position, line in enumerate(shown):
         tx.run(
@@ -72,11 +72,11 @@ def save_lines(tx: Tx, agent: str | None, shown: Iterable[Line]) -> None:
 
 
 def find_day(tx: Tx, memory_id: str) -> tuple[date, datetime] | None:
-    """The day that was written before a learning, and when the memory had last been changed then."""
+    """Return the day written before a learning, and when the memory had last been changed at that time."""
     rows = tx.rows(_DAY, {"id": memory_id})
     return (date.fromisoformat(rows[0][0]), moment(rows[0][1])) if rows else None
 
 
 def save_day(tx: Tx, memory_id: str, day: date, at: datetime) -> None:
-    """Note the day of a learning as it stands since `at`."""
+    """Store the day of a learning, as of `at`."""
     tx.run(_SAVE_DAY, {"id": memory_id, "day": day.isoformat(), "at": micros(at)})

@@ -16,8 +16,8 @@ _SAVE = """
     ON CONFLICT (agent) DO UPDATE
        SET digest = excluded.digest, bullets = excluded.bullets, made_by = excluded.made_by, made_at = excluded.made_at
 """
-# Only what may be served, and only what the person or the agent said: nobody weighs a profile.
-# Kind by kind the index has them in order, so that no more rows are read than are wanted.
+# Only memories that may be served, and only what the person or the agent said, because nobody reviews a profile. The
+# index has each kind in order, so that no more rows are read than wanted.
 _TOLD = """
     SELECT * FROM (
         SELECT {place} AS place, id, version, content, importance, updated_at FROM memories
@@ -35,16 +35,16 @@ _BY_TIME = "updated_at DESC, id DESC"
 
 
 class CachedProfile(NamedTuple):
-    """A profile as it is kept."""
+    """A stored profile."""
 
     digest: str
-    #: Each with the ids of its memories.
+    #: The lines, each with the ids of its memories.
     bullets: list[tuple[str, tuple[str, ...]]]
     by: str
 
 
 class ProfileMemory(NamedTuple):
-    """A memory that may be told, in one of its versions."""
+    """A memory that a profile may contain, in one of its versions."""
 
     id: str
     version: int
@@ -54,7 +54,7 @@ class ProfileMemory(NamedTuple):
 
 
 def find(tx: Tx, agent: str | None) -> CachedProfile | None:
-    """The profile that was made last for an agent, or for all of them."""
+    """Return the last profile of an agent, or of all agents."""
     rows = tx.rows(_FIND, {"agent": agent or ""})
     if not rows:
         return None
@@ -63,7 +63,7 @@ def find(tx: Tx, agent: str | None) -> CachedProfile | None:
 
 
 def save(tx: Tx, agent: str | None, made: CachedProfile, at: datetime) -> None:
-    """Keep a profile in the place of the one before."""
+    """Store a profile in place of the previous one."""
     row = {
         "agent": agent or "",
         "digest": made.digest,
@@ -75,7 +75,7 @@ def save(tx: Tx, agent: str | None, made: CachedProfile, at: datetime) -> None:
 
 
 class Selection(NamedTuple):
-    """Which memories to tell an agent: of these kinds the most important, or the newest."""
+    """Which memories a profile tells an agent: the most important or the newest of these kinds."""
 
     kinds: tuple[Kind, ...]
     #: None for any.
@@ -85,7 +85,7 @@ class Selection(NamedTuple):
 
 
 def select(tx: Tx, reading: ClockReading, *wanted: Selection) -> list[list[ProfileMemory]]:
-    """The memories of each selection, the first to tell first, all by one statement."""
+    """Return the memories of each selection, best first, with one statement."""
     parts: list[str] = []
     params: dict[str, Value] = {"now": micros(reading.now), "policy_now": micros(reading.policy_now)}
     for place, one in enumerate(wanted):

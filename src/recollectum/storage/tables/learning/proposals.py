@@ -13,7 +13,7 @@ from recollectum.storage.times import micros, moment, moment_or_none
 
 _COLUMNS = """id, run_id, session_id, act, content, kind, importance, key, reason, trust, by, certain, spans,
     decision, created_at, decided_at, decided_by, memory_id"""
-# One that waits already, or that was said no to, is not laid in again.
+# A proposal that is pending or was rejected is not added again.
 _ADD = """
     INSERT INTO proposals (id, run_id, session_id, act, content, kind, importance, key, reason, trust, by, certain,
         spans, fingerprint, decision, created_at)
@@ -51,7 +51,7 @@ _ABOUT = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewProposal:
-    """A proposal as it is laid in: where it came from, and how its targets read."""
+    """A new proposal, with its origin and the versions of its targets."""
 
     id: str
     run_id: str | None
@@ -64,7 +64,7 @@ class NewProposal:
 
 
 def add(tx: Tx, laid: NewProposal) -> bool:
-    """Lay a finding into the inbox; False when it waits there already, or was said no to."""
+    """Add a finding to the inbox; return False when it is pending already, or was rejected."""
     if not tx.run(_ADD, _to_row(laid)):
         return False
     for number, target in enumerate(laid.finding.targets):
@@ -74,30 +74,30 @@ def add(tx: Tx, laid: NewProposal) -> bool:
 
 
 def find(tx: Tx, proposal_id: str) -> Proposal | None:
-    """The proposal with that id."""
+    """Return the proposal with that id, or None."""
     rows = tx.rows(_BY_ID, {"id": proposal_id})
     return _from_row(tx, rows[0]) if rows else None
 
 
 def versions(tx: Tx, proposal_id: str) -> dict[str, int]:
-    """How the targets of a proposal read when it was made."""
+    """Return the versions that the targets of a proposal had when it was made."""
     return dict(tx.rows(_TARGETS, {"id": proposal_id}))
 
 
 def page(tx: Tx, *, before: str | None, limit: int) -> list[Proposal]:
-    """The newest proposals before an id, whatever became of them."""
+    """Return the newest proposals before an id, whatever was decided."""
     return [_from_row(tx, row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
 
 
 def of_run(tx: Tx, run_id: str) -> list[Proposal]:
-    """The proposals of one run, in order."""
+    """Return the proposals of one run, in order."""
     return [_from_row(tx, row) for row in tx.rows(_BY_RUN, {"run_id": run_id})]
 
 
 def decide(
     tx: Tx, proposal_id: str, decision: Decision, *, at: datetime, by: str, memory_id: str | None = None
 ) -> bool:
-    """Note what became of a proposal that waits; False when it waits no more. A no is kept for good."""
+    """Store the decision on a pending proposal; return False when it is not pending. A rejection is permanent."""
     params = {"id": proposal_id, "decision": decision.value, "at": micros(at), "by": by, "memory_id": memory_id}
     rows = tx.rows(_DECIDE, params)
     if rows and decision is Decision.REJECTED:
@@ -106,17 +106,17 @@ def decide(
 
 
 def is_rejected(tx: Tx, fingerprint: str) -> bool:
-    """Whether a person said no to the same finding."""
+    """Return whether a person rejected the same finding."""
     return bool(tx.rows(_IS_REJECTED, {"fingerprint": fingerprint}))
 
 
 def withdraw(tx: Tx, run_id: str, at: datetime) -> int:
-    """Take back what a run proposed and nobody has decided."""
+    """Delete the undecided proposals of a run."""
     return tx.run(_OF_RUN, {"run_id": run_id, "at": micros(at)})
 
 
 def remove_about(tx: Tx, memory_id: str) -> int:
-    """Destroy the proposals that speak of a memory."""
+    """Delete the proposals about a memory."""
     return tx.run(_ABOUT, {"memory_id": memory_id})
 
 

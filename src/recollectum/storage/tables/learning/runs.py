@@ -28,14 +28,14 @@ _PAGE = f"""
 """  # noqa: S608
 _READ_TO = "SELECT coalesce(max(through_position), 0) FROM runs WHERE session_id = :session_id"
 _REVERTED = "UPDATE runs SET reverted_at = :at WHERE id = :id AND reverted_at IS NULL"
-# Conversations in which something was said that no run has read.
+# Conversations with messages that no run has read.
 _UNREAD = """
     SELECT id, message_count FROM sessions
      WHERE imported <= :imported AND updated_at <= :until AND message_count > 0
        AND message_count > coalesce((SELECT max(through_position) FROM runs WHERE session_id = sessions.id), 0)
      ORDER BY updated_at, id
 """
-# Conversations that rest, and in which nothing is unread.
+# Idle conversations without unread messages.
 _SPENT = """
     SELECT id FROM sessions
      WHERE imported = 0 AND ended_at IS NULL AND updated_at <= :until AND message_count > 0
@@ -46,23 +46,23 @@ _SPENT = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationRun:
-    """One reading of a conversation: which part of it, by whom, and how much came of it."""
+    """One run over a conversation: the part it read, the model, and the counts of its results."""
 
     id: str
     session_id: str
-    #: It read what follows the first position, up to and with the second.
+    #: It read the messages after the first position, up to and including the second.
     from_position: int
     through_position: int
-    #: A model, or `rules`.
+    #: The name of a model, or `rules`.
     by: str
     added: int = 0
     updated: int = 0
     superseded: int = 0
-    #: Known already, and said again.
+    #: Known facts that were said again.
     renewed: int = 0
-    #: Laid into the review inbox.
+    #: Findings added to the review inbox.
     proposed: int = 0
-    #: Found, and not to be learned.
+    #: Findings that were not learned.
     ignored: int = 0
     at: datetime
     reverted_at: datetime | None = None
@@ -70,18 +70,18 @@ class ConsolidationRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One thing that a run did to one memory."""
+    """One change that a run made to one memory."""
 
     act: Act
     memory_id: str
-    #: The version that the effect made.
+    #: The version that the change made.
     version: int
-    #: The memory that it put an end to.
+    #: The memory that it superseded.
     target_id: str | None = None
 
 
 def add(tx: Tx, run: ConsolidationRun, effects: list[Effect]) -> None:
-    """Keep what a run did."""
+    """Store a run and its effects."""
     tx.run(
         _ADD,
         {
@@ -106,39 +106,39 @@ def add(tx: Tx, run: ConsolidationRun, effects: list[Effect]) -> None:
 
 
 def find(tx: Tx, run_id: str) -> ConsolidationRun | None:
-    """The run with that id."""
+    """Return the run with that id, or None."""
     rows = tx.rows(_BY_ID, {"id": run_id})
     return _from_row(rows[0]) if rows else None
 
 
 def page(tx: Tx, *, session_id: str | None, before: str | None, limit: int) -> list[ConsolidationRun]:
-    """The newest runs before an id, of one session or of all."""
+    """Return the newest runs before an id, of one session or of all."""
     return [_from_row(row) for row in tx.rows(_PAGE, {"session_id": session_id, "before": before, "limit": limit})]
 
 
 def effects(tx: Tx, run_id: str) -> list[Effect]:
-    """What a run did to memories, in order."""
+    """Return the changes that a run made to memories, in order."""
     rows = tx.rows(_EFFECTS, {"run_id": run_id})
     return [Effect(act=Act(row[0]), memory_id=row[1], version=row[2], target_id=row[3]) for row in rows]
 
 
 def read_to(tx: Tx, session_id: str) -> int:
-    """The position up to which a conversation has been read; 0 when it has not."""
+    """Return the last position that was read of a conversation; 0 when nothing was."""
     return tx.rows(_READ_TO, {"session_id": session_id})[0][0]
 
 
 def mark_reverted(tx: Tx, run_id: str, at: datetime) -> bool:
-    """Note that a run was taken back; False when it was before."""
+    """Record that a run was reverted; return False when it was reverted before."""
     return tx.run(_REVERTED, {"id": run_id, "at": micros(at)}) == 1
 
 
 def unread(tx: Tx, *, until: datetime, imported: bool) -> list[tuple[str, int]]:
-    """Sessions that rest since a time and were not read to their end, with their last position, longest first."""
+    """Return the sessions idle since a time with unread messages, each with its last position, longest idle first."""
     return [(row[0], row[1]) for row in tx.rows(_UNREAD, {"until": micros(until), "imported": int(imported)})]
 
 
 def spent(tx: Tx, until: datetime) -> list[str]:
-    """Open sessions that rest since a time and were read to their end."""
+    """Return the open sessions that are idle since a time and have no unread messages."""
     return [row[0] for row in tx.rows(_SPENT, {"until": micros(until)})]
 
 

@@ -3,7 +3,7 @@
 events       the audit trail
 undo         states before each change
 sweeps       reports of retention sweeps
-quarantines  sources that were set aside
+quarantines  quarantined sources
 seals        a checksum per row
 meta         named facts about the vault
 health       counts for the check of a vault

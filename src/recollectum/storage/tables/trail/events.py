@@ -20,7 +20,7 @@ _PAGE = f"""
      ORDER BY number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
 _OF = f"SELECT {_COLUMNS} FROM events WHERE subject_id = :id ORDER BY number"  # noqa: S608
-# The last event up to a time, for each memory.
+# The last event of each memory up to a time.
 _STATES_AT = """
     SELECT subject_id, state FROM events
      WHERE number IN (SELECT max(number) FROM events WHERE subject = 'memory' AND at <= :when GROUP BY subject_id)
@@ -38,7 +38,7 @@ def add(
     state: State | None = None,
     payload: dict[str, Json] | None = None,
 ) -> None:
-    """Write one line of the trail, in the transaction of what it tells of."""
+    """Write one event, in the transaction of the change that it records."""
     tx.run(
         _ADD,
         {
@@ -54,18 +54,18 @@ def add(
 
 
 def page(tx: Tx, *, before: int | None, type: EventType | None, limit: int) -> list[Event]:
-    """The newest events before a number."""
+    """Return the newest events before a number."""
     params = {"before": before, "type": type, "limit": limit}
     return [_from_row(row) for row in tx.rows(_PAGE, params)]
 
 
 def of(tx: Tx, subject_id: str) -> list[Event]:
-    """Everything that happened to one memory or session, oldest first."""
+    """Return all events of one memory or session, oldest first."""
     return [_from_row(row) for row in tx.rows(_OF, {"id": subject_id})]
 
 
 def states_at(tx: Tx, when: datetime) -> dict[str, State]:
-    """The state each memory was in at a time."""
+    """Return the state of each memory at a time."""
     return {memory: State(state) for memory, state in tx.rows(_STATES_AT, {"when": micros(when)}) if state}
 
 

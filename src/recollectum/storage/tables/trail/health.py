@@ -1,10 +1,10 @@
-"""Counts what a check of a vault looks for: rows that belong to nothing, lost rows, and memories worth little."""
+"""Counts what a check of a vault looks for: orphaned rows, lost rows, and memories of little value."""
 
 from dataclasses import dataclass
 
 from recollectum.storage.port import Tx
 
-#: Rows that belong to nothing. Each is one count.
+#: Orphaned rows. Each query is one count.
 _STRAYS = {
     "versions of memories that are gone": """
         SELECT count(*) FROM memory_versions WHERE memory_id NOT IN (SELECT id FROM memories)
@@ -20,7 +20,7 @@ _STRAYS = {
            AND NOT EXISTS (SELECT 1 FROM memories WHERE id = old.superseded_by)
     """,
 }
-#: What is missing for good, which a repair cannot bring back.
+#: Lost rows, which a repair cannot restore.
 _GAPS = {
     "memories that lack one of their earlier versions": """
         SELECT count(*) FROM memories WHERE version - 1 > (
@@ -46,33 +46,33 @@ _MARKED_TEXTS = "SELECT content, fingerprint FROM memories"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worth:
-    """Counts of what may not be worth keeping; how often a memory is recalled is not recorded."""
+    """Counts of memories that may not be worth keeping; how often a memory is recalled is not recorded."""
 
     live: int
     duplicates: int
-    #: Of an importance below 0.2.
+    #: With an importance below 0.2.
     slight: int
     failed_jobs: int
 
 
 def strays(tx: Tx) -> dict[str, int]:
-    """Rows of a vault that belong to nothing, counted by what they are."""
+    """Count the orphaned rows of a vault, by kind."""
     return _counted(tx, _STRAYS)
 
 
 def gaps(tx: Tx) -> dict[str, int]:
-    """Rows that a vault once had and has lost, counted by what they were."""
+    """Count the rows that a vault has lost, by kind."""
     return _counted(tx, _GAPS)
 
 
 def worth(tx: Tx) -> Worth:
-    """How much of what a vault remembers says the same twice, or was said to matter little."""
+    """Count the memories that repeat another, and those of low importance."""
     live, twice, slight, failed = tx.rows(_WORTH, {})[0]
     return Worth(live=live, duplicates=twice, slight=slight, failed_jobs=failed)
 
 
 def marked_texts(tx: Tx) -> list[tuple[str, str]]:
-    """The text of every memory, with the fingerprint that was kept beside it."""
+    """Return the text of every memory, with its stored fingerprint."""
     return [(text, mark) for text, mark in tx.rows(_MARKED_TEXTS, {})]
 
 

@@ -7,7 +7,7 @@ _PUT = "INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name)
 
 
 def find(tx: Tx, name: str) -> str | None:
-    """The fact of that name."""
+    """Return the fact of that name, or None."""
     rows = tx.rows(_GET, {"name": name})
     return rows[0][0] if rows else None
 

@@ -20,7 +20,7 @@ _ADD_MESSAGE = "INSERT INTO quarantined_messages (message_id, quarantine_id) VAL
 _ADD_MEMORY = "INSERT INTO quarantined_memories (memory_id, quarantine_id) VALUES (:item, :id) ON CONFLICT DO NOTHING"
 _MESSAGES = "SELECT message_id FROM quarantined_messages WHERE quarantine_id = :id"
 _MEMORIES = "SELECT memory_id FROM quarantined_memories WHERE quarantine_id = :id"
-# Without the counts: it is asked at every write.
+# Without the counts: this runs at every write.
 _STANDING_ONES = """
     SELECT id, source, went, by, at, released_at, 0, 0 FROM quarantines WHERE released_at IS NULL ORDER BY at, id
 """
@@ -49,11 +49,11 @@ _STANDING = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantine:
-    """What was set aside of one source: counts, no content."""
+    """What is quarantined of one source: counts, no content."""
 
     id: str
     source: str
-    #: Where its memories went.
+    #: The state to which its memories moved.
     went: State
     by: str
     at: datetime
@@ -63,7 +63,7 @@ class Quarantine:
 
 
 def add(tx: Tx, one: Quarantine, messages: Iterable[str], memories: Iterable[str]) -> None:
-    """Keep a quarantine with what it covers."""
+    """Store a quarantine with what it covers."""
     tx.run(_ADD, {"id": one.id, "source": one.source, "went": one.went.value, "by": one.by, "at": micros(one.at)})
     for item in messages:
         add_message(tx, one.id, item)
@@ -72,90 +72,90 @@ def add(tx: Tx, one: Quarantine, messages: Iterable[str], memories: Iterable[str
 
 
 def add_message(tx: Tx, quarantine_id: str, message_id: str) -> None:
-    """Let a quarantine cover a message; one that another covers already stays with that."""
+    """Add a message to a quarantine; a message that another quarantine covers stays with that one."""
     tx.run(_ADD_MESSAGE, {"id": quarantine_id, "item": message_id})
 
 
 def add_memory(tx: Tx, quarantine_id: str, memory_id: str) -> None:
-    """Let a quarantine cover a memory."""
+    """Add a memory to a quarantine."""
     tx.run(_ADD_MEMORY, {"id": quarantine_id, "item": memory_id})
 
 
 def standing_ones(tx: Tx) -> list[Quarantine]:
-    """The quarantines that nobody has released, oldest first."""
+    """Return the quarantines that are not released, oldest first."""
     return [_from_row(row) for row in tx.rows(_STANDING_ONES, {})]
 
 
 def holder(tx: Tx, message_id: str) -> str | None:
-    """The quarantine that covers a message, if one does."""
+    """Return the quarantine that covers a message, or None."""
     rows = tx.rows(_HOLDER, {"id": message_id})
     return rows[0][0] if rows else None
 
 
 def aside(tx: Tx, ids: Collection[str]) -> set[str]:
-    """Which of the messages are set aside."""
+    """Return which of the messages are quarantined."""
     return {row[0] for row in tx.rows(_ASIDE, {"ids": json.dumps(sorted(ids))})} if ids else set()
 
 
 def page(tx: Tx, limit: int) -> list[Quarantine]:
-    """The newest quarantines, released ones too."""
+    """Return the newest quarantines, including released ones."""
     return [_from_row(row) for row in tx.rows(_PAGE, {"limit": limit})]
 
 
 def find(tx: Tx, quarantine_id: str) -> Quarantine | None:
-    """The quarantine of that id."""
+    """Return the quarantine of that id, or None."""
     rows = tx.rows(_ONE, {"id": quarantine_id})
     return _from_row(rows[0]) if rows else None
 
 
 def messages_of(tx: Tx, quarantine_id: str) -> list[str]:
-    """The messages that a quarantine covers."""
+    """Return the messages that a quarantine covers."""
     return [row[0] for row in tx.rows(_MESSAGES, {"id": quarantine_id})]
 
 
 def memories_of(tx: Tx, quarantine_id: str) -> list[str]:
-    """The memories that a quarantine covers."""
+    """Return the memories that a quarantine covers."""
     return [row[0] for row in tx.rows(_MEMORIES, {"id": quarantine_id})]
 
 
 def release(tx: Tx, quarantine_id: str, at: datetime) -> None:
-    """Say that a quarantine is over; which memories it covered stays known."""
+    """Mark a quarantine as released; its list of memories is kept."""
     tx.run(_FREE, {"id": quarantine_id})
     tx.run(_RELEASED, {"id": quarantine_id, "at": micros_or_none(at)})
 
 
 def numbers(tx: Tx) -> set[int]:
-    """The numbers of all messages that are set aside, which no index may hold."""
+    """Return the row numbers of all quarantined messages, which no index may contain."""
     return {row[0] for row in tx.rows(_NUMBERS, {})}
 
 
 def of_session(tx: Tx, session_id: str) -> set[str]:
-    """The messages of a session that are set aside."""
+    """Return the quarantined messages of a session."""
     return {row[0] for row in tx.rows(_OF_SESSION, {"session_id": session_id})}
 
 
 def by_tool(tx: Tx, name: str) -> set[str]:
-    """The messages that a tool wrote."""
+    """Return the messages that a tool wrote."""
     return {row[0] for row in tx.rows(_BY_ROLE, {"name": name})}
 
 
 def by_author(tx: Tx, name: str) -> set[str]:
-    """The memories that a caller wrote last."""
+    """Return the memories that a caller wrote last."""
     return {row[0] for row in tx.rows(_BY_AUTHOR, {"name": name})}
 
 
 def by_agent(tx: Tx, name: str) -> set[str]:
-    """The memories that were learned through an agent."""
+    """Return the memories that were learned through an agent."""
     return {row[0] for row in tx.rows(_BY_AGENT, {"name": name})}
 
 
 def keys(tx: Tx) -> list[tuple[str, str]]:
-    """Every session with its key."""
+    """Return all sessions with their keys."""
     return [(row[0], row[1]) for row in tx.rows(_KEYS, {})]
 
 
 def standing(tx: Tx, ids: Collection[str]) -> set[str]:
-    """Which of the memories are active or archived."""
+    """Return which of the memories are active or archived."""
     return {row[0] for row in tx.rows(_STANDING, {"ids": json.dumps(sorted(ids))})}
 
 

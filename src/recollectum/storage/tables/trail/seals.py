@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.trail import meta
 
-#: What a connection calls the functions that these statements use.
+#: The names of the SQL functions in these statements.
 DIGEST = "recollectum_seal"
 NUMBER = "recollectum_seal_number"
 
-#: The tables that are sealed, with the key of a row; one column is a number that stays what it is.
+#: The sealed tables, with the key of a row; one of its columns is a number that never changes.
 SOURCES: dict[str, tuple[str, ...]] = {
     "memories": ("number",),
     "memory_versions": ("memory_id", "version"),
@@ -27,7 +27,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "transcript_roots": ("number",),
     "learning_days": ("memory_id",),
 }
-#: The column that a person knows a row by, where it has one.
+#: The column by which a person knows a row, if there is one.
 _KNOWN_BY = {
     "memories": "id",
     "memory_versions": "memory_id",
@@ -42,7 +42,7 @@ _KNOWN_BY = {
     "learning_days": "memory_id",
 }
 
-#: In meta: the tables whose every row has its seal.
+#: The name in meta: the tables in which every row has a seal.
 _MARK = "sealed"
 _ALL = " ".join(SOURCES)
 
@@ -65,28 +65,28 @@ _THERE = "SELECT EXISTS (SELECT 1 FROM seals) OR EXISTS (SELECT 1 FROM meta WHER
 
 
 def number_of(keys: Sequence[str], row: str) -> str:
-    """How a statement tells the number of a row."""
+    """Return the SQL expression for the number of a row."""
     listed = ", ".join(f"{row}.{key}" for key in keys)
     return listed if keys == ("number",) else f"{NUMBER}({listed})"
 
 
 def digest_of(columns: Sequence[str], row: str) -> str:
-    """How a statement works out the seal of a row."""
+    """Return the SQL expression for the seal of a row."""
     return f"{DIGEST}({', '.join(f'{row}.{column}' for column in columns)})"
 
 
 def are_whole(tx: Tx) -> bool:
-    """Whether every row was given its seal, so that one without is not as it was written."""
+    """Return whether every row has been sealed, so that a missing seal means a damaged row."""
     return meta.find(tx, _MARK) == _ALL
 
 
 def are_there(tx: Tx) -> bool:
-    """Whether there is any seal."""
+    """Return whether any seal exists."""
     return bool(tx.rows(_THERE, {"name": _MARK})[0][0])
 
 
 def changed(tx: Tx) -> list[tuple[str, str]]:
-    """The rows that are not as they were written: the table of each, and the id or the number it is known by."""
+    """Return the rows that differ from what was written: the table of each, and its id or number."""
     whole = are_whole(tx)
     return [
         (source, str(known))
@@ -96,21 +96,21 @@ def changed(tx: Tx) -> list[tuple[str, str]]:
 
 
 def orphaned(tx: Tx) -> int:
-    """How many seals are of no row: the row is gone, or stands under another key than the one it was written with."""
+    """Count the seals without a row: the row is gone, or its key has changed."""
     (foreign,) = tx.rows(_FOREIGN, {"sources": json.dumps(list(SOURCES))})[0]
     counts = [tx.rows(_filled(tx, _ORPHANED, source), {})[0][0] for source in SOURCES]
     return foreign + sum(counts)
 
 
 def seal(tx: Tx) -> None:
-    """Give a seal to each row that has none, and note that all have one."""
+    """Seal each row that has no seal, and record that all have one."""
     for source in SOURCES:
         tx.run(_filled(tx, _SEAL, source), {})
     meta.save(tx, _MARK, _ALL)
 
 
 def clear(tx: Tx) -> None:
-    """Drop all seals."""
+    """Delete all seals."""
     tx.run(_CLEAR, {})
     tx.run(_UNMARK, {"name": _MARK})
 

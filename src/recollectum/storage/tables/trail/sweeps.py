@@ -18,40 +18,40 @@ _PAGE = f"""
      ORDER BY number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
 _TRIM = "DELETE FROM sweeps WHERE number <= :number"
-#: More than a year of hours.
+#: More than a year of hourly sweeps.
 _KEPT = 10_000
 
 
 class SweepState(StrEnum):
-    """How a sweep ended."""
+    """The outcome of a sweep."""
 
     DONE = "done"
-    #: It would have destroyed something in this vault for the first time, and nobody had agreed.
+    #: The sweep would have purged something in this vault for the first time, and nobody had agreed.
     NEEDS_CONFIRMATION = "needs_confirmation"
-    #: The clock was in doubt, and nothing was moved.
+    #: The clock was in doubt, so nothing was moved.
     HELD = "held"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """What one sweep did."""
+    """The report of one sweep."""
 
     number: int = 0
     at: datetime
     state: SweepState
     archived: int = 0
-    #: Laid into the trash.
+    #: Moved to the trash.
     deleted: int = 0
     marked: int = 0
     purged: int = 0
-    #: How many wait for a person's yes before they are destroyed.
+    #: The number of memories that wait for a person's consent before they are purged.
     waiting: int = 0
-    #: False while another reader keeps destroyed content in the log.
+    #: False while another reader keeps purged content in the log.
     erased: bool = True
 
 
 def add(tx: Tx, sweep: Sweep) -> int:
-    """Keep the report of a sweep, and let the oldest go; its number."""
+    """Store the report of a sweep, delete the oldest ones, and return its number."""
     row = {
         "at": micros(sweep.at),
         "state": sweep.state.value,
@@ -68,7 +68,7 @@ def add(tx: Tx, sweep: Sweep) -> int:
 
 
 def page(tx: Tx, *, before: int | None, limit: int) -> list[Sweep]:
-    """The newest reports before a number."""
+    """Return the newest reports before a number."""
     return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
 
 

@@ -13,7 +13,7 @@ from recollectum.storage.times import moment, moment_or_none
 _COLUMNS = """key, kind, importance, trust, author, version, state, updated_at, valid_from, valid_to, supersedes,
     superseded_by, archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at"""
 _BEFORE = f"SELECT {_COLUMNS} FROM undo_rows WHERE event = :event AND memory_id = :id"  # noqa: S608  (constants)
-# How it stood before the next change is how this one left it.
+# The state before the next change is the state after this one.
 _AFTER = f"""
     SELECT {_COLUMNS} FROM undo_rows WHERE memory_id = :id AND event > :event ORDER BY event LIMIT 1
 """  # noqa: S608
@@ -38,7 +38,7 @@ _PURGED_SINCE = "SELECT 1 WHERE EXISTS (SELECT 1 FROM events WHERE type = 'purge
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The events of one undo, from the first to the last, and the runs that it took back."""
+    """The events of one undo, from the first to the last, and the runs that it reverted."""
 
     first: int
     last: int
@@ -46,29 +46,29 @@ class Range:
 
 
 def before(tx: Tx, event: int, now: Memory) -> Memory | None:
-    """The memory as it stood before an event; None when that was not kept."""
+    """Return the memory before an event; None when that state was not kept."""
     rows = tx.rows(_BEFORE, {"event": event, "id": now.id})
     return _onto(tx, rows[0], now) if rows else None
 
 
 def after(tx: Tx, event: int, now: Memory) -> Memory | None:
-    """The memory as an event left it."""
+    """Return the memory after an event."""
     rows = tx.rows(_AFTER, {"event": event, "id": now.id})
     return _onto(tx, rows[0], now) if rows else now
 
 
 def last_event(tx: Tx) -> int:
-    """The number of the newest event; 0 when nothing has happened."""
+    """Return the number of the newest event; 0 when there is none."""
     return tx.rows(_LAST, {})[0][0]
 
 
 def event(tx: Tx, number: int) -> Event | None:
-    """The event of that number."""
+    """Return the event of that number."""
     return next(iter(events.page(tx, before=number + 1, type=None, limit=1)), None) if _is_there(tx, number) else None
 
 
 def newest_first(tx: Tx) -> Iterable[Event]:
-    """Every event, read in pieces."""
+    """Yield every event, newest first, in pages."""
     before_number: int | None = None
     while found := events.page(tx, before=before_number, type=None, limit=200):
         yield from found
@@ -76,39 +76,39 @@ def newest_first(tx: Tx) -> Iterable[Event]:
 
 
 def created(tx: Tx, memory_id: str) -> Event | None:
-    """The event that tells of a memory's beginning."""
+    """Return the event that created a memory."""
     return next((one for one in events.of(tx, memory_id) if one.type is EventType.CREATED), None)
 
 
 def step_around(tx: Tx, number: int) -> Range | None:
-    """The undo that wrote an event, when one did."""
+    """Return the undo that wrote an event, or None."""
     rows = tx.rows(_STEP, {"event": number})
     return Range(rows[0][0], rows[0][1], tuple(rows[0][2].split())) if rows else None
 
 
 def add_step(tx: Tx, step: Range) -> None:
-    """Keep which events an undo wrote."""
+    """Record the events that an undo wrote."""
     tx.run(_ADD_STEP, {"first": step.first, "last": step.last, "run_ids": " ".join(step.run_ids)})
 
 
 def run_of(tx: Tx, memory_id: str, version: int) -> str | None:
-    """The consolidation run, not taken back yet, that made a version of a memory."""
+    """Return the consolidation run, not yet reverted, that made a version of a memory."""
     rows = tx.rows(_RUN, {"id": memory_id, "version": version})
     return rows[0][0] if rows else None
 
 
 def let_run_hold(tx: Tx, run_id: str) -> None:
-    """Say that a run that was taken back holds again."""
+    """Record that a reverted run holds again."""
     tx.run(_HOLDS_AGAIN, {"id": run_id})
 
 
 def from_session(tx: Tx, session_id: str) -> set[str]:
-    """The memories that came from a conversation."""
+    """Return the memories that came from a conversation."""
     return {row[0] for row in tx.rows(_FROM_SESSION, {"session_id": session_id})}
 
 
 def ever_destroyed(tx: Tx, actor: str) -> bool:
-    """Whether somebody has destroyed a memory before."""
+    """Return whether an actor has purged a memory before."""
     return bool(tx.rows(_PURGED_SINCE, {"actor": actor}))
 
 

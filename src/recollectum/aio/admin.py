@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class AsyncVaultAdmin:
-    """What the person who runs a vault looks at and takes care of."""
+    """Services for running a vault: consolidation, events, notes, index, life cycle, profile, review, transcripts."""
 
     def __init__(self, service: Callable[[], VaultAdmin]) -> None:
         self._service = service
@@ -95,72 +95,72 @@ class AsyncVaultAdmin:
         return AsyncTranscripts(lambda: self._service().transcripts)
 
     async def totals(self) -> Totals:
-        """How much the vault holds."""
+        """Return how much the vault holds."""
         return await asyncio.to_thread(lambda: self._service().totals())
 
     async def clock(self) -> ClockReading:
-        """The time the vault goes by, and whether the clock on the wall is in doubt."""
+        """Return the vault's time, and whether the wall clock is in doubt."""
         return await asyncio.to_thread(lambda: self._service().clock())
 
 
 class AsyncConsolidation:
-    """How the conversations of one vault become memories and proposals."""
+    """Turns the conversations of one vault into memories and proposals."""
 
     def __init__(self, service: Callable[[], Consolidation]) -> None:
         self._service = service
 
     async def run(self, session_id: str) -> ConsolidationOutcome:
-        """Read one conversation now, as far as nobody has; asked again, it reads only what is new."""
+        """Consolidate the unread part of one conversation now; a second call reads only what is new."""
         return await asyncio.to_thread(lambda: self._service().run(session_id))
 
     async def preview(self, session_id: str) -> list[Finding]:
-        """What reading one conversation would find. Nothing is written; a model is asked all the same."""
+        """Return what consolidating a conversation would find. It asks the model, but writes nothing."""
         return await asyncio.to_thread(lambda: self._service().preview(session_id))
 
     async def estimate(self, session_ids: Sequence[str]) -> Estimate | None:
-        """What reading these conversations would cost at most; None without a model. Nothing is asked or written.
+        """Return the highest cost of consolidating these conversations; None without a model. No model is asked.
 
-        A question that has to be asked again, because its answer was cut off or quoted nothing, costs more.
+        A prompt that must be repeated, because its answer was cut off or quoted nothing, costs more.
         """
         return await asyncio.to_thread(lambda: self._service().estimate(session_ids))
 
     async def reset(self, session_id: str) -> ConsolidationOutcome:
-        """End a session, so that the next one begins anew, and keep what it said; a model that fails is asked later."""
+        """End a session so that the next one starts fresh, and consolidate it; if the model fails, a job retries."""
         return await asyncio.to_thread(lambda: self._service().reset(session_id))
 
     async def unread(self, *, everything: bool = False) -> list[str]:
-        """The conversations that rest and have unread words, or all that have any, longest resting first."""
+        """Return the idle conversations with unread messages, or all with unread messages, longest idle first."""
         return await asyncio.to_thread(lambda: self._service().unread(everything=everything))
 
     async def note_idle(self, *, everything: bool = False) -> int:
-        """Note a job for each conversation that rests and has unread words, or for each that has any; how many."""
+        """Enqueue a job for each idle conversation with unread messages, or for all of them; return how many."""
         return await asyncio.to_thread(lambda: self._service().note_idle(everything=everything))
 
     async def work(self, *, limit: int = 1000) -> list[ConsolidationOutcome]:
-        """Work on the jobs that are due, longest first; also on those whose worker died."""
+        """Run the jobs that are due, longest waiting first; this includes jobs whose worker died."""
         return await asyncio.to_thread(lambda: self._service().work(limit=limit))
 
     async def end_idle(self) -> int:
-        """End the conversations that rest and were read to their end, where the settings want it; how many."""
+        """End the idle conversations that were read completely, where the settings say so; return how many."""
         return await asyncio.to_thread(lambda: self._service().end_idle())
 
     async def jobs(self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
-        """The newest jobs: waiting, claimed, done or failed."""
+        """Return the newest jobs: waiting, claimed, done or failed."""
         return await asyncio.to_thread(lambda: self._service().jobs(state=state, cursor=cursor, limit=limit))
 
     async def runs(
         self, *, session_id: str | None = None, cursor: str | None = None, limit: int = 50
     ) -> Page[ConsolidationRun]:
-        """The newest readings of one session or of all."""
+        """Return the newest consolidation runs of one session or of all."""
         return await asyncio.to_thread(lambda: self._service().runs(session_id=session_id, cursor=cursor, limit=limit))
 
     async def revert(self, run_id: str) -> Reverted:
-        """Take back what one reading did to memories; what somebody changed since is left as it is."""
+        """Revert the effects of one run on memories; memories that somebody changed since stay as they are."""
         return await asyncio.to_thread(lambda: self._service().revert(run_id))
 
 
 class AsyncEvents:
-    """What happened in one vault."""
+    """The audit events of one vault."""
 
     def __init__(self, service: Callable[[], Events]) -> None:
         self._service = service
@@ -168,80 +168,80 @@ class AsyncEvents:
     async def page(
         self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50
     ) -> Page[Event]:
-        """The newest events, all or of one type."""
+        """Return the newest events, all or of one type."""
         return await asyncio.to_thread(lambda: self._service().page(type=type, cursor=cursor, limit=limit))
 
     async def of(self, subject_id: str) -> list[Event]:
-        """Everything that happened to one memory or session, oldest first."""
+        """Return all events of one memory or session, oldest first."""
         return await asyncio.to_thread(lambda: self._service().of(subject_id))
 
 
 class AsyncGlobalNotesFile:
-    """The global notes of one owner. Nothing but an explicit `save` ever writes them."""
+    """The global notes of one owner. Only an explicit `save` writes them."""
 
     def __init__(self, service: Callable[[], GlobalNotesFile]) -> None:
         self._service = service
 
     async def read(self) -> GlobalNotes:
-        """What the file says; a file that cannot be read is refused in words."""
+        """Return the content of the file; raise when it cannot be read."""
         return await asyncio.to_thread(lambda: self._service().read())
 
     async def save(self, text: str, *, hash: str | None = None) -> GlobalNotes:
-        """Write the file; with `hash`, only if it still says what it said then."""
+        """Write the file; with `hash`, only if the content still has that digest."""
         return await asyncio.to_thread(lambda: self._service().save(text, hash=hash))
 
 
 class AsyncIndex:
-    """The derived rows of one vault."""
+    """The search index of one vault."""
 
     def __init__(self, service: Callable[[], Index]) -> None:
         self._service = service
 
     async def status(self) -> IndexStatus:
-        """How many pieces there are, and how many of them each generation knows."""
+        """Return how many chunks there are, and how many of them each generation has embedded."""
         return await asyncio.to_thread(lambda: self._service().status())
 
     async def update(self, progress: Callable[[int], None] | None = None) -> int:
-        """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
+        """Embed every chunk without a vector; return how many. After an interruption it continues where it stopped."""
         return await asyncio.to_thread(lambda: self._service().update(progress))
 
     async def catch_up(self) -> int:
-        """Embed what has no vector yet, as recall does behind its answers; how many pieces.
+        """Embed what has no vector yet, as recall does in the background; return how many chunks.
 
-        Unlike `update` it decides nothing: a model that somebody went back from is left alone, and without an embedder
-        there is nothing to do.
+        Unlike `update` it changes no decision: it skips a model that was rolled back, and does nothing without an
+        embedder.
         """
         return await asyncio.to_thread(lambda: self._service().catch_up())
 
     async def rollback(self) -> IndexStatus:
-        """Answer from the generation before this one again."""
+        """Activate the previous generation again."""
         return await asyncio.to_thread(lambda: self._service().rollback())
 
     async def rebuild(self) -> int:
-        """Make the index again from the rows; how many pieces it has."""
+        """Rebuild the index from the rows; return how many chunks it has."""
         return await asyncio.to_thread(lambda: self._service().rebuild())
 
     async def verify(self) -> IndexHealth:
-        """Whether the rows, their seals and the full-text index agree."""
+        """Check that the rows, their seals and the full-text index agree."""
         return await asyncio.to_thread(lambda: self._service().verify())
 
 
 class AsyncLifecycle:
-    """The ageing of one vault's memories."""
+    """The life cycle (retention) of one vault's memories."""
 
     def __init__(self, service: Callable[[], Lifecycle]) -> None:
         self._service = service
 
     async def preview(self, at: datetime | None = None) -> list[DueMove]:
-        """The steps that sweeps would take from now until a time, in order, and why."""
+        """Return the steps that sweeps would take from now until a time, in order, with their reasons."""
         return await asyncio.to_thread(lambda: self._service().preview(at))
 
     async def run(self) -> LifecycleReport:
-        """Take every step that is due. Running it again changes nothing; a doubtful clock moves nothing."""
+        """Take every step that is due. A second run changes nothing; a doubtful clock moves nothing."""
         return await asyncio.to_thread(lambda: self._service().run())
 
     async def accept_clock(self) -> datetime:
-        """Say that the clock is right although it leapt; the time that was believed until now."""
+        """Accept the clock although it jumped; return the time used until now."""
         return await asyncio.to_thread(lambda: self._service().accept_clock())
 
 
@@ -252,23 +252,23 @@ class AsyncNotes:
         self._service = service
 
     async def add(self, folder: str | os.PathLike[str]) -> NoteFolder:
-        """Follow a folder from now on; its notes come with the next sync. Said again, it changes nothing."""
+        """Follow a folder from now on; the next sync reads its notes. A second call changes nothing."""
         return await asyncio.to_thread(lambda: self._service().add(folder))
 
     async def remove(self, folder: str | os.PathLike[str]) -> int:
-        """Follow a folder no more and take its notes out of the vault; how many. The files stay as they are."""
+        """Unfollow a folder and remove its notes from the vault; return how many. The files stay unchanged."""
         return await asyncio.to_thread(lambda: self._service().remove(folder))
 
     async def folders(self) -> list[NoteFolder]:
-        """The folders that are followed, by path."""
+        """Return the followed folders, by path."""
         return await asyncio.to_thread(lambda: self._service().folders())
 
     async def page(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
-        """The notes in the order in which they came."""
+        """Return the notes in the order in which they were added."""
         return await asyncio.to_thread(lambda: self._service().page(cursor=cursor, limit=limit))
 
     async def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:
-        """Bring the vault up to what lies in the folders now; `progress` is told how many files were seen to."""
+        """Sync the vault with the folders; `progress` gets the number of files done."""
         return await asyncio.to_thread(lambda: self._service().sync(progress))
 
     async def watch(self, stop: threading.Event, progress: Callable[[SyncReport], None] | None = None) -> None:
@@ -285,11 +285,11 @@ class AsyncProfiles:
     async def get(
         self, *, model: LanguageModel | None = None, agent: str | None = None, refresh: bool = False
     ) -> Profile | None:
-        """The profile; None when nothing is known. A model is asked once, until what it was told changes.
+        """Return the profile; None when nothing is known. It is cached until its sources change.
 
-        The model is the home's unless one is given. Where there is none, or the call fails, it is the most important of
-        what is known, word for word, and says `by: rules`. With `agent` only what is shared or that agent's is
-        considered.
+        It is written by the given model, or by the home's. Without a model, or when the call fails, it lists the most
+        important memories verbatim and says `by: rules`. With `agent`, only memories that are shared or belong to that
+        agent are used.
         """
         return await asyncio.to_thread(lambda: self._service().get(model=model, agent=agent, refresh=refresh))
 
@@ -303,35 +303,35 @@ class AsyncReview:
     async def page(
         self, *, decision: DecisionName = Decision.WAITING, cursor: str | None = None, limit: int = 50
     ) -> Page[Proposal]:
-        """The newest proposals: waiting, approved, rejected, or stale."""
+        """Return the newest proposals: waiting, approved, rejected, or stale."""
         return await asyncio.to_thread(lambda: self._service().page(decision=decision, cursor=cursor, limit=limit))
 
     async def get(self, proposal_id: str) -> Proposal:
-        """The proposal with that id; when what it is about has changed or gone, it is stale."""
+        """Return the proposal with that id; it is stale when a memory it is about has changed or is gone."""
         return await asyncio.to_thread(lambda: self._service().get(proposal_id))
 
     async def diff(self, proposal_id: str) -> list[str]:
-        """What a proposal would change, as the lines of a unified diff."""
+        """Return what a proposal would change, as the lines of a unified diff."""
         return await asyncio.to_thread(lambda: self._service().diff(proposal_id))
 
     async def approve(self, proposal_id: str, content: str | None = None) -> Proposal:
-        """Write what is proposed, in these words or in other ones; approved twice, it is written once."""
+        """Approve a proposal, in its own text or another; approving it twice writes it once."""
         return await asyncio.to_thread(lambda: self._service().approve(proposal_id, content))
 
     async def reject(self, proposal_id: str) -> Proposal:
-        """Say no to a proposal; the same is never proposed again."""
+        """Reject a proposal; the same one is never proposed again."""
         return await asyncio.to_thread(lambda: self._service().reject(proposal_id))
 
     async def analyse(self) -> list[Finding]:
-        """What a look at all memories would propose: to merge what says the same, to replace what cannot both hold."""
+        """Analyse all memories; return proposals to merge duplicates and to replace contradictions."""
         return await asyncio.to_thread(lambda: self._service().analyse())
 
     async def grow(self) -> list[Proposal]:
-        """Lay what such a look proposes into the inbox; what is there, or was refused, is left."""
+        """Add the proposals of such an analysis to the inbox, except those that are there or were rejected."""
         return await asyncio.to_thread(lambda: self._service().grow())
 
     async def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
-        """Lay findings of one's own into the inbox; those that wait there, were refused, or have no target are left."""
+        """Add findings to the inbox, except those that are there, were rejected, or have no target."""
         return await asyncio.to_thread(lambda: self._service().propose(findings))
 
 
@@ -344,24 +344,24 @@ class AsyncTranscripts:
     async def follow(
         self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
     ) -> FollowedPath:
-        """Follow a file, or a folder with files that end in .jsonl; they come with the next sync.
+        """Follow a file, or a folder with .jsonl files; the next sync reads them.
 
-        Their sessions are kept under the agent and channel that the files say, or under the ones given here.
+        Their sessions are stored under the agent and channel that the files name, or under the ones given here.
         """
         return await asyncio.to_thread(lambda: self._service().follow(place, agent=agent, channel=channel))
 
     async def unfollow(self, place: str | os.PathLike[str]) -> int:
-        """Follow a place no more; how many files it had. The conversations stay in the vault, and the files on disk."""
+        """Unfollow a path; return how many files it had. Its conversations stay in the vault, and the files on disk."""
         return await asyncio.to_thread(lambda: self._service().unfollow(place))
 
     async def followed(self) -> list[FollowedPath]:
-        """The places that are followed, by path."""
+        """Return the followed paths, sorted."""
         return await asyncio.to_thread(lambda: self._service().followed())
 
     async def sync(self, progress: Callable[[int], None] | None = None) -> TranscriptReport:
-        """Read on in every file that has grown; `progress` is told how many files were seen to."""
+        """Import the new lines of every file; `progress` gets the number of files done."""
         return await asyncio.to_thread(lambda: self._service().sync(progress))
 
     async def watch(self, stop: threading.Event, progress: Callable[[TranscriptReport], None] | None = None) -> None:
-        """Read on whenever enough has gathered, and a moment after the last change, until `stop` is set."""
+        """Import when enough lines have gathered, and a moment after the last change, until `stop` is set."""
         await asyncio.to_thread(lambda: self._service().watch(stop, progress))

@@ -219,21 +219,21 @@ class AsyncRecollectum:
 
 
 class AsyncPeople:
-    """The catalog's people; for the operator of the home."""
+    """The people in the catalog; for the operator of the home."""
 
     def __init__(self, service: Callable[[], People]) -> None:
         self._service = service
 
     async def add(self, owner: str | Owner, *, tenant: str = DEFAULT_TENANT) -> Person:
-        """Add a person; a name that is taken, or looks like one that is, is refused."""
+        """Add a person; refuse a name that is taken or looks like one that is."""
         return await asyncio.to_thread(lambda: self._service().add(owner, tenant=tenant))
 
     async def get(self, owner: str | Owner) -> Person:
-        """The person of that name."""
+        """Return the person with that name."""
         return await asyncio.to_thread(lambda: self._service().get(owner))
 
     async def all(self) -> list[Person]:
-        """Everybody, by name."""
+        """Return all people, by name."""
         return await asyncio.to_thread(lambda: self._service().all())
 
     async def link(self, owner: str | Owner, identity: str) -> Person:
@@ -241,43 +241,44 @@ class AsyncPeople:
         return await asyncio.to_thread(lambda: self._service().link(owner, identity))
 
     async def unlink(self, owner: str | Owner, identity: str) -> Person:
-        """Take a channel address from a person."""
+        """Remove a channel address from a person."""
         return await asyncio.to_thread(lambda: self._service().unlink(owner, identity))
 
     async def resolve(self, identity: str) -> Owner | None:
-        """Whose channel address that is, or None."""
+        """Return the person who has a channel address, or None."""
         return await asyncio.to_thread(lambda: self._service().resolve(identity))
 
     async def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
-        """What merging the second person into the first would move, and what becomes of their vaults."""
+        """Return what merging the second person into the first would move, and what becomes of their vaults."""
         return await asyncio.to_thread(lambda: self._service().merge_preview(kept, merged))
 
     async def merge(self, kept: str | Owner, merged: str | Owner, token: str) -> Merge:
-        """Make two people one, as the preview said whose token this is: all at once, or not at all.
+        """Merge two people into one as the preview with this token described it, in one transaction.
 
-        Only the operator may: a person's own key proves who they are, but not that somebody else is the same.
+        Only the operator may merge: a person's own key proves who they are, but not that somebody else is the same
+        person.
         """
         return await asyncio.to_thread(lambda: self._service().merge(kept, merged, token))
 
     async def unmerge(self, merge_id: str) -> Merge:
-        """Undo a merge: everything it moved goes back, except what was taken away since."""
+        """Undo a merge: move everything back, except what was removed since."""
         return await asyncio.to_thread(lambda: self._service().unmerge(merge_id))
 
     async def merges(self) -> list[Merge]:
-        """Who was merged into whom, when and by whom, oldest first; what was undone says so."""
+        """Return all merges, oldest first: who was merged into whom, when, by whom, and whether it was undone."""
         return await asyncio.to_thread(lambda: self._service().merges())
 
     async def tenants(self) -> list[Tenant]:
-        """All tenants, by name."""
+        """Return all tenants, by name."""
         return await asyncio.to_thread(lambda: self._service().tenants())
 
     async def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
-        """Add a tenant or change how long its memories rest: days for active, archive and grace."""
+        """Add a tenant, or change its retention: the days of the active, archive and grace periods."""
         return await asyncio.to_thread(lambda: self._service().save_tenant(name, retention_days))
 
 
 class AsyncKeys:
-    """API keys and grants; grants are for the operator of the home, keys also for who administers their owners."""
+    """API keys and grants. The operator of the home manages both; a key with `admin` manages the keys of its owners."""
 
     def __init__(self, service: Callable[[], Keys]) -> None:
         self._service = service
@@ -285,23 +286,24 @@ class AsyncKeys:
     async def create(
         self, person: str, *, permissions: Iterable[PermissionName] = ("read", "write"), owners: Iterable[str] = ()
     ) -> NewKey:
-        """A new key for a person, and its secret, which is shown this once and not kept.
+        """Create an API key for a person; return it with its secret, which is shown once and never stored.
 
-        It opens the person's own vault, and those of `owners`: in them it may do what it may do at home, but what it
-        writes there is not taken for their owner's word. With `admin` it also makes and ends keys of these owners.
+        The key opens the person's own vault and the vaults of `owners`. It has the same permissions in all of them, but
+        what it writes in another owner's vault is not trusted as that owner's word. With `admin` it also creates and
+        revokes keys of these owners.
         """
         return await asyncio.to_thread(lambda: self._service().create(person, permissions=permissions, owners=owners))
 
     async def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> NewKey:
-        """A new key in the place of another, and its secret; the old one ends at once, or after a grace."""
+        """Replace a key by a new one; return it with its secret. The old key ends at once, or after a grace period."""
         return await asyncio.to_thread(lambda: self._service().rotate(key_id, grace=grace))
 
     async def all(self) -> list[ApiKey]:
-        """All keys that the caller manages, by id, oldest first; never a secret."""
+        """Return all keys that the caller manages, by id, oldest first; never their secrets."""
         return await asyncio.to_thread(lambda: self._service().all())
 
     async def revoke(self, key_id: str) -> ApiKey:
-        """End a key at once; the key as it was."""
+        """Revoke a key at once; return the key as it was."""
         return await asyncio.to_thread(lambda: self._service().revoke(key_id))
 
     async def grant(
@@ -319,7 +321,7 @@ class AsyncKeys:
         )
 
     async def grants(self) -> list[Grant]:
-        """All grants, oldest first."""
+        """Return all grants, oldest first."""
         return await asyncio.to_thread(lambda: self._service().grants())
 
     async def withdraw(self, grant_id: str) -> None:
@@ -328,33 +330,33 @@ class AsyncKeys:
 
 
 class AsyncReceipts:
-    """The receipts of one home."""
+    """The purge receipts of one home."""
 
     def __init__(self, service: Callable[[], Receipts]) -> None:
         self._service = service
 
     async def all(self) -> list[Receipt]:
-        """Every receipt, oldest first."""
+        """Return every receipt, oldest first."""
         return await asyncio.to_thread(lambda: self._service().all())
 
     async def get(self, receipt_id: str) -> Receipt:
-        """The receipt with that id."""
+        """Return the receipt with that id."""
         return await asyncio.to_thread(lambda: self._service().get(receipt_id))
 
     async def key(self) -> str:
-        """The public key that checks this home's receipts, in hex; give it to whoever is to check them."""
+        """Return the public key that verifies this home's receipts, in hex; give it to anyone who checks them."""
         return await asyncio.to_thread(lambda: self._service().key())
 
     async def verify(self, receipt: Receipt) -> bool:
-        """Whether this home signed the receipt and not a field of it was changed since."""
+        """Return whether this home signed the receipt and no field was changed since."""
         return await asyncio.to_thread(lambda: self._service().verify(receipt))
 
     async def read(self, text: str) -> Receipt:
-        """A receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
+        """Parse a receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
         return await asyncio.to_thread(lambda: self._service().read(text))
 
     async def finish(self) -> list[Receipt]:
-        """Go on destroying what is left of people who were purged, where somebody had it open."""
+        """Continue to erase people whose purge had to wait because another process had their vault open."""
         return await asyncio.to_thread(lambda: self._service().finish())
 
 

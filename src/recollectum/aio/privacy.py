@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class AsyncVaultPrivacy:
-    """What takes things back, sets them aside and erases them for good."""
+    """Services that undo changes, quarantine sources and erase for good."""
 
     def __init__(self, service: Callable[[], VaultPrivacy]) -> None:
         self._service = service
@@ -49,61 +49,61 @@ class AsyncVaultPrivacy:
 
     @property
     def purge(self) -> AsyncPurge:
-        """Erases for good, with a receipt."""
+        """Erases for good, with a signed receipt."""
         return AsyncPurge(lambda: self._service().purge)
 
 
 class AsyncPurge:
-    """Erasing from one vault, or all of one person."""
+    """Erases data from one vault, or a whole person."""
 
     def __init__(self, service: Callable[[], Purge]) -> None:
         self._service = service
 
     async def preview(self, request: PurgeRequest) -> Preview:
-        """What a purge would take, and the token that lets it be done within ten minutes; nothing is changed."""
+        """Return what a purge would erase, and the token that confirms it within ten minutes; change nothing."""
         return await asyncio.to_thread(lambda: self._service().preview(request))
 
     async def run(self, token: str) -> Receipt:
-        """Erase what a preview showed; refused when that has changed since. The receipt says whether it is done."""
+        """Erase what a preview showed; refuse when that has changed since. The receipt says whether it is done."""
         return await asyncio.to_thread(lambda: self._service().run(token))
 
     async def finish(self) -> list[Receipt]:
-        """Go on with the purges that wait; the same happens by itself when the vault is opened."""
+        """Continue the waiting purges; opening the vault does the same."""
         return await asyncio.to_thread(lambda: self._service().finish())
 
     async def receipts(self) -> list[Receipt]:
-        """The receipts of what was erased here, oldest first."""
+        """Return the receipts of this vault's purges, oldest first."""
         return await asyncio.to_thread(lambda: self._service().receipts())
 
 
 class AsyncQuarantines:
-    """What is set aside in one vault."""
+    """The quarantines of one vault."""
 
     def __init__(self, service: Callable[[], Quarantines]) -> None:
         self._service = service
 
     async def preview(self, source: str) -> SourceRows:
-        """What came from a source: the ids of the messages, and of the memories that were made of them."""
+        """Return what came from a source: the ids of its messages, and of the memories made from them."""
         return await asyncio.to_thread(lambda: self._service().preview(source))
 
     async def put(self, source: str) -> Quarantine:
-        """Set everything of a source aside, what is here and what it writes from now on, until `release`.
+        """Quarantine a source: hide everything it wrote and will write, until `release`.
 
         No recall, no context and no review shows it.
         """
         return await asyncio.to_thread(lambda: self._service().put(source))
 
     async def all(self, *, limit: int = 100) -> list[Quarantine]:
-        """The newest quarantines, also those that are over."""
+        """Return the newest quarantines, including released ones."""
         return await asyncio.to_thread(lambda: self._service().all(limit=limit))
 
     async def release(self, quarantine_id: str) -> Released:
-        """Let back what a quarantine set aside; a memory that somebody changed or deleted since stays as it is."""
+        """Release a quarantine; memories that somebody changed or deleted since stay as they are."""
         return await asyncio.to_thread(lambda: self._service().release(quarantine_id))
 
 
 class AsyncTrash:
-    """What is deleted in one vault, until its grace window ends."""
+    """The deleted memories of one vault, until their grace window ends."""
 
     def __init__(self, service: Callable[[], Trash]) -> None:
         self._service = service
@@ -111,53 +111,53 @@ class AsyncTrash:
     async def find(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> list[Memory]:
-        """What is in the trash, newest first: all, what was deleted between two times, or what came from a session."""
+        """Return deleted memories, newest first: all, those deleted between two times, or those of a session."""
         return await asyncio.to_thread(lambda: self._service().find(since=since, until=until, session_id=session_id))
 
     async def restore(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> Restored:
-        """Bring back all that `find` finds, in one transaction that one undo takes back; some of it must be named."""
+        """Restore all that `find` finds, in one transaction that can be undone; at least one filter is required."""
         return await asyncio.to_thread(lambda: self._service().restore(since=since, until=until, session_id=session_id))
 
     async def sweep(self, *, agreed: bool = False) -> Sweep:
-        """Take the steps that are due and report them; before this vault's first destruction a person must agree."""
+        """Take the due steps and report them; before this vault's first destruction a person must agree."""
         return await asyncio.to_thread(lambda: self._service().sweep(agreed=agreed))
 
     async def reports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Sweep]:
-        """The newest reports of sweeps: counts, no content."""
+        """Return the newest reports of sweeps: counts, no content."""
         return await asyncio.to_thread(lambda: self._service().reports(cursor=cursor, limit=limit))
 
 
 class AsyncUndo:
-    """The way back in one vault."""
+    """Undo in one vault."""
 
     def __init__(self, service: Callable[[], Undo]) -> None:
         self._service = service
 
     async def steps(self, count: int = 10) -> list[UndoStep]:
-        """The last things that were done to memories, newest first."""
+        """Return the last changes of memories, newest first."""
         return await asyncio.to_thread(lambda: self._service().steps(count))
 
     async def event(self, number: int) -> Undone:
-        """Undo the change that an event tells of, with what belongs to it; refused whole when it cannot be."""
+        """Undo the change of an event, with everything in the same step; undo all of it or nothing."""
         return await asyncio.to_thread(lambda: self._service().event(number))
 
     async def last(self, count: int = 1) -> Undone:
-        """Undo the last steps, newest first; an undo is a step too, so a second one brings back what the first took."""
+        """Undo the last steps, newest first; an undo is a step too, so a second undo reverts the first."""
         return await asyncio.to_thread(lambda: self._service().last(count))
 
     async def run(self, run_id: str) -> Undone:
-        """Undo a whole consolidation run; what somebody changed since is left as it is."""
+        """Undo a whole consolidation run; memories that somebody changed since stay as they are."""
         return await asyncio.to_thread(lambda: self._service().run(run_id))
 
     async def brought(self, import_id: str) -> Quarantine:
-        """Take back everything an import brought: its messages are set aside, its memories go into the trash.
+        """Undo an import: quarantine its messages, and move its memories to the trash.
 
-        Its sessions are listed no more. `quarantine.release` brings all of it back.
+        Its sessions are no longer listed. `quarantine.release` brings all of it back.
         """
         return await asyncio.to_thread(lambda: self._service().brought(import_id))
 
     async def diff(self, since: datetime) -> Diff:
-        """What was learned, changed and forgotten since a time. What was deleted is named, and not shown."""
+        """Return what was learned, changed and forgotten since a time. Deleted memories are named, but not shown."""
         return await asyncio.to_thread(lambda: self._service().diff(since))

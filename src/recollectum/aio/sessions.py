@@ -51,24 +51,24 @@ class AsyncSessions:
         topic: str | None = None,
         hook: str | None = None,
     ) -> AsyncChat:
-        """Resume the session of this place, or begin it."""
+        """Resume the session of this channel and agent, or start one."""
         found = await asyncio.to_thread(
             lambda: self._service().open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
         )
         return AsyncChat(lambda: found)
 
     async def open_key(self, key: SessionKey | str) -> AsyncChat:
-        """Resume the session under a key, or begin it."""
+        """Resume the session under a key, or start one."""
         found = await asyncio.to_thread(lambda: self._service().open_key(key))
         return AsyncChat(lambda: found)
 
     async def get(self, session_id: str) -> AsyncChat:
-        """The session with that id."""
+        """Return the session with that id."""
         found = await asyncio.to_thread(lambda: self._service().get(session_id))
         return AsyncChat(lambda: found)
 
     async def page(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
-        """The newest sessions, all or those whose key begins with a text."""
+        """Return the newest sessions, all or those whose key begins with a text."""
         return await asyncio.to_thread(lambda: self._service().page(key_prefix=key_prefix, cursor=cursor, limit=limit))
 
     async def delete(self, session_id: str) -> bool:
@@ -78,22 +78,22 @@ class AsyncSessions:
     async def adopt(
         self, session: Session, transcript: Iterable[Message], *, foreign: bool = False, import_id: str | None = None
     ) -> AdoptResult:
-        """Bring in a conversation with its own ids and times, whole or not at all; what is here is not doubled.
+        """Import a conversation with its own ids and times, completely or not at all; skip what is here already.
 
-        What is `foreign` is not the person's own conversation: none of it is believed. Several that are brought in
-        together share an `import_id`, and can be taken back together.
+        A `foreign` conversation is not the person's own: none of it is trusted. Several conversations imported together
+        share an `import_id`, and can be undone together.
         """
         return await asyncio.to_thread(
             lambda: self._service().adopt(session, transcript, foreign=foreign, import_id=import_id)
         )
 
     async def imports(self, *, limit: int = 50) -> list[Import]:
-        """The newest imports of which something is left, each by the id that takes it back."""
+        """Return the newest imports of which something is left, each with the id that undoes it."""
         return await asyncio.to_thread(lambda: self._service().imports(limit=limit))
 
 
 class AsyncChat:
-    """One session, open for reading and adding."""
+    """One session, open for reading and appending."""
 
     def __init__(self, service: Callable[[], Chat]) -> None:
         self._service = service
@@ -122,7 +122,7 @@ class AsyncChat:
         at: datetime | None = None,
         extra: Mapping[str, Json] | None = None,
     ) -> Message:
-        """Record one message. The same native id again changes nothing and returns the first."""
+        """Record one message. The same native id again changes nothing and returns the first message."""
         return await asyncio.to_thread(
             lambda: self._service().add(
                 role,
@@ -143,23 +143,23 @@ class AsyncChat:
         return await asyncio.to_thread(lambda: self._service().add_many(said))
 
     async def info(self) -> Session:
-        """The session as it stands now."""
+        """Return the session in its current state."""
         return await asyncio.to_thread(lambda: self._service().info())
 
     async def messages(self, *, cursor: str | None = None, limit: int = 50) -> Page[Message]:
-        """The last messages, in order; `next` leads to those before them."""
+        """Return the last messages, in order; `next` leads to earlier ones."""
         return await asyncio.to_thread(lambda: self._service().messages(cursor=cursor, limit=limit))
 
     async def transcript(self, *, cursor: str | None = None, limit: int = 500) -> Page[Message]:
-        """The messages from the first on, in order; `next` leads to those that follow."""
+        """Return the messages from the first on, in order; `next` leads to later ones."""
         return await asyncio.to_thread(lambda: self._service().transcript(cursor=cursor, limit=limit))
 
     async def window(self, turns: int = 30) -> list[Message]:
-        """The last turns whole: from a user's message to the end, tool calls with their results."""
+        """Return the last turns complete: from a user's message to the end, tool calls with their results."""
         return await asyncio.to_thread(lambda: self._service().window(turns))
 
     async def record_call(self, message_id: str, call: ToolCall) -> Message:
-        """Set what is known of a tool call: a new one, or how one that was pending ended."""
+        """Record a tool call: a new one, or the result of a pending one."""
         return await asyncio.to_thread(lambda: self._service().record_call(message_id, call))
 
     async def describe(self, *, title: str | None = None, summary: str | None = None) -> Session:
@@ -167,7 +167,7 @@ class AsyncChat:
         return await asyncio.to_thread(lambda: self._service().describe(title=title, summary=summary))
 
     async def end(self) -> Session:
-        """Close the session; the next open under its key begins a new one. Nothing is deleted."""
+        """End the session; the next open under its key starts a new one. Nothing is deleted."""
         return await asyncio.to_thread(lambda: self._service().end())
 
 
@@ -178,28 +178,28 @@ class AsyncCheckpoints:
         self._service = service
 
     async def save(self, session_id: str, name: str) -> Checkpoint:
-        """Name the place where a session stands now; a name that is taken moves here."""
+        """Save the session's current position under a name; a name that is taken moves here."""
         return await asyncio.to_thread(lambda: self._service().save(session_id, name))
 
     async def all(self, session_id: str | None = None) -> list[Checkpoint]:
-        """Every checkpoint, or those of one session, the newest first."""
+        """Return all checkpoints, or those of one session, newest first."""
         return await asyncio.to_thread(lambda: self._service().all(session_id))
 
     async def resume(self, name: str) -> AsyncChat:
-        """Go on from a checkpoint: a fork of its session up to there, open under the same key."""
+        """Resume from a checkpoint: fork its session up to there, and open the fork under the same key."""
         found = await asyncio.to_thread(lambda: self._service().resume(name))
         return AsyncChat(lambda: found)
 
     async def fork(self, session_id: str, position: int) -> AsyncChat:
-        """Go on from any message: a copy of the session up to there, open under the same key.
+        """Fork a session at any message: copy it up to there, and open the copy under the same key.
 
-        Not a word of the original changes. If it, or another session, was open under the key, that one is closed.
+        The original stays unchanged. A session that was open under the key is ended.
         """
         found = await asyncio.to_thread(lambda: self._service().fork(session_id, position))
         return AsyncChat(lambda: found)
 
     async def delete(self, name: str) -> None:
-        """Forget a checkpoint; the conversation and its forks stay."""
+        """Delete a checkpoint; the conversation and its forks stay."""
         await asyncio.to_thread(lambda: self._service().delete(name))
 
 
@@ -210,13 +210,13 @@ class AsyncSummaries:
         self._service = service
 
     async def find(self, session_id: str) -> Summary | None:
-        """The summary of a session, as far as one was made; None when all of it can be replayed."""
+        """Return the summary of a session; None when nothing was summarised yet."""
         return await asyncio.to_thread(lambda: self._service().find(session_id))
 
     async def update(self, session_id: str, *, model: LanguageModel | None = None) -> Summary | None:
-        """Fold in what is due: nothing before about 8,000 tokens, and never the last ten messages.
+        """Summarise older messages: nothing below about 8,000 tokens, and never the last ten messages.
 
-        Only what no summary covers yet is read. The model is the home's unless one is given; where there is none it is
-        made by rules, and says so. When two do this at once, one of them stores its summary and both return that one.
+        It reads only what no summary covers yet. It uses the given model, or the home's; without one it uses rules, and
+        the summary says so. When two callers do this at once, one of them stores its summary and both return that one.
         """
         return await asyncio.to_thread(lambda: self._service().update(session_id, model=model))

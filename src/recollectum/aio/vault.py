@@ -92,11 +92,11 @@ class AsyncVault:
         untrusted: bool | None = None,
         meaning: bool = True,
     ) -> RecallResult:
-        """What the vault knows about a text, best first, each hit with the place it came from and its reasons.
+        """Search the vault; return hits best first, each with its source and reasons.
 
-        With `tokens` the hits are cut to an estimated budget, the best ones first. Of what tools and strangers wrote
-        one hit is shown at most, unless `untrusted` or `trust` says otherwise; `held_back` says how many were not.
-        Without `meaning` words alone are compared, and no model is waited for.
+        With `tokens` the hits are cut to an estimated token budget, best first. At most one hit from tools and
+        strangers is shown, unless `untrusted` or `trust` says otherwise; `held_back` says how many were left out.
+        Without `meaning` only words are compared, and no model is waited for.
         """
         return await asyncio.to_thread(
             lambda: self._service().recall(
@@ -129,10 +129,10 @@ class AsyncVault:
         agent: str | None = None,
         mark: str | None = None,
     ) -> Context:
-        """What a model gets to see, never over its budget, and the ledger of it.
+        """Build the context for a model, never over its budget, with its ledger.
 
-        `model` is the name of the one that will read it, whose tokens are counted. Without a query, what the person
-        said last in the session is the query. The mark of the fences is drawn anew each time unless one is given.
+        `model` is the name of the model that will read it and decides how tokens are counted. Without a query, the
+        person's last message in the session is the query. The mark of the fences is random unless one is given.
         """
         return await asyncio.to_thread(
             lambda: self._service().context(
@@ -157,9 +157,9 @@ class AsyncVault:
     ) -> LearnResult:
         """Record messages of a conversation, and turn what is new in it into memories and proposals.
 
-        A message is a mapping with `role` and `content`, as chat APIs write it; one whose `id` is known already is not
-        recorded again. Without a session the open one of the channel and the agent is used. Without a language model
-        rules read the conversation, which propose and do not write.
+        A message is a mapping with `role` and `content`, as chat APIs write it; a message with a known `id` is not
+        recorded again. Without a session, the open one of the channel and the agent is used. Without a language model,
+        rules read the conversation; they only propose memories.
         """
         return await asyncio.to_thread(
             lambda: self._service().learn(messages, session_id=session_id, channel=channel, agent=agent)
@@ -191,7 +191,7 @@ class AsyncMemories:
         agent: str | None = None,
         said_by: ToolUse | None = None,
     ) -> SaveResult:
-        """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed.
+        """Save a text verbatim. With a key it replaces the text under that key; a duplicate is renewed.
 
         With `said_by`, the use of the tool is recorded in the agent's session in the same transaction.
         """
@@ -211,15 +211,15 @@ class AsyncMemories:
         )
 
     async def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> list[SaveResult]:
-        """Remember many texts in one transaction: all of them, or none."""
+        """Save many texts in one transaction: all of them, or none."""
         return await asyncio.to_thread(lambda: self._service().save_many(drafts, said_by=said_by))
 
     async def get(self, memory_id: str) -> Memory:
-        """The memory with that id, active or archived."""
+        """Return the memory with that id, active or archived."""
         return await asyncio.to_thread(lambda: self._service().get(memory_id))
 
     async def find(self, key: str) -> Memory | None:
-        """The active memory that holds a key, or None."""
+        """Return the active memory with that key, or None."""
         return await asyncio.to_thread(lambda: self._service().find(key))
 
     async def page(
@@ -231,7 +231,7 @@ class AsyncMemories:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Memory]:
-        """The newest memories in one state: active, archived, or soft_deleted (the trash).
+        """Return the newest memories in one state: active, archived, or soft_deleted (the trash).
 
         With `key_prefix`, only active memories whose key begins with it, found by an index.
         """
@@ -248,38 +248,38 @@ class AsyncMemories:
         kind: KindName | None = None,
         version: int | None = None,
     ) -> Memory:
-        """Change a memory and keep what it said before. With `version`, only if it is still at that one."""
+        """Change a memory and store its previous version. With `version`, only if that is still the current one."""
         return await asyncio.to_thread(
             lambda: self._service().edit(memory_id, content, importance=importance, kind=kind, version=version)
         )
 
     async def supersede(self, memory_id: str, content: str) -> Memory:
-        """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
+        """Replace a memory that is no longer true. The old one is archived and stays in its history."""
         return await asyncio.to_thread(lambda: self._service().supersede(memory_id, content))
 
     async def move(self, memory_id: str, state: StateName) -> Memory:
-        """Take one allowed step: archive, delete, or bring back from the archive or the trash (`active`)."""
+        """Take one allowed step: archive, delete, or restore from the archive or the trash (`active`)."""
         return await asyncio.to_thread(lambda: self._service().move(memory_id, state))
 
     async def forget(self, memory_id: str) -> Memory:
-        """A person's request: the memory is served no more, and destroyed when its grace window ends."""
+        """Delete a memory at a person's request: it is hidden now, and destroyed when its grace window ends."""
         return await asyncio.to_thread(lambda: self._service().forget(memory_id))
 
     async def history(self, memory_id: str) -> History:
-        """Everything a memory has said, and everything that happened to it, oldest first."""
+        """Return all versions and events of a memory, oldest first."""
         return await asyncio.to_thread(lambda: self._service().history(memory_id))
 
     async def citations(self, memory_id: str) -> list[Citation]:
-        """The places in conversations that a memory came from, in the order in which they were said."""
+        """Return the places in conversations that a memory came from, in the order in which they were said."""
         return await asyncio.to_thread(lambda: self._service().citations(memory_id))
 
     async def as_of(self, when: datetime) -> list[Memory]:
-        """The memories that were active at a time, as they read then. What was deleted since stays deleted."""
+        """Return the memories that were active at a time, as they read then. Memories deleted since are left out."""
         return await asyncio.to_thread(lambda: self._service().as_of(when))
 
 
 class AsyncLearnings:
-    """The learnings of one vault: of one person, each agent's for itself, and those that all agents share."""
+    """The learnings of one vault: each agent's own, and those that all agents share."""
 
     def __init__(self, service: Callable[[], Learnings]) -> None:
         self._service = service
@@ -287,7 +287,7 @@ class AsyncLearnings:
     async def add(
         self, text: str, category: CategoryName, *, agent: str | None = None, shared: bool = False
     ) -> Learning:
-        """Keep a learning for an agent, or for all of them; one that is known already gets the day of today."""
+        """Save a learning for one agent or for all; one that is known already gets today's day."""
         return await asyncio.to_thread(lambda: self._service().add(text, category, agent=agent, shared=shared))
 
     async def page(
@@ -299,37 +299,37 @@ class AsyncLearnings:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Learning]:
-        """The newest learnings of an agent and those that all agents share; or the shared ones alone."""
+        """Return the newest learnings of an agent and the shared ones; without an agent, the shared ones alone."""
         return await asyncio.to_thread(
             lambda: self._service().page(agent=agent, shared=shared, category=category, cursor=cursor, limit=limit)
         )
 
     async def remove(self, memory_id: str) -> Learning:
-        """Forget a learning: it goes to the trash, and out of its file with the next sync."""
+        """Move a learning to the trash; the next sync removes it from its file."""
         return await asyncio.to_thread(lambda: self._service().remove(memory_id))
 
     async def file(self, agent: str | None = None, *, shared: bool = False) -> Path:
-        """Where the LEARNINGS.md of an agent is; it is there after its first sync."""
+        """Return the path of an agent's LEARNINGS.md, which the first sync creates."""
         return await asyncio.to_thread(lambda: self._service().file(agent, shared=shared))
 
     async def sync(self, agent: str | None = None, *, shared: bool = False) -> LearningsReport:
-        """Take over what changed in the file and in the vault; what changed in both is kept twice and reported."""
+        """Sync the file and the vault in both directions; changes on both sides are both kept, and reported."""
         return await asyncio.to_thread(lambda: self._service().sync(agent, shared=shared))
 
 
 class AsyncContacts:
-    """The people whom one vault's memories tell of. Nothing else is a source: not what was merely said."""
+    """The people that one vault's memories describe. Messages that were never saved as memories are not used."""
 
     def __init__(self, service: Callable[[], Contacts]) -> None:
         self._service = service
 
     async def resolve(self, text: str) -> Resolved:
-        """Whom a name, nickname or relation means: one clear match with its addresses, a question, or nothing known.
+        """Resolve a name, nickname or relation: one clear match with addresses, a question, or nothing known.
 
-        An address that stems only from a tool, an import or an unknown source is asked about and never a match.
+        An address known only from a tool, an import or an unknown source leads to a question, never to a match.
         """
         return await asyncio.to_thread(lambda: self._service().resolve(text))
 
     async def all(self) -> list[Contact]:
-        """Everybody that the memories tell of, by name, whatever the source; each address says how it is trusted."""
+        """Return all contacts by name, from every source; each address carries its trust."""
         return await asyncio.to_thread(lambda: self._service().all())

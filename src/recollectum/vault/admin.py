@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class VaultAdmin:
-    """What the person who runs a vault looks at and takes care of."""
+    """Services for running a vault: consolidation, events, notes, index, life cycle, profile, review, transcripts."""
 
     consolidation: Service["Consolidation"] = Service(
         "consolidation.service.Consolidation", "Turns conversations into memories."
@@ -56,12 +56,12 @@ class VaultAdmin:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def totals(self) -> Totals:
-        """How much the vault holds."""
+        """Return how much the vault holds."""
 
         def load(tx: Tx, _: ClockReading) -> Totals:
             conversations, said = sessions.totals(tx)
@@ -71,12 +71,12 @@ class VaultAdmin:
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def clock(self) -> ClockReading:
-        """The time the vault goes by, and whether the clock on the wall is in doubt."""
+        """Return the vault's time, and whether the wall clock is in doubt."""
         return self._runtime.read(lambda _, reading: reading)
 
 
 class VaultPrivacy:
-    """What takes things back, sets them aside and erases them for good."""
+    """Services that undo changes, quarantine sources and erase for good."""
 
     quarantine: Service["Quarantines"] = Service(
         "retention.quarantine.Quarantines", "What is set aside, by its source."
@@ -90,12 +90,12 @@ class VaultPrivacy:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @property
     def purge(self) -> "Purge":
-        """Erases for good, with a receipt."""
+        """Erases for good, with a signed receipt."""
         from recollectum.vault.purge.service import Purge  # noqa: PLC0415 - few programs erase
 
         return Purge(self._runtime, self._environment() if self._environment else None)

@@ -12,12 +12,12 @@ from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
 _META_KEY = "clock"
-#: How far the kept time may lag behind; a write a minute is enough.
+#: How far the stored time may lag behind: one write a minute is enough.
 _LAG = timedelta(minutes=1)
 
 
 class VaultClock:
-    """Reads the wall clock through what the vault has seen of it."""
+    """Reads the wall clock, corrected by the latest time that the vault has seen."""
 
     def __init__(self, wall: Clock, leap: timedelta) -> None:
         self._wall = wall
@@ -27,9 +27,9 @@ class VaultClock:
         self._lock = threading.Lock()
 
     def reading(self, tx: Tx) -> ClockReading:
-        """The time to go by in this transaction."""
+        """Return the time to use in this transaction."""
         with self._lock:
-            # Every time: another process may have seen more of the clock, or been told that it is right.
+            # Read each time: another process may have seen a later time, or an operator may have accepted the clock.
             self._kept = _load(tx)
             wall = self._wall()
             known = _newer_state(self._kept, self._state) or ClockState(floor=wall)
@@ -37,25 +37,25 @@ class VaultClock:
             return reading
 
     def crossed(self, tx: Tx, reading: ClockReading) -> bool:
-        """Whether a deadline was seen to pass that the vault does not know to have passed."""
+        """Return whether a deadline has passed that the vault has not recorded as passed."""
         with self._lock:
             kept = self._kept
         if kept is None or reading.now <= kept.floor:
             return False
         if memories.any_due_between(tx, kept.floor, reading.now):
             return True
-        # A later deadline of a memory that is due already, and was not swept.
+        # A later deadline of a memory that is due already and was not swept.
         return reading.now - kept.floor >= _LAG and memories.any_due(tx, reading.now)
 
     def note(self, tx: Tx, *, always: bool = False) -> None:
-        """Write down the time, when what is kept lags."""
+        """Store the time when the stored one lags too far behind."""
         with self._lock:
             state, kept = self._state, self._kept
         if state is not None and (always or kept is None or _lags(kept, state)):
             meta.save(tx, _META_KEY, _to_json(state))
 
     def accept(self, tx: Tx) -> datetime:
-        """Believe the wall clock, whatever it shows; the time believed before."""
+        """Accept the wall clock, whatever it shows; return the time used before."""
         self.reading(tx)
         with self._lock:
             before = self._state or ClockState(floor=self._wall())
@@ -65,7 +65,7 @@ class VaultClock:
 
 
 def _newer_state(kept: ClockState | None, seen: ClockState | None) -> ClockState | None:
-    """Of what the vault remembers and what this process has seen, the one that knows more."""
+    """Return the newer of the stored clock state and the one this process has seen."""
     if kept is None or seen is None:
         return kept or seen
     return seen if seen.floor > kept.floor else kept

@@ -9,12 +9,12 @@ _DUE_KEY = "remains"
 
 
 def mark_remains_due(tx: Tx) -> None:
-    """Note, in the transaction that destroys, that its remains are still to be erased."""
+    """Record, in the transaction that deletes the rows, that their remains must be erased."""
     meta.save(tx, _DUE_KEY, "1")
 
 
 def erase_remains(runtime: VaultRuntime) -> bool:
-    """Erase what is noted, now or after a crash; False while another reader holds an old snapshot."""
+    """Erase the recorded remains, also after a crash; False while another reader holds an old snapshot."""
     delete_queued_secrets(runtime)
     if runtime.database.read(lambda tx: meta.find(tx, _DUE_KEY)) != "1":
         return True

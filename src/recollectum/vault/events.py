@@ -12,19 +12,19 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 class Events:
-    """What happened in one vault."""
+    """The audit events of one vault."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
     def page(self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
-        """The newest events, all or of one type."""
+        """Return the newest events, all or of one type."""
         wanted = parse_optional_enum(EventType, type, "event type")
         size = check_limit(limit, MAX_PAGE)
         before = number_of(cursor)
@@ -33,5 +33,5 @@ class Events:
 
     @operation(Action.EVENT_READ, Scope.USER)
     def of(self, subject_id: str) -> list[Event]:
-        """Everything that happened to one memory or session, oldest first."""
+        """Return all events of one memory or session, oldest first."""
         return self._runtime.read(lambda tx, _: events.of(tx, subject_id))

@@ -17,7 +17,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-#: The arguments of a call by their names, made only when somebody looks at them.
+#: The arguments of a call by name; a function, because they are built only when a rule needs them.
 Arguments = Callable[[], dict[str, Any]]
 
 
@@ -25,23 +25,23 @@ Arguments = Callable[[], dict[str, Any]]
 class Operation:
     """What a public method declares about itself."""
 
-    #: What it does; or how one of its arguments says what it does.
+    #: The action, or a function that derives it from an argument.
     action: Action | ActionChoice
     scope: Scope
     permission: Permission
-    #: A change that answers with what was there before: who may only write may not make it.
+    #: Whether a change returns what was there before: a caller with write access only may not make it.
     reads: bool = False
-    #: What it does on the way; a rule about any of it holds for the whole.
+    #: Further actions it takes on the way; a rule about any of them applies to the whole call.
     also: tuple[Action | ActionWith, ...] = ()
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Every action it may take, first the one that it is called for."""
+        """All actions it may take, the main one first."""
         first = (self.action,) if isinstance(self.action, Action) else self.action.actions
         return (*first, *(one.action if isinstance(one, ActionWith) else one for one in self.also))
 
     def actions_of(self, arguments: Arguments) -> tuple[Action, ...]:
-        """The actions of one call."""
+        """Return the actions of one call."""
         first = self.action if isinstance(self.action, Action) else self.action.choose(arguments())
         if not self.also:
             return (first,)
@@ -54,17 +54,17 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One caller before one owner's vault (or before the home itself, when there is no owner)."""
+    """The permission check for one caller at one owner's vault (or at the home itself, when there is no owner)."""
 
     caller: Caller
     owner: Owner | None
     #: Set for the operations of one open session.
     session_id: str | None = None
-    #: Looks the caller up again: a key may have been revoked, or a grant withdrawn, since it was last used.
+    #: Loads the caller again: a key may have been revoked, or a grant withdrawn, since its last use.
     look_up: Callable[[], Caller] | None = None
     #: The policies of the home; None where there is no home.
     ruling: PolicyGate | None = None
-    #: Further names by which rules know who asks: an agent, an MCP client.
+    #: Further names for the caller that rules may use: an agent, an MCP client.
     clients: tuple[str, ...] = ()
 
     @property
@@ -73,15 +73,15 @@ class Gate:
         return self.caller.operator or (self.owner is not None and self.owner.person == self.caller.person)
 
     def may_read(self) -> bool:
-        """Whether the caller may see what the vault holds."""
+        """Whether the caller may read the vault."""
         return decide_access(self.caller_now(), self.owner, Permission.READ, Scope.USER).allowed
 
     def caller_now(self) -> Caller:
-        """The caller with the rights of this moment."""
+        """Return the caller with its current permissions."""
         return self.look_up() if self.look_up else self.caller
 
     def check(self, operation: Operation, session_id: str | None = None, arguments: Arguments = dict) -> None:
-        """Let the operation pass, or refuse it in words."""
+        """Allow the operation, or raise an error that says why not."""
         wanted = self.session_id or session_id
         caller = self.caller_now()
         decision = decide_access(caller, self.owner, operation.permission, operation.scope, wanted)
@@ -97,11 +97,11 @@ class Gate:
 
 
 class Gated(Protocol):
-    """Anything that stands behind a gate."""
+    """Anything that is protected by a gate."""
 
     @property
     def gate(self) -> Gate:
-        """The gate to pass."""
+        """The gate that checks every operation."""
         ...
 
 
@@ -112,10 +112,10 @@ Method = Callable[Concatenate[G, P], R]
 def operation(
     action: Action | ActionChoice, scope: Scope, *, reads: bool = False, also: tuple[Action | ActionWith, ...] = ()
 ) -> Callable[[Method[G, P, R]], Method[G, P, R]]:
-    """Declare what a public method does; it is checked once, before the method begins.
+    """Declare the action of a public method; it is checked once, before the method runs.
 
-    The permission follows from the action, and what is about a whole home needs `admin`. A method of session scope
-    takes the session's id as its first argument, unless its gate is for one session.
+    The permission follows from the action; operations on a whole home need `admin`. A method with session scope takes
+    the session's id as its first argument, unless its gate is for one session.
     """
     by_session = scope is Scope.SESSION
     first = action if isinstance(action, Action) else action.otherwise
@@ -138,12 +138,12 @@ def operation(
 
 
 def declared_operation(method: Callable[..., Any]) -> Operation | None:
-    """What a method declared, or None when it forgot to."""
+    """Return what a method declared, or None when it declared nothing."""
     return getattr(method, "operation", None)
 
 
 def _named_arguments(method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by their names, which is how rules know them."""
+    """Return the arguments of a call by name, as rules refer to them."""
     names = list(signature(method).parameters)[1:]
     return {**dict(zip(names, args, strict=False)), **kwargs}
 

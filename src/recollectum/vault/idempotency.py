@@ -1,7 +1,7 @@
 """Runs a request with an idempotency key once, and repeats its answer for a day.
 
-It is no operation that rules know: the work passes the gate, and what is kept here are ids and digests. The engine
-hands it out for the caller's own person alone.
+It is not an operation with rules: the work itself passes the gate, and only ids and digests are stored here. The engine
+offers it only for the caller's own person.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from recollectum.storage.tables.catalog import repeats
 
 
 class InFlightRequests:
-    """The requests that this process is working on."""
+    """The requests that this process is running now."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
@@ -29,7 +29,7 @@ class InFlightRequests:
 
     @contextmanager
     def alone(self, digest: bytes) -> Generator[None]:
-        """Let one request under a key run at a time."""
+        """Run only one request with the same key at a time."""
         with self._lock:
             if digest in self._digests:
                 raise Conflict("the same request is being worked on; ask again in a moment")
@@ -46,7 +46,7 @@ Answer = Mapping[str, Json]
 
 
 class Idempotency:
-    """What one caller asks once."""
+    """The idempotency keys of one caller."""
 
     def __init__(self, catalog: Database, owner: Owner | None, clock: Clock, running: InFlightRequests) -> None:
         self._catalog = catalog
@@ -55,12 +55,12 @@ class Idempotency:
         self._running = running
 
     def once(self, key: str, request: bytes, work: Callable[[], Answer]) -> tuple[Answer, bool]:
-        """What came of the work, and whether that was known; the same key with another request is refused."""
+        """Run the work once; return its result and whether it was stored. Refuse a key that another request used."""
         owner = self._owner
         if owner is None:
             raise InvalidInput("nobody is named for whom this is asked; name a person")
         digest = hashlib.sha256(f"{owner}\n{key}".encode()).digest()
-        # Keyed by a word that is not kept, so that nobody can try texts until one fits.
+        # A keyed digest with a secret that is not stored, so that nobody can guess texts until one matches.
         asked = hmac.digest(key.encode(), request, "sha256")
         with self._running.alone(digest):
             known = self._catalog.write(lambda tx: self._begin(tx, digest, owner, asked))
@@ -69,7 +69,7 @@ class Idempotency:
             try:
                 answer = work()
             except RecollectumError:
-                # Nothing was done: it may be asked again.
+                # Nothing was done, so the request may be repeated.
                 self._catalog.write(lambda tx: repeats.drop(tx, digest))
                 raise
             self._catalog.write(lambda tx: repeats.finish(tx, digest, json.dumps(answer)))

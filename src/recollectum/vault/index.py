@@ -25,51 +25,51 @@ _STEP = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationStatus:
-    """One embedder's view of the vault."""
+    """The index generation of one embedder."""
 
     id: int
-    #: The embedder that made it, as its identity spells it.
+    #: The identity of the embedder that made it.
     identity: str
     state: str
     vectors: int
-    #: Pieces it has no vector for yet.
+    #: Chunks without a vector in this generation.
     behind: int
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexStatus:
-    """How much of a vault can be found, and how."""
+    """How much of a vault is indexed, and how."""
 
     pieces: int
-    #: Whether the pieces are another version's, and are cut again at the next question or update.
+    #: Whether the chunks are from another version, and will be cut again at the next query or update.
     recutting: bool
     generations: tuple[GenerationStatus, ...]
-    #: None when there is an embedder; else why there is none.
+    #: Why there is no embedder; None when there is one.
     without_meaning: str | None
-    #: What ended this process's last try to build a generation behind the answers, if anything did.
+    #: The error of this process's last attempt to build a generation in the background, if it failed.
     trouble: str | None
 
 
 class Index:
-    """The derived rows of one vault."""
+    """The search index of one vault."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.INDEX_READ, Scope.USER)
     def status(self) -> IndexStatus:
-        """How many pieces there are, and how many of them each generation knows."""
+        """Return how many chunks there are, and how many of them each generation has embedded."""
         return self._status()
 
     @operation(Action.INDEX_WRITE, Scope.USER)
     def update(self, progress: Callable[[int], None] | None = None) -> int:
-        """Embed everything that has no vector yet; how many pieces. Stopped anywhere, it goes on from there."""
+        """Embed every chunk without a vector; return how many. After an interruption it continues where it stopped."""
         with self._runtime.vault.use() as opened:
             return self._embed(opened.vectors, progress)
 
@@ -79,9 +79,9 @@ class Index:
         if embedder is None:
             raise ModelMissing(why or "embedding.provider is none; set it to local or another one first")
         while meaning.recut(database):
-            # Pieces of another version: what is embedded must be cut as it will be searched.
+            # Cut chunks of another version again first: the embedded chunks must be the ones that are searched.
             pass
-        # Who asks for it means it, also after going back from this model.
+        # An explicit update uses this model, even after a rollback from it.
         database.write(lambda tx: meta.save(tx, backlog.ROLLED_BACK_MODEL, ""))
         meaning.begin(database, embedder)
         done = 0
@@ -93,17 +93,17 @@ class Index:
 
     @operation(Action.INDEX_WRITE, Scope.USER)
     def catch_up(self) -> int:
-        """Embed what has no vector yet, as recall does behind its answers; how many pieces.
+        """Embed what has no vector yet, as recall does in the background; return how many chunks.
 
-        Unlike `update` it decides nothing: a model that somebody went back from is left alone, and without an embedder
-        there is nothing to do.
+        Unlike `update` it changes no decision: it skips a model that was rolled back, and does nothing without an
+        embedder.
         """
         with self._runtime.vault.use() as opened:
             return opened.vectors.follow(self._runtime.database)
 
     @operation(Action.INDEX_WRITE, Scope.USER, reads=True)
     def rollback(self) -> IndexStatus:
-        """Answer from the generation before this one again."""
+        """Activate the previous generation again."""
 
         def change(tx: Tx, reading: ClockReading) -> None:
             previous = generations.find(tx, GenerationState.PREVIOUS)
@@ -113,11 +113,11 @@ class Index:
             building = generations.find(tx, GenerationState.BUILDING)
             if building:
                 generations.drop(tx, building.id)
-            # Two cannot hold one state, so the one that comes back waits in the third.
+            # Two generations cannot have the same state, so the returning one takes the third state for a moment.
             generations.move(tx, previous.id, GenerationState.BUILDING, reading.now)
             generations.move(tx, current.id, GenerationState.PREVIOUS, reading.now)
             generations.move(tx, previous.id, GenerationState.CURRENT, reading.now)
-            # Or the next question would build it again.
+            # Otherwise the next query would build it again.
             meta.save(tx, backlog.ROLLED_BACK_MODEL, current.identity)
 
         self._runtime.write(change)
@@ -125,12 +125,12 @@ class Index:
 
     @operation(Action.INDEX_WRITE, Scope.USER)
     def rebuild(self) -> int:
-        """Make the index again from the rows; how many pieces it has."""
+        """Rebuild the index from the rows; return how many chunks it has."""
         return self._runtime.write(lambda tx, _: rebuild_index(tx))
 
     @operation(Action.INDEX_READ, Scope.USER)
     def verify(self) -> IndexHealth:
-        """Whether the rows, their seals and the full-text index agree."""
+        """Check that the rows, their seals and the full-text index agree."""
         return self._runtime.read(lambda tx, _: check_index(tx))
 
     def _status(self) -> IndexStatus:

@@ -30,12 +30,12 @@ _NO_LIMIT = 1 << 40
 
 
 def append_message(tx: Tx, admitted: AdmittedMessage, now: datetime) -> Message:
-    """Add a message at the end of its session, unless its agent's id is there already."""
+    """Append a message to its session, unless its native id is there already."""
     message = admitted.message
     if message.native_id is not None:
         known = messages.find_native(tx, message.session_id, message.native_id)
         if known:
-            # The first one stays: what was kept for this one is needed no more, unless a text refers to it too.
+            # The first message stays: the secrets of this one are not needed, unless a text refers to them too.
             queue_message_secrets(tx, message)
             return known
     position = sessions.grow(tx, message.session_id, messages=1, tokens=message.token_estimate, at=now)
@@ -45,7 +45,7 @@ def append_message(tx: Tx, admitted: AdmittedMessage, now: datetime) -> Message:
 
 
 def set_call(tx: Tx, message: Message, admitted: AdmittedCall) -> Message:
-    """Write what is known of one tool call of a message: a new one, or one that was pending."""
+    """Write one tool call of a message: a new one, or the result of a pending one."""
     call = admitted.call
     others = [known for known in message.tool_calls if known.id != call.id]
     at = next((i for i, known in enumerate(message.tool_calls) if known.id == call.id), len(others))
@@ -55,7 +55,7 @@ def set_call(tx: Tx, message: Message, admitted: AdmittedCall) -> Message:
 
 
 def insert_message(tx: Tx, admitted: AdmittedMessage, position: int) -> Message:
-    """Write a message at a position of its session, and let it be found unless its source is set aside."""
+    """Insert a message at a position of its session, and index it unless its source is in quarantine."""
     message = replace(admitted.message, position=position)
     number = messages.insert(tx, message)
     held_by = _find_quarantine(tx, message)
@@ -67,7 +67,7 @@ def insert_message(tx: Tx, admitted: AdmittedMessage, position: int) -> Message:
 
 
 def _find_quarantine(tx: Tx, message: Message) -> str | None:
-    """The quarantine that a new message falls under."""
+    """Return the quarantine that covers a new message, or None."""
     found = quarantines.standing_ones(tx)
     if not found:
         return None
@@ -88,7 +88,7 @@ def _is_from_source(tx: Tx, source: str, message: Message) -> bool:
             session = sessions.find(tx, message.session_id)
             return session is not None and (session.imported if kind == "imported" else session.key.agent == name)
         case _:
-            # An import is over once it is there, and an author writes memories.
+            # An import quarantine covers only past messages, and an author quarantine covers memories.
             return False
 
 
@@ -98,7 +98,7 @@ def _is_by_tool(message: Message, name: str) -> bool:
 
 
 def begin_session(tx: Tx, key: SessionKey, reading: ClockReading, runtime: VaultRuntime) -> Session:
-    """Begin a session under a key, and say so in an event."""
+    """Start a session under a key, and record the event."""
     session = Session(id=runtime.ids("ses"), key=key, created_at=reading.now, updated_at=reading.now)
     sessions.insert(tx, session)
     events.add(tx, EventType.OPENED, "session", session.id, at=reading.now, actor=runtime.actor)
@@ -106,13 +106,13 @@ def begin_session(tx: Tx, key: SessionKey, reading: ClockReading, runtime: Vault
 
 
 def direct_key(agent: str, channel: str, runtime: VaultRuntime, topic: str | None = None) -> SessionKey:
-    """The key of a direct conversation; by a setting, all channels share one."""
+    """Return the key of a direct conversation; a setting lets all channels share one."""
     shared = runtime.settings.sessions.direct == "main"
     return SessionKey(agent=agent, channel=MAIN if shared else channel, topic=topic)
 
 
 def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: EventType) -> bool:
-    """Destroy a session, its messages and their place in the index."""
+    """Destroy a session, its messages and their index entries."""
     for number, message in messages.of_session(tx, session_id):
         chunks.remove(tx, SourceKind.SESSIONS, number)
         embedding_cache.forget(tx, message_hashes(message))
@@ -126,7 +126,7 @@ def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: E
 
 
 def prune_hook_sessions(tx: Tx, reading: ClockReading, runtime: VaultRuntime) -> int:
-    """Destroy hook sessions that are too old or too many; how many went."""
+    """Destroy hook sessions that are too old or too many; return how many."""
     if reading.held:
         return 0
     rules = runtime.settings.sessions
@@ -139,7 +139,7 @@ def prune_hook_sessions(tx: Tx, reading: ClockReading, runtime: VaultRuntime) ->
 
 
 def get_session(tx: Tx, session_id: str) -> Session:
-    """The session with that id."""
+    """Return the session with that id."""
     session = sessions.find(tx, session_id)
     if session is None:
         raise NotFound(f"there is no session {session_id!r} in this vault")
@@ -150,7 +150,7 @@ def get_session(tx: Tx, session_id: str) -> Session:
     return session
 
 
-#: How much of an id's end is made from the name; see `domain.ids.derived_id`.
+#: How many characters at the end of an id are derived from the name; see `domain.ids.derived_id`.
 _ID_NAME_LENGTH = 16
 
 
@@ -163,7 +163,7 @@ def upsert_session_messages(
     actor: str,
     at: datetime,
 ) -> Counter[str]:
-    """Add the messages that are not here yet; how many were `added`, and how many `known`."""
+    """Add the messages that are not here yet; return how many were `added`, and how many `known`."""
     session = admitted.session
     if sessions.find(tx, session.id) is None:
         sessions.insert(tx, admitted.keyed(_key_under_root(session.key, root)).counted(0, 0).session)
@@ -175,7 +175,7 @@ def upsert_session_messages(
         if standing is None:
             append_message(tx, placed, placed.message.created_at)
         elif calls and calls != standing.tool_calls:
-            # An agent writes a message again when its tools have answered.
+            # An agent writes a message again after its tools have answered.
             messages.set_calls(tx, replace(standing, tool_calls=calls))
         counts["added" if standing is None else "known"] += 1
     if counts["added"]:
@@ -186,7 +186,7 @@ def upsert_session_messages(
 
 
 def find_same_message(tx: Tx, message: Message) -> Message | None:
-    """By the id its agent gave it, which outlives a rewritten transcript, else by ours."""
+    """Find the message by its native id, which survives a rewritten transcript, else by our id."""
     if message.native_id is not None:
         found = messages.find_native(tx, message.session_id, message.native_id)
         if found:
@@ -195,7 +195,7 @@ def find_same_message(tx: Tx, message: Message) -> Message | None:
 
 
 def is_same_conversation(session_id: str, other_id: str | None) -> bool:
-    """Whether two ids were made from one name: what follows their time is the same. The time may not be known again."""
+    """Return whether two ids were derived from one name: all but their time is equal, and the time may differ."""
     return other_id is not None and session_id[-_ID_NAME_LENGTH:] == other_id[-_ID_NAME_LENGTH:]
 
 

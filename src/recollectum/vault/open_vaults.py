@@ -17,12 +17,12 @@ from recollectum.vault.files.crawl_cache import RefreshThrottle
 if TYPE_CHECKING:
     from recollectum.recall.vectors.vector_search import VectorSearch
 
-#: Lists that are kept at once; the oldest goes first.
+#: How many lists are cached; the oldest is dropped first.
 _MOST = 16
 
 
 class SessionCache:
-    """The lists of one vault, each good for one state of the vault."""
+    """The cached session lists of one vault, each valid for one state of the vault."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -32,7 +32,7 @@ class SessionCache:
     def find(
         self, asked: Hashable, state: Hashable, seconds: float, load: Callable[[], list[Session]]
     ) -> list[Session]:
-        """The list for a question in that state of the vault, loaded when it is not at hand."""
+        """Return the list for a query in that state of the vault; load it when it is not cached."""
         if seconds <= 0:
             return load()
         with self._lock:
@@ -45,16 +45,16 @@ class SessionCache:
                 self._kept[asked] = found = (state, self._now(), loaded)
                 while len(self._kept) > _MOST:
                     del self._kept[next(iter(self._kept))]
-        # A copy: what the caller does with its list is its own affair.
+        # A copy, so that the caller may change its list.
         return list(found[2])
 
     def clear(self) -> None:
-        """Keep nothing, so that what was destroyed is not even in memory."""
+        """Drop all lists, so that destroyed rows are not even in memory."""
         with self._lock:
             self._kept.clear()
 
     def __len__(self) -> int:
-        """How many lists are kept."""
+        """Return how many lists are cached."""
         return len(self._kept)
 
     def _drop_old(self, seconds: float) -> None:
@@ -76,23 +76,23 @@ class OpenVault:
     throttle: RefreshThrottle
 
     def close(self) -> None:
-        """End the background work, then close the file; calling it again does nothing."""
+        """Stop the background work, then close the file; a second call does nothing."""
         self.vectors.close()
         self.database.close()
 
 
 @dataclass(slots=True, eq=False)
 class _Slot:
-    """The place of one vault in the cache: the vault once it is open, and how many use it now."""
+    """The slot of one vault in the cache: the vault once it is open, and its number of users."""
 
     id: str
     vault: OpenVault | None = None
     users: int = 0
     #: The bytes that were counted for it.
     held: int = 0
-    #: Whether it was taken out of the cache.
+    #: Whether it was removed from the cache.
     discarded: bool = False
-    #: Whether that was while it was being opened: the last user then closes it.
+    #: Whether it was removed while it was being opened: its last user then closes it.
     orphaned: bool = False
     opening: threading.Lock = field(default_factory=threading.Lock)
 
@@ -101,9 +101,9 @@ class _Slot:
 
 
 class OpenVaults:
-    """The vaults that one process has open.
+    """The cache of vaults that one process has open.
 
-    A vault is in use while an operation runs in it or a background thread works for it; it is not closed under them.
+    A vault is in use while an operation or a background thread works with it, and is not closed until they are done.
     When more vaults are in use than the limits allow, they stay open until one of them is free.
     """
 
@@ -111,7 +111,7 @@ class OpenVaults:
         self._most = most
         self._most_bytes = most_bytes
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
-        #: Vaults that are being closed now; whoever needs a file to be closed waits for them.
+        #: Vaults that are being closed; a caller that needs a file to be closed waits for them.
         self._closing: list[str] = []
         self._held = 0
         self._lock = threading.Condition()
@@ -119,7 +119,7 @@ class OpenVaults:
 
     @contextmanager
     def use(self, vault_id: str, opening: Callable[[], OpenVault]) -> Generator[OpenVault]:
-        """The open vault, which stays open at least until the end of the block."""
+        """Yield the open vault, which stays open at least until the end of the block."""
         slot = self._enter(vault_id)
         try:
             yield slot.vault or self._open(slot, opening)
@@ -127,13 +127,13 @@ class OpenVaults:
             self._leave(slot)
 
     def trim(self) -> None:
-        """Close the least recently used vaults that are beyond the limits and not in use."""
+        """Close the least recently used vaults beyond the limits that are not in use."""
         with self._lock:
             surplus = self._take_surplus()
         self._close(surplus)
 
     def discard(self, vault_id: str) -> None:
-        """Close one vault, once the transactions that run in it are done."""
+        """Close one vault, after its running transactions are done."""
         with self._lock:
             self._lock.wait_for(lambda: vault_id not in self._closing)
             slot = self._slots.pop(vault_id, None)
@@ -144,7 +144,7 @@ class OpenVaults:
             slot.vault.close()
 
     def close(self) -> None:
-        """Close every vault, for good."""
+        """Close every vault for good."""
         with self._lock:
             self._closed = True
             slots = list(self._slots.values())
@@ -184,7 +184,7 @@ class OpenVaults:
         self._close(surplus)
 
     def _open(self, slot: _Slot, opening: Callable[[], OpenVault]) -> OpenVault:
-        # Each slot has a lock: a vault that takes long to open, for a migration, must not keep others waiting.
+        # Each slot has a lock: a vault that opens slowly, because of a migration, must not block others.
         with slot.opening:
             if slot.vault is None:
                 slot.vault = opening()
@@ -194,7 +194,7 @@ class OpenVaults:
         return len(self._slots) > self._most or self._held > self._most_bytes
 
     def _take_surplus(self) -> list[_Slot]:
-        """Take out what is to be closed. The vault that was used last stays, however large it is."""
+        """Remove from the cache what must be closed. The last used vault stays, however large it is."""
         taken: list[_Slot] = []
         if not self._is_over():
             return taken
@@ -214,7 +214,7 @@ class OpenVaults:
         return taken
 
     def _close(self, slots: list[_Slot]) -> None:
-        """Close vaults that were taken out; without the lock, since a file takes a while to close."""
+        """Close vaults that were removed from the cache; without the lock, because closing a file is slow."""
         for slot in slots:
             try:
                 if slot.vault:
@@ -226,7 +226,7 @@ class OpenVaults:
 
 
 class VaultHandle:
-    """One vault of the cache, and its database; see `storage.port.Database`. It opens again after it was closed."""
+    """One vault of the cache, and its database; see `storage.port.Database`. It reopens after it was closed."""
 
     def __init__(self, cache: OpenVaults, vault_id: str, opening: Callable[[], OpenVault]) -> None:
         self._cache = cache
@@ -235,7 +235,7 @@ class VaultHandle:
 
     @contextmanager
     def use(self) -> Generator[OpenVault]:
-        """The open vault, which stays open at least until the end of the block."""
+        """Yield the open vault, which stays open at least until the end of the block."""
         with self._cache.use(self.id, self._opening) as opened:
             yield opened
 
@@ -250,14 +250,14 @@ class VaultHandle:
             return opened.database.write(work, frees=frees)
 
     def erase_remains(self) -> bool:
-        """Overwrite what deleted rows left behind."""
+        """Overwrite the remains of deleted rows."""
         with self._cache.use(self.id, self._opening) as opened:
             return opened.database.erase_remains()
 
     def close(self) -> None:
-        """Nothing: the cache closes what it opened."""
+        """Do nothing: the cache closes what it opened."""
 
 
 def handle_of(opened: OpenVault) -> VaultHandle:
-    """A handle for a vault that is open already and that its opener closes."""
+    """Return a handle for a vault that is open already and that its opener closes."""
     return VaultHandle(OpenVaults(1, 0), "", lambda: opened)

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from recollectum.policy.rules.enforcement import ActiveRules
 
 _FOLDER = "policies"
-#: The files are looked at no oftener than this, in seconds.
+#: The minimum time between two checks of the files, in seconds.
 _RELOAD_SECONDS = 1.0
 
 
 class PolicyGate:
-    """The policies of one open home, asked before every operation."""
+    """The policy rules of one open home, checked before every operation."""
 
     def __init__(
         self,
@@ -37,16 +37,16 @@ class PolicyGate:
         self._folders = (*folders, project.folder(_FOLDER)) if project else folders
         self._now = now
         self._looked: float | None = None
-        #: One value, set in one step: another thread sees the old rules or the new ones.
+        #: One value, replaced in one step: another thread sees either the old rules or the new ones.
         self._state: tuple[Fingerprints, ActiveRules | None] = ((), None)
 
     def check(self, tool: str, names: tuple[str, ...], arguments: Callable[[], dict[str, Any]]) -> None:
-        """Let an operation pass, or refuse it with the rule that decided."""
+        """Allow an operation, or refuse it and name the rule that decided."""
         now = self._now()
         if self._looked is None or now - self._looked >= _RELOAD_SECONDS:
             self._look(now)
         found = self._state[1]
-        # What is shipped lets every operation of ours pass, so without another file there is nothing to ask.
+        # The shipped rules allow every operation, so without another file there is nothing to check.
         if found is not None:
             found.check(tool, names, arguments)
 
@@ -57,7 +57,7 @@ class PolicyGate:
         self._looked = now
 
     def _load(self) -> "ActiveRules":
-        # Only where there are rules: most homes have none, and reading them needs a parser.
+        # Imported only where there are rules: most homes have none, and reading them needs a parser.
         from recollectum.home.policies import load_policies  # noqa: PLC0415
         from recollectum.policy.rules.enforcement import ActiveRules  # noqa: PLC0415
 

@@ -29,7 +29,7 @@ _MOST_TOKENS = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """What a caller asks for, in the caller's words; what is None is left to the settings."""
+    """The parameters of a recall; None means the value of the settings."""
 
     query: str
     limit: int | None = None
@@ -47,7 +47,7 @@ class RecallRequest:
     meaning: bool = True
 
     def checked(self, rules: RecallSettings) -> RecallQuery:
-        """The query under the settings; a value that cannot be is refused."""
+        """Return the query with the settings applied; raise for an invalid value."""
         cap = CAP_BY_SETTING[rules.untrusted if self.untrusted is None else "all" if self.untrusted else "none"]
         return RecallQuery(
             text=clean(self.query),
@@ -63,7 +63,7 @@ class RecallRequest:
                 since=check_aware("since", self.since),
                 until=check_aware("until", self.until),
             ),
-            # Whoever filters by trust has asked already.
+            # A filter by trust is an explicit request for that trust.
             max_untrusted=None if self.trust is not None and self.untrusted is None else cap,
         )
 
@@ -77,12 +77,12 @@ class RecallRequest:
 
 
 def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
-    """What the vault knows about a text, best first."""
+    """Return what the vault knows about a text, best hits first."""
     rules = runtime.settings.recall
     query = request.checked(rules)
     tokens = None if request.tokens is None else check_limit(request.tokens, _MOST_TOKENS, "tokens")
     refresh_before_search(runtime)
-    # Before the snapshot: no transaction waits for a model.
+    # Before the snapshot, so that no transaction waits for a model.
     nearest, missing = runtime.nearest(query.text) if request.meaning else (None, None)
     arms = Arms(nearest, missing)
     reranker, why = runtime.home.rerankers.get() if runtime.home.rerankers else (None, None)
@@ -94,14 +94,14 @@ def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
 
 
 def _answer(runtime: VaultRuntime, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:
-    """The answer in one snapshot, and the texts of its head."""
+    """Return the answer of one snapshot, and the texts of its head."""
     return runtime.read(lambda tx, reading: pipeline.recall(tx, reading, query, arms))
 
 
 def _answer_reranked(
     runtime: VaultRuntime, query: RecallQuery, arms: Arms, reranker: "Reranker", head: int
 ) -> RecallResult:
-    """The answer with its head judged by a model between two snapshots; without its scores where it fails."""
+    """Return the answer with its head reranked by a model between two snapshots; without its scores if it fails."""
     found, texts = _answer(runtime, query, replace(arms, judged=RerankScores(head)))
     if len(texts) < 2:
         return found

@@ -1,7 +1,7 @@
 """Refreshes notes, transcripts and learnings before a search and when a session begins, within a time limit.
 
-A refresh is an act of the vault itself. Its events name the actor `refresh`, and not the caller whose search was the
-occasion: a caller who may only read writes nothing in his own name.
+A refresh is done by the vault itself. Its events name the actor `refresh` and not the caller whose search caused it: a
+caller with read access only writes nothing under their own name.
 """
 
 import time
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from recollectum.domain.note import SyncReport
     from recollectum.domain.transcript import TranscriptReport
 
-#: What a search may wait for changed files of either kind; then it answers from what is there.
+#: How long a search may wait for changed files of either kind; then it answers from the stored state.
 PATIENCE_SECONDS = 0.2
-#: Who refreshes; it stands at no gate, and no request is made in its name.
+#: The actor of a refresh; it passes no gate, and no request is made in its name.
 REFRESH = Caller(name="refresh", person=None, permissions=frozenset())
 
 
 def refresh_before_search(runtime: VaultRuntime) -> None:
-    """Bring in what changed, as far as the settings want that before a search."""
+    """Sync changed files, if the settings want that before a search."""
     if runtime.settings.notes.on_search == "on":
         refresh_notes(runtime)
     if runtime.settings.transcripts.on_search == "on":
@@ -32,23 +32,23 @@ def refresh_before_search(runtime: VaultRuntime) -> None:
 
 
 def refresh_at_session_start(runtime: VaultRuntime) -> None:
-    """Bring in what changed, as far as the settings want that when a session begins."""
+    """Sync changed files, if the settings want that when a session begins."""
     if runtime.settings.notes.on_session_start == "on":
         refresh_notes(runtime)
     if runtime.settings.transcripts.on_session_start == "on":
         refresh_transcripts(runtime)
     if runtime.settings.learnings.on_session_start == "on":
-        # Only now: most programs never begin a session, and what reads the files takes a while to load.
+        # Imported here: most programs never start a session, and the modules that read files are slow to import.
         from recollectum.vault.learnings.sync import refresh_learnings  # noqa: PLC0415
 
         refresh_learnings(runtime)
 
 
 def refresh_notes(runtime: VaultRuntime) -> "SyncReport | None":
-    """Bring in changed notes, briefly and not too often; None when it is too soon or there is nothing to look at."""
+    """Sync changed notes within a time limit; None when it is too soon or there is nothing to sync."""
     if not runtime.throttle.is_due(runtime.settings.notes.debounce_seconds):
         return None
-    # Only now: a program that only saves does not wait for what reads files.
+    # Imported here: a program that only saves does not need the file readers.
     from recollectum.storage.tables.content import notes  # noqa: PLC0415
 
     if not runtime.read(lambda tx, _: notes.folders(tx)):
@@ -64,7 +64,7 @@ def refresh_notes(runtime: VaultRuntime) -> "SyncReport | None":
 
 
 def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
-    """Read on in grown transcripts, under the same rules."""
+    """Import new lines of transcripts, with the same limits."""
     if not runtime.throttle.is_due(runtime.settings.transcripts.debounce_seconds, "transcripts"):
         return None
     from recollectum.storage.tables.content import transcripts  # noqa: PLC0415 - only now, for the same reason
@@ -79,5 +79,5 @@ def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
 
 
 def _as_refresh(runtime: VaultRuntime) -> VaultRuntime:
-    """The same vault with the refresh as the actor of its events."""
+    """Return the same runtime with the refresh as the actor of its events."""
     return replace(runtime, gate=replace(runtime.gate, caller=REFRESH, look_up=None))

@@ -38,25 +38,25 @@ def _no_transcript_reader() -> "TranscriptReader":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeServices:
-    """What a home offers its vaults; the same for all of them. Each is used by one or two services."""
+    """What a home offers its vaults, the same for all. Each member is used by one or two services."""
 
-    #: Reranks the head of a result list; None where nothing does.
+    #: Reranks the head of a result list; None without a reranker.
     rerankers: "Rerankers | None" = None
-    #: Reads the transcripts that are followed; loaded when there is one.
+    #: Parses followed transcripts; imported when there are any.
     transcript_reader: "Callable[[], TranscriptReader]" = _no_transcript_reader
-    #: The language model, or None where rules must do.
+    #: Returns the language model, or None when rules are used instead.
     language_model: "Callable[[], LanguageModel | None]" = _no_language_model
-    #: The folder of the owners' own files; None where there is no home.
+    #: The folder of the owners' files; None where there is no home.
     owners: Path | None = None
-    #: Keeps a secret of a vault in the credential store and says under which account; None where none is kept.
+    #: Stores a secret of a vault in the credential store and returns its account; None where none is stored.
     keep_secret: Callable[[str, str], str] | None = None
-    #: Deletes one that was kept; None where there is no credential store.
+    #: Deletes a stored secret; None where there is no credential store.
     forget_secret: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultRuntime:
-    """One caller at one vault."""
+    """Everything that the services of one caller at one vault use."""
 
     #: The vault, which is opened when it is used.
     vault: VaultHandle
@@ -64,9 +64,9 @@ class VaultRuntime:
     ids: IdMaker
     retention: Retention
     settings: "Settings"
-    #: What the home offers beside the vault.
+    #: The services of the home.
     home: HomeServices = field(default_factory=HomeServices)
-    #: Where it is told what was done, in counts and ids.
+    #: Receives what was done, as counts and ids.
     log: Log = field(default_factory=Log)
 
     @property
@@ -76,23 +76,23 @@ class VaultRuntime:
 
     @property
     def session_cache(self) -> SessionCache:
-        """The lists of sessions that are still good."""
+        """The cached session lists."""
         with self.vault.use() as opened:
             return opened.session_cache
 
     @property
     def throttle(self) -> RefreshThrottle:
-        """When notes and transcripts were last looked at."""
+        """The throttle of note and transcript refreshes."""
         with self.vault.use() as opened:
             return opened.throttle
 
     @property
     def actor(self) -> str:
-        """What events call the caller."""
+        """The caller's name in events."""
         return self.gate.caller.name
 
     def nearest(self, query: str) -> "tuple[VectorQuery | None, str | None]":
-        """What a question needs to be answered by vectors; or None, and why not. It may wait for a model."""
+        """Return what a query needs for vector search; or None and the reason. It may wait for a model."""
         with self.vault.use() as opened:
             return opened.vectors.prepare(self.vault, query)
 
@@ -107,8 +107,8 @@ class VaultRuntime:
 
             value, crossed = opened.database.read(run)
             if crossed:
-                # A deadline was seen to pass: from now on no clock may say that it has not.
-                # A disk that takes no writes must not make the answer fail.
+                # A deadline has passed: from now on no clock may say that it has not. A disk that takes no writes must
+                # not make the answer fail.
                 with suppress(StorageError):
                     opened.database.write(lambda tx: _note(clock, tx))
             return value
@@ -127,12 +127,12 @@ class VaultRuntime:
             return opened.database.write(run, frees=frees)
 
     def accept_clock(self, tx: Tx) -> datetime:
-        """Believe the wall clock, in a transaction of this vault; the time believed before."""
+        """Accept the wall clock, in a transaction of this vault; return the time used before."""
         with self.vault.use() as opened:
             return opened.clock.accept(tx)
 
     def for_session(self, session_id: str) -> "VaultRuntime":
-        """The same, with a gate for one session."""
+        """Return the same runtime with a gate for one session."""
         return replace(self, gate=replace(self.gate, session_id=session_id))
 
 

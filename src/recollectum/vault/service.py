@@ -10,20 +10,20 @@ _ROOM = "recollectum.vault."
 
 
 class WithRuntime(Protocol):
-    """Anything that knows the runtime of its vault."""
+    """Anything that has the runtime of its vault."""
 
     _runtime: VaultRuntime
 
 
 class Service(Generic[S]):
-    """A service that stands on nothing but the runtime, by the place of its class under `recollectum.vault`."""
+    """A descriptor for a service that needs only the runtime, named by its class under `recollectum.vault`."""
 
     def __init__(self, place: str, doc: str) -> None:
         self.place = place
         self.__doc__ = doc
 
     def kind(self) -> type[S]:
-        """The class of the service."""
+        """Return the class of the service."""
         module, _, name = self.place.rpartition(".")
         return cast("type[S]", getattr(import_module(_ROOM + module), name))
 
@@ -32,11 +32,11 @@ class Service(Generic[S]):
     @overload
     def __get__(self, instance: WithRuntime, owner: type) -> S: ...
     def __get__(self, instance: WithRuntime | None, owner: type) -> Self | S:
-        """The service of one vault."""
+        """Return the service of one vault."""
         if instance is None:
             return self
         return self.kind()(instance._runtime)  # pyright: ignore[reportCallIssue, reportPrivateUsage]
 
     def __set__(self, instance: object, value: object) -> None:
-        """Refuse: a service is not replaced."""
+        """Raise: a service cannot be replaced."""
         raise AttributeError(f"{self.place.rpartition('.')[2]} of a vault cannot be replaced")

@@ -46,7 +46,7 @@ class Vault:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.MEMORY_SEARCH, Scope.USER)
@@ -68,13 +68,13 @@ class Vault:
         untrusted: bool | None = None,
         meaning: bool = True,
     ) -> RecallResult:
-        """What the vault knows about a text, best first, each hit with the place it came from and its reasons.
+        """Search the vault; return hits best first, each with its source and reasons.
 
-        With `tokens` the hits are cut to an estimated budget, the best ones first. Of what tools and strangers wrote
-        one hit is shown at most, unless `untrusted` or `trust` says otherwise; `held_back` says how many were not.
-        Without `meaning` words alone are compared, and no model is waited for.
+        With `tokens` the hits are cut to an estimated token budget, best first. At most one hit from tools and
+        strangers is shown, unless `untrusted` or `trust` says otherwise; `held_back` says how many were left out.
+        Without `meaning` only words are compared, and no model is waited for.
         """
-        # Only now: a program that only saves does not wait for what ranks.
+        # Imported here: a program that only saves does not need ranking.
         from recollectum.vault.recall import RecallRequest, recall  # noqa: PLC0415
 
         wanted = RecallRequest(
@@ -108,12 +108,12 @@ class Vault:
         agent: str | None = None,
         mark: str | None = None,
     ) -> "Context":
-        """What a model gets to see, never over its budget, and the ledger of it.
+        """Build the context for a model, never over its budget, with its ledger.
 
-        `model` is the name of the one that will read it, whose tokens are counted. Without a query, what the person
-        said last in the session is the query. The mark of the fences is drawn anew each time unless one is given.
+        `model` is the name of the model that will read it and decides how tokens are counted. Without a query, the
+        person's last message in the session is the query. The mark of the fences is random unless one is given.
         """
-        # Only now: whoever asks for no context does not wait for what makes one.
+        # Imported here: only callers that build a context need it.
         from recollectum.vault.context.build import ContextRequest, build_context  # noqa: PLC0415
 
         wanted = ContextRequest(
@@ -139,11 +139,11 @@ class Vault:
     ) -> "LearnResult":
         """Record messages of a conversation, and turn what is new in it into memories and proposals.
 
-        A message is a mapping with `role` and `content`, as chat APIs write it; one whose `id` is known already is not
-        recorded again. Without a session the open one of the channel and the agent is used. Without a language model
-        rules read the conversation, which propose and do not write.
+        A message is a mapping with `role` and `content`, as chat APIs write it; a message with a known `id` is not
+        recorded again. Without a session, the open one of the channel and the agent is used. Without a language model,
+        rules read the conversation; they only propose memories.
         """
-        # Only now: few programs learn from conversations.
+        # Imported here: few programs learn from conversations.
         from recollectum.vault.consolidation.learn import learn  # noqa: PLC0415
 
         place = direct_key(agent, channel, self._runtime)

@@ -1,4 +1,4 @@
-"""Who may come in.
+"""Who may use a vault.
 
 keys    API keys and grants, and the caller that a key stands for
 people  people, channel addresses, tenants, and merging two people

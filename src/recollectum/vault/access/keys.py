@@ -17,14 +17,14 @@ from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import keys, people
 from recollectum.vault.gate import Gate, operation
 
-#: For the operator; and, of the keys of its own owners, for a key with admin.
+#: Allowed for the operator, and for a key with admin rights over the keys of its own owners.
 _PREFIX = "rk_"
 _BYTES = 32
 _MOST_GRACE = timedelta(days=90)
 
 
 class Keys:
-    """API keys and grants; grants are for the operator of the home, keys also for who administers their owners."""
+    """API keys and grants. The operator of the home manages both; a key with `admin` manages the keys of its owners."""
 
     def __init__(self, catalog: Database, gate: Gate, clock: Clock, ids: IdMaker) -> None:
         self._catalog = catalog
@@ -34,17 +34,18 @@ class Keys:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._gate
 
     @operation(Action.KEY_WRITE, Scope.USER)
     def create(
         self, person: str, *, permissions: Iterable[PermissionName] = ("read", "write"), owners: Iterable[str] = ()
     ) -> NewKey:
-        """A new key for a person, and its secret, which is shown this once and not kept.
+        """Create an API key for a person; return it with its secret, which is shown once and never stored.
 
-        It opens the person's own vault, and those of `owners`: in them it may do what it may do at home, but what it
-        writes there is not taken for their owner's word. With `admin` it also makes and ends keys of these owners.
+        The key opens the person's own vault and the vaults of `owners`. It has the same permissions in all of them, but
+        what it writes in another owner's vault is not trusted as that owner's word. With `admin` it also creates and
+        revokes keys of these owners.
         """
         allowed = frozenset(parse_enum(Permission, word, "permission") for word in permissions)
         if not allowed - {Permission.ADMIN}:
@@ -60,7 +61,7 @@ class Keys:
         )
         caller = self._gate.caller_now()
         if not manages_key(caller, key):
-            # Whether they are in this home is not told either.
+            # The error does not tell whether they exist in this home.
             raise NotFound("there is no such owner for this key; name one that it was made for")
         if not may_issue_key(caller, key):
             raise Denied(f"{caller.name} may not give what it does not have; leave that permission out")
@@ -68,7 +69,7 @@ class Keys:
 
     @operation(Action.KEY_WRITE, Scope.USER)
     def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> NewKey:
-        """A new key in the place of another, and its secret; the old one ends at once, or after a grace."""
+        """Replace a key by a new one; return it with its secret. The old key ends at once, or after a grace period."""
         if grace < timedelta(0) or grace > _MOST_GRACE:
             raise InvalidInput(f"a grace of {grace} is not allowed; use 0 to {_MOST_GRACE.days} days")
         now, caller = self._clock(), self._gate.caller_now()
@@ -84,13 +85,13 @@ class Keys:
 
     @operation(Action.KEY_READ, Scope.USER)
     def all(self) -> list[ApiKey]:
-        """All keys that the caller manages, by id, oldest first; never a secret."""
+        """Return all keys that the caller manages, by id, oldest first; never their secrets."""
         caller = self._gate.caller_now()
         return [key for key in self._catalog.read(keys.everything) if _manages(caller, key)]
 
     @operation(Action.KEY_WRITE, Scope.USER)
     def revoke(self, key_id: str) -> ApiKey:
-        """End a key at once; the key as it was."""
+        """Revoke a key at once; return the key as it was."""
         now, caller = self._clock(), self._gate.caller_now()
 
         def change(tx: Tx) -> ApiKey:
@@ -132,7 +133,7 @@ class Keys:
 
     @operation(Action.KEY_READ, Scope.GLOBAL)
     def grants(self) -> list[Grant]:
-        """All grants, oldest first."""
+        """Return all grants, oldest first."""
         return self._catalog.read(keys.grants)
 
     @operation(Action.KEY_WRITE, Scope.GLOBAL)
@@ -143,8 +144,8 @@ class Keys:
 
 
 def caller_of(catalog: ReadCache, secret: str, now: datetime) -> Caller:
-    """The caller that a secret stands for; a wrong or revoked one is nobody."""
-    # Looked up by digest: nothing is compared that a stopwatch could tell apart.
+    """Return the caller that a secret belongs to; raise `Denied` when the secret is unknown or revoked."""
+    # Looked up by digest, so that timing reveals nothing about the secret.
     digest = _digest(secret)
 
     def load(tx: Tx) -> tuple[datetime | None, Caller] | None:
@@ -159,14 +160,14 @@ def caller_of(catalog: ReadCache, secret: str, now: datetime) -> Caller:
         )
 
     found = catalog.read(("key", digest), load)
-    # Asked each time: a key that was rotated ends by the clock, and nothing is written then.
+    # Checked at each use: a rotated key ends when its grace period is over, and nothing is written at that time.
     if found is None or (found[0] is not None and found[0] <= now):
         raise Denied("this key is not known here, or was revoked; ask the operator of the home for one")
     return found[1]
 
 
 def _implied_grants(key: ApiKey) -> list[Grant]:
-    """The owners that a key was made for, as leave that the key brings along."""
+    """Return the owners that a key was created for, as grants that come with the key."""
     return [
         Grant(
             id=key.id,
@@ -182,7 +183,7 @@ def _implied_grants(key: ApiKey) -> list[Grant]:
 
 
 def _insert_key(tx: Tx, key: ApiKey) -> str:
-    """Keep a key whose people are all there; its secret."""
+    """Insert a key after checking that all its people exist; return its secret."""
     for owner in (key.person, *key.owners):
         _check_exists(tx, owner)
     secret = _PREFIX + secrets.token_urlsafe(_BYTES)
@@ -191,7 +192,7 @@ def _insert_key(tx: Tx, key: ApiKey) -> str:
 
 
 def caller_for(catalog: ReadCache, person: Owner) -> Caller:
-    """A person as the caller, on the operator's word: what a channel adapter acts as."""
+    """Return a caller that acts as a person, authorised by the operator; channel adapters use it."""
     allowed = catalog.read(("grants", person), lambda tx: keys.grants_to(tx, person))
     return Caller(name=f"person:{person}", person=person, grants=allowed)
 
@@ -219,7 +220,7 @@ def _manages(caller: Caller, key: ApiKey) -> bool:
 
 
 def _get_managed_key(tx: Tx, caller: Caller, key_id: str) -> ApiKey:
-    """A key that the caller manages; one that reaches further, or may do more, is not there."""
+    """Return a key that the caller manages; raise `NotFound` for a key with wider access or more permissions."""
     key = keys.find_by_id(tx, key_id)
     if key is None or not _manages(caller, key):
         raise _no_key(key_id)

@@ -17,7 +17,7 @@ from recollectum.vault.gate import Gate, operation
 
 
 def preview_merge(tx: Tx, kept: Owner, merged: Owner) -> MergePreview:
-    """What merging `merged` into `kept` would do now; what may not be merged is refused."""
+    """Return what merging `merged` into `kept` would do now; raise when the two may not be merged."""
     keeper, other = _check_mergeable(tx, kept, merged)
     grants = tuple(grant.id for grant in keys.grants_to(tx, merged))
     live = tuple(key.id for key in keys.everything(tx) if key.person == merged and key.revoked_at is None)
@@ -38,7 +38,7 @@ def preview_merge(tx: Tx, kept: Owner, merged: Owner) -> MergePreview:
 
 
 def apply_merge(tx: Tx, agreed: tuple[Owner, Owner, str], merge_id: str, at: datetime, by: str) -> Merge:
-    """Merge as the preview said that the token is of."""
+    """Merge two people as the preview behind the token described it."""
     kept, merged, token = agreed
     if preview_merge(tx, kept, merged).token != token:
         raise Conflict(f"{kept} or {merged} changed since the preview; look at it again")
@@ -47,7 +47,7 @@ def apply_merge(tx: Tx, agreed: tuple[Owner, Owner, str], merge_id: str, at: dat
 
 
 def undo_merge(tx: Tx, merge_id: str, at: datetime, by: str) -> Merge:
-    """Give back what a merge moved, except what was taken away since."""
+    """Undo a merge: move everything back, except what was removed since."""
     merge = _load_merge(tx, merge_id)
     if merge.undone_at is not None:
         raise Conflict(f"merge {merge_id!r} is undone already")
@@ -59,7 +59,7 @@ def undo_merge(tx: Tx, merge_id: str, at: datetime, by: str) -> Merge:
 
 
 def check_unmerged(tx: Tx, owner: Owner) -> None:
-    """Refuse to give anything to a person who is part of another now."""
+    """Raise when the person was merged into another, who must get it instead."""
     standing = merges.standing(tx, owner)
     if standing is not None:
         raise Conflict(f"{owner} is part of {standing.kept} by merge {standing.id!r}; name that one, or undo the merge")
@@ -99,7 +99,7 @@ _MOST_DAYS = 36_500
 
 
 class People:
-    """The catalog's people; for the operator of the home."""
+    """The people in the catalog; for the operator of the home."""
 
     def __init__(self, catalog: Database, gate: Gate, clock: Clock) -> None:
         self._catalog = catalog
@@ -109,12 +109,12 @@ class People:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._gate
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def add(self, owner: str | Owner, *, tenant: str = DEFAULT_TENANT) -> Person:
-        """Add a person; a name that is taken, or looks like one that is, is refused."""
+        """Add a person; refuse a name that is taken or looks like one that is."""
         person = Person(owner=_person_of(owner), tenant=tenant, created_at=self._clock())
 
         def change(tx: Tx) -> Person:
@@ -126,13 +126,13 @@ class People:
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
     def get(self, owner: str | Owner) -> Person:
-        """The person of that name."""
+        """Return the person with that name."""
         wanted = _person_of(owner)
         return self._catalog.read(lambda tx: _get_person(tx, wanted))
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
     def all(self) -> list[Person]:
-        """Everybody, by name."""
+        """Return all people, by name."""
         return self._catalog.read(people.everyone)
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
@@ -150,7 +150,7 @@ class People:
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def unlink(self, owner: str | Owner, identity: str) -> Person:
-        """Take a channel address from a person."""
+        """Remove a channel address from a person."""
         wanted, address = _person_of(owner), Identity.parse(identity)
 
         def change(tx: Tx) -> Person:
@@ -162,21 +162,22 @@ class People:
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
     def resolve(self, identity: str) -> Owner | None:
-        """Whose channel address that is, or None."""
+        """Return the person who has a channel address, or None."""
         address = Identity.parse(identity)
         return self._catalog.read(lambda tx: people.owner_of(tx, address))
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
     def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
-        """What merging the second person into the first would move, and what becomes of their vaults."""
+        """Return what merging the second person into the first would move, and what becomes of their vaults."""
         one, other = _person_of(kept), _person_of(merged)
         return self._catalog.read(lambda tx: preview_merge(tx, one, other))
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def merge(self, kept: str | Owner, merged: str | Owner, token: str) -> Merge:
-        """Make two people one, as the preview said whose token this is: all at once, or not at all.
+        """Merge two people into one as the preview with this token described it, in one transaction.
 
-        Only the operator may: a person's own key proves who they are, but not that somebody else is the same.
+        Only the operator may merge: a person's own key proves who they are, but not that somebody else is the same
+        person.
         """
         agreed = (_person_of(kept), _person_of(merged), token)
         return self._catalog.write(
@@ -185,22 +186,22 @@ class People:
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def unmerge(self, merge_id: str) -> Merge:
-        """Undo a merge: everything it moved goes back, except what was taken away since."""
+        """Undo a merge: move everything back, except what was removed since."""
         return self._catalog.write(lambda tx: undo_merge(tx, merge_id, self._clock(), self.gate.caller.name))
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
     def merges(self) -> list[Merge]:
-        """Who was merged into whom, when and by whom, oldest first; what was undone says so."""
+        """Return all merges, oldest first: who was merged into whom, when, by whom, and whether it was undone."""
         return self._catalog.read(merges.everything)
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
     def tenants(self) -> list[Tenant]:
-        """All tenants, by name."""
+        """Return all tenants, by name."""
         return self._catalog.read(people.tenants)
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
     def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
-        """Add a tenant or change how long its memories rest: days for active, archive and grace."""
+        """Add a tenant, or change its retention: the days of the active, archive and grace periods."""
         for period, days in retention_days.items():
             if period not in _PERIODS or not 0 <= days <= _MOST_DAYS:
                 raise InvalidInput(
@@ -212,7 +213,7 @@ class People:
 
 
 def ensure_tenant(tx: Tx, name: str, clock: Clock) -> None:
-    """The default tenant is made when it is first needed; another must be there."""
+    """Create the default tenant when it is first needed; require any other tenant to exist."""
     if people.find_tenant(tx, name):
         return
     if name != DEFAULT_TENANT:

@@ -1,4 +1,4 @@
-"""From conversations to memories.
+"""Turns conversations into memories.
 
 service   the public operations, and the cost estimate
 job       runs one job under a lease, with retries

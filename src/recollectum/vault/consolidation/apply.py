@@ -21,7 +21,7 @@ from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.review.service import enqueue, finding_digest
 from recollectum.vault.review.writing import ChangeContext, find_changeable, write_finding
 
-#: What is never done without asking.
+#: Acts that always need a person's approval.
 _NEEDS_REVIEW = frozenset({Act.MERGE, Act.FORGET})
 
 
@@ -40,7 +40,7 @@ _OUTCOME_OF_ACT = {
     Act.ADD: FindingOutcome.ADDED,
     Act.UPDATE: FindingOutcome.UPDATED,
     Act.SUPERSEDE: FindingOutcome.SUPERSEDED,
-    # Superseded by what was known already.
+    # Superseded by a memory that existed already.
     Act.MERGE: FindingOutcome.SUPERSEDED,
 }
 
@@ -48,9 +48,9 @@ _OUTCOME_OF_ACT = {
 def apply_findings(
     desk: ChangeContext, snapshot: Snapshot, findings: Sequence[AdmittedFinding], run_id: str
 ) -> tuple[Counter[FindingOutcome], list[Effect]]:
-    """Settle every finding in one transaction; how many came to what, and what was done to memories."""
+    """Apply all findings in one transaction; return counts by outcome, and the effects on memories."""
     said = {message.id: message for message in snapshot.conversation}
-    # Once more: something may have been forgotten while a model was thinking.
+    # Checked again: a memory may have been forgotten while the model was running.
     bars = forgotten_spans.of_session(desk.tx, snapshot.session.id)
     fates: Counter[FindingOutcome] = Counter()
     effects: list[Effect] = []
@@ -69,7 +69,7 @@ def apply_findings(
 
 
 def admit_findings(intake: Intake, findings: Iterable[Finding]) -> tuple[list[AdmittedFinding], int]:
-    """Admit what a reading found, before its transaction; and how many cannot be kept."""
+    """Admit the findings of a run before its transaction; return them and the number of rejected ones."""
     admitted: list[AdmittedFinding] = []
     refused = 0
     for finding in findings:
@@ -82,7 +82,7 @@ def admit_findings(intake: Intake, findings: Iterable[Finding]) -> tuple[list[Ad
 
 
 def _with_trust(admitted: AdmittedFinding, said: Mapping[str, Message], snapshot: Snapshot) -> AdmittedFinding | None:
-    """The finding with the trust its words deserve; None when it cites what was not said."""
+    """Return the finding with the trust of its sources; None when it cites text that was never said."""
     finding = admitted.finding
     if not finding.spans or not all(_is_said(span, said) for span in finding.spans):
         return None
@@ -107,7 +107,7 @@ def _is_forgotten_span(finding: Finding, bars: Sequence[Span]) -> bool:
 
 
 def _was_forgotten(desk: ChangeContext, finding: Finding, said: Mapping[str, Message]) -> bool:
-    """Whether the same words were remembered by hand and forgotten after they were said."""
+    """Return whether the same words were saved by hand and forgotten after they were said."""
     last = max(said[span.message_id].created_at for span in finding.spans)
     gone = memories.deleted_alike(desk.tx, fingerprint(finding.content), finding.kind)
     return any(one.deleted_at is not None and one.deleted_at >= last for one in gone)
@@ -122,7 +122,7 @@ def _apply_finding(
     wanted = aimed.finding.targets
     targets = [found for target in wanted if (found := find_changeable(desk, target))]
     if len(targets) < len(wanted):
-        # What it would change is gone; to write it anyway would bring back what somebody took away.
+        # The target is gone; writing the finding anyway would bring back what somebody removed.
         return FindingOutcome.IGNORED, None
     if aimed.finding.certain and desk.runtime.gate.own and _unchanged(targets, snapshot):
         written = write_finding(desk, aimed, targets, agent=snapshot.session.key.agent, run_id=run_id)
@@ -132,7 +132,7 @@ def _apply_finding(
 
 
 def _with_key_holder(desk: ChangeContext, admitted: AdmittedFinding) -> AdmittedFinding:
-    """The finding with its target named, where the key that it wants is held by a memory that says something else."""
+    """Return the finding with the memory that holds its key as its target, when that memory says something else."""
     finding = admitted.finding
     holder = memories.find_by_key(desk.tx, finding.key) if finding.act is Act.ADD and finding.key else None
     if (
@@ -145,6 +145,6 @@ def _with_key_holder(desk: ChangeContext, admitted: AdmittedFinding) -> Admitted
 
 
 def _unchanged(targets: Sequence[Memory], snapshot: Snapshot) -> bool:
-    """Whether every target still reads as it did when the model saw it."""
+    """Return whether every target is unchanged since the model saw it."""
     seen = {one.id: one.version for one in snapshot.known}
     return all(seen.get(one.id) == one.version for one in targets)

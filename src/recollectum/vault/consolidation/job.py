@@ -28,7 +28,7 @@ from recollectum.vault.runtime import VaultRuntime
 if TYPE_CHECKING:
     from recollectum.distil.pipeline import Distilled
 
-#: Each retry waits so many times as long as the one before it.
+#: Factor by which the wait grows with each retry.
 _BACKOFF_FACTOR = 4
 _MAX_BACKOFF = timedelta(days=1)
 _MAX_ERROR_LENGTH = 300
@@ -36,7 +36,7 @@ _PROCESS_DIED = "the process that worked on it ended without a word"
 
 
 def claim_job(runtime: VaultRuntime, job_id: str) -> Job | None:
-    """Take a job for oneself; None when somebody else works on it, it is done, or it was tried too often."""
+    """Claim a job under a lease; None when another worker has it, it is done, or it has no attempts left."""
     rules = runtime.settings.consolidation
     token = runtime.ids("clm")
 
@@ -45,7 +45,7 @@ def claim_job(runtime: VaultRuntime, job_id: str) -> Job | None:
         taken = jobs.claim(tx, job_id, claim=token, now=reading.now, until=until)
         if taken is None or taken.attempts <= rules.retries + 1:
             return taken
-        # Work that ends its worker every time would end one for ever.
+        # A job that kills its worker every time must not be retried for ever.
         why = taken.trouble or _PROCESS_DIED
         jobs.give_back(tx, job_id, claim=token, state=JobState.FAILED, not_before=reading.now, trouble=why)
         return None
@@ -54,7 +54,7 @@ def claim_job(runtime: VaultRuntime, job_id: str) -> Job | None:
 
 
 def release_failed_job(runtime: VaultRuntime, job: Job, trouble: Exception) -> None:
-    """Let go of a job whose attempt failed: it is tried again later, or waits for a person after too many."""
+    """Release a job whose attempt failed: retry it later, or mark it as failed after too many attempts."""
     rules = runtime.settings.consolidation
     words = redact_text(f"{type(trouble).__name__}: {trouble}")[:_MAX_ERROR_LENGTH]
     state = JobState.FAILED if job.attempts > rules.retries else JobState.WAITING
@@ -67,14 +67,14 @@ def release_failed_job(runtime: VaultRuntime, job: Job, trouble: Exception) -> N
 
 
 def retry_backoff(attempts: int, rules: ConsolidationSettings) -> timedelta:
-    """How long a job rests after so many attempts."""
+    """Return how long a job waits after a number of attempts."""
     steps = min(max(attempts - 1, 0), 12)
     return min(timedelta(seconds=rules.backoff_seconds * _BACKOFF_FACTOR**steps), _MAX_BACKOFF)
 
 
 @contextmanager
 def renewing_lease(runtime: VaultRuntime, job: Job) -> Generator[None]:
-    """Keep a job one's own for as long as the block runs, however long a model takes."""
+    """Renew the lease of a job while the block runs, however long a model takes."""
     seconds = runtime.settings.consolidation.lease_seconds
     stop = threading.Event()
 
@@ -88,7 +88,7 @@ def renewing_lease(runtime: VaultRuntime, job: Job) -> Generator[None]:
                 if not runtime.write(renew):
                     return
             except StorageError:
-                # The lease runs on; a vault that takes no writes now may take the next one.
+                # The lease is still valid; the next renewal may succeed.
                 continue
 
     keeper = threading.Thread(target=keep, name="recollectum-lease", daemon=True)
@@ -101,8 +101,8 @@ def renewing_lease(runtime: VaultRuntime, job: Job) -> Generator[None]:
 
 
 def distil_snapshot(snapshot: Snapshot, model: LanguageModel | None, instructions: str) -> "Distilled":
-    """What a conversation says that is worth keeping; a ModelError when the model did not do its work."""
-    # Only now: a program that consolidates nothing has no use for the reader.
+    """Return the findings of a conversation; raise `ModelError` when the model call failed."""
+    # Imported here: a program that does not consolidate does not need it.
     from recollectum.distil.pipeline import distil  # noqa: PLC0415
     from recollectum.distil.screening import ServedTexts  # noqa: PLC0415
 
@@ -118,7 +118,7 @@ def distil_snapshot(snapshot: Snapshot, model: LanguageModel | None, instruction
 
 
 def list_prompts(snapshot: Snapshot, model: LanguageModel, instructions: str) -> Iterator[Prompt]:
-    """What the model would be asked about a conversation, in the order of asking."""
+    """Return the prompts that the model would get for a conversation, in order."""
     from recollectum.distil.pipeline import first_prompts  # noqa: PLC0415
     from recollectum.distil.screening import ServedTexts  # noqa: PLC0415 - as above
 
@@ -137,17 +137,17 @@ JOB_KIND = "consolidate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationOutcome:
-    """What came of consolidating one conversation."""
+    """The result of consolidating one conversation."""
 
     session_id: str
-    #: None when there was nothing to read, or nothing came of it.
+    #: None when there was nothing to read or the run wrote nothing.
     run: ConsolidationRun | None = None
-    #: Why nothing came of it, if it failed; the job is tried again.
+    #: Why the attempt failed, if it did; the job is retried.
     trouble: str | None = None
 
 
 class _ReadingResult(NamedTuple):
-    """What a reading found, as it may be written."""
+    """The findings of a run, admitted for writing."""
 
     findings: list[AdmittedFinding]
     by: str
@@ -155,7 +155,7 @@ class _ReadingResult(NamedTuple):
 
 
 def enqueue_job(tx: Tx, runtime: VaultRuntime, session_id: str, through: int, reading: ClockReading) -> Job:
-    """Note, in the transaction that causes it, that a conversation is to be read up to a position."""
+    """Enqueue a job to consolidate a conversation up to a position, in the transaction that causes it."""
     return jobs.add(
         tx,
         runtime.ids("job"),
@@ -168,13 +168,13 @@ def enqueue_job(tx: Tx, runtime: VaultRuntime, session_id: str, through: int, re
 
 
 def run_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
-    """Work on one job, whatever it takes; a failure of the model leaves the conversation as it was."""
+    """Run one job to its end; when the model fails, the conversation stays unchanged."""
     job = claim_job(runtime, job_id)
     if job is None:
         return _lost_job(runtime, job_id)
     snapshot = load_snapshot(runtime, job.subject, _job_position(job))
     if snapshot is None or not snapshot.conversation:
-        # Read already by another run, or destroyed.
+        # Another run has read it already, or it was destroyed.
         runtime.write(lambda tx, reading: jobs.finish(tx, job.id, claim=job.claim or "", now=reading.now))
         return ConsolidationOutcome(session_id=job.subject)
     try:
@@ -201,7 +201,7 @@ def run_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
 
 
 def load_snapshot(runtime: VaultRuntime, session_id: str, through: int) -> Snapshot | None:
-    """What a reading begins from; None when there is no such session any more."""
+    """Return the snapshot that a run starts from; None when the session no longer exists."""
     owner, most = runtime.gate.owner, runtime.settings.consolidation.known
 
     def read(tx: Tx, reading: ClockReading) -> Snapshot | None:
@@ -213,7 +213,7 @@ def load_snapshot(runtime: VaultRuntime, session_id: str, through: int) -> Snaps
 
 
 def _store_result(desk: ChangeContext, job: Job, snapshot: Snapshot, found: _ReadingResult) -> ConsolidationOutcome:
-    """Everything a reading found, with the end of its job; or nothing, when the job or the words are not ours."""
+    """Store all findings together with the end of the job; store nothing when the lease or the session is lost."""
     tx, now, session_id = desk.tx, desk.reading.now, job.subject
     if sessions.find(tx, session_id) is None or runs.read_to(tx, session_id) != snapshot.from_position:
         why = "the conversation was read or destroyed in the meantime"

@@ -24,14 +24,14 @@ from recollectum.vault.runtime import VaultRuntime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnResult:
-    """What came of a conversation."""
+    """The result of learning from a conversation."""
 
     session_id: str
     #: The memories that were written or changed.
     memories: tuple[Memory, ...] = ()
-    #: The proposals that a person decides about.
+    #: The proposals that wait for a person's decision.
     proposals: tuple[Proposal, ...] = ()
-    #: Why the conversation could not be read, if it could not; it is kept, and read again later.
+    #: Why the conversation could not be read, if so; it is stored, and read again later.
     trouble: str | None = None
 
 
@@ -41,7 +41,7 @@ def learn(
     place: SessionKey,
     session_id: str | None,
 ) -> LearnResult:
-    """Record the messages, then read what nobody has read of their session: with a language model, or by rules."""
+    """Record the messages, then consolidate the unread part of their session with a language model or by rules."""
     said = [one if isinstance(one, NewMessage) else to_new_message(one) for one in messages]
 
     def record(tx: Tx, reading: ClockReading) -> tuple[str, str | None]:
@@ -75,7 +75,7 @@ def _result(tx: Tx, session_id: str, run_id: str) -> LearnResult:
 
 
 def to_new_message(message: Mapping[str, object]) -> NewMessage:
-    """A message of a chat API as the vault takes it, or a sentence about what is wrong with it."""
+    """Return a chat API message as a `NewMessage`; raise an error that says what is wrong with it."""
     role, content = message.get("role"), message.get("content")
     if not isinstance(role, str) or not isinstance(content, str | list | tuple):
         raise InvalidInput(f"a message needs a role and a content, not {sorted(message)}; give both as texts")

@@ -16,19 +16,19 @@ from recollectum.vault.review.writing import ChangeContext, find_changeable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reverted:
-    """What taking back a reading did."""
+    """The result of reverting a run."""
 
     run: ConsolidationRun
     #: Effects that were undone.
     undone: int = 0
-    #: Effects on memories that somebody changed since, and that were left.
+    #: Effects that were kept, because somebody changed the memory since.
     kept: int = 0
-    #: Proposals that nobody had decided, and that were withdrawn.
+    #: Proposals that nobody had decided yet, and that were withdrawn.
     withdrawn: int = 0
 
 
 def revert_run(desk: ChangeContext, run: ConsolidationRun) -> Reverted:
-    """Undo the effects of a run, the last first; a run that was taken back before is left as it is."""
+    """Undo the effects of a run, newest first; do nothing when it was reverted before."""
     if not runs.mark_reverted(desk.tx, run.id, desk.reading.now):
         return Reverted(run=run)
     done = [_revert_effect(desk, effect) for effect in reversed(runs.effects(desk.tx, run.id))]
@@ -42,7 +42,7 @@ def revert_run(desk: ChangeContext, run: ConsolidationRun) -> Reverted:
 
 def _revert_effect(desk: ChangeContext, effect: Effect) -> bool:
     if effect.act is Act.MERGE and effect.target_id:
-        # What took its place was there before, and stays.
+        # The memory that replaced it existed before the run, and stays.
         return _unsupersede(desk, effect.target_id, effect.memory_id)
     memory = find_changeable(desk, effect.memory_id)
     if memory is None or memory.version != effect.version:
@@ -76,7 +76,7 @@ def _restore_version(desk: ChangeContext, memory: Memory) -> bool:
 
 
 def _unsupersede(desk: ChangeContext, memory_id: str, ended_by: str) -> bool:
-    """Let a memory that was superseded hold again; False when it is not there to be brought back."""
+    """Make a superseded memory active again; return False when it no longer exists."""
     old = memories.find(desk.tx, memory_id)
     if old is None or old.superseded_by != ended_by or old.state is not State.ARCHIVED:
         return False

@@ -39,8 +39,8 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 def estimate_consolidation(runtime: VaultRuntime, model: LanguageModel, session_ids: Sequence[str]) -> Estimate:
-    """The most that the first questions about these conversations cost; one conversation is held at a time."""
-    # The clients of providers take a while to load, and here one is loaded already.
+    """Return the highest cost of the first prompts of these conversations; hold one conversation at a time."""
+    # Provider clients are slow to import, and here one is imported already.
     from recollectum.models.language.costs import estimate_cost  # noqa: PLC0415
     from recollectum.models.registry.language import prices  # noqa: PLC0415
 
@@ -57,7 +57,7 @@ def _load_prompts(runtime: VaultRuntime, model: LanguageModel, session_id: str) 
 
 
 def note_job(tx: Tx, session: Session, reading: ClockReading, runtime: VaultRuntime) -> str | None:
-    """The job of a session, ready to be tried at once; None when there is nothing unread."""
+    """Enqueue the job of a session, due at once; return its id, or None when nothing is unread."""
     if session.message_count <= runs.read_to(tx, session.id):
         return None
     job = enqueue_job(tx, runtime, session.id, session.message_count, reading)
@@ -66,19 +66,19 @@ def note_job(tx: Tx, session: Session, reading: ClockReading, runtime: VaultRunt
 
 
 class Consolidation:
-    """How the conversations of one vault become memories and proposals."""
+    """Turns the conversations of one vault into memories and proposals."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def run(self, session_id: str) -> ConsolidationOutcome:
-        """Read one conversation now, as far as nobody has; asked again, it reads only what is new."""
+        """Consolidate the unread part of one conversation now; a second call reads only what is new."""
 
         def change(tx: Tx, reading: ClockReading) -> str | None:
             return note_job(tx, get_session(tx, session_id), reading, self._runtime)
@@ -88,7 +88,7 @@ class Consolidation:
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True)
     def preview(self, session_id: str) -> list[Finding]:
-        """What reading one conversation would find. Nothing is written; a model is asked all the same."""
+        """Return what consolidating a conversation would find. It asks the model, but writes nothing."""
         session = self._runtime.read(lambda tx, _: get_session(tx, session_id))
         snapshot = load_snapshot(self._runtime, session_id, session.message_count)
         if snapshot is None or not snapshot.conversation:
@@ -100,16 +100,16 @@ class Consolidation:
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def estimate(self, session_ids: Sequence[str]) -> Estimate | None:
-        """What reading these conversations would cost at most; None without a model. Nothing is asked or written.
+        """Return the highest cost of consolidating these conversations; None without a model. No model is asked.
 
-        A question that has to be asked again, because its answer was cut off or quoted nothing, costs more.
+        A prompt that must be repeated, because its answer was cut off or quoted nothing, costs more.
         """
         model = self._runtime.home.language_model()
         return estimate_consolidation(self._runtime, model, session_ids) if model else None
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.SESSION_WRITE))
     def reset(self, session_id: str) -> ConsolidationOutcome:
-        """End a session, so that the next one begins anew, and keep what it said; a model that fails is asked later."""
+        """End a session so that the next one starts fresh, and consolidate it; if the model fails, a job retries."""
 
         def change(tx: Tx, reading: ClockReading) -> str | None:
             session = get_session(tx, session_id)
@@ -122,12 +122,12 @@ class Consolidation:
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def unread(self, *, everything: bool = False) -> list[str]:
-        """The conversations that rest and have unread words, or all that have any, longest resting first."""
+        """Return the idle conversations with unread messages, or all with unread messages, longest idle first."""
         return self._runtime.read(lambda tx, reading: [one for one, _ in self._unread(tx, reading, everything)])
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER)
     def note_idle(self, *, everything: bool = False) -> int:
-        """Note a job for each conversation that rests and has unread words, or for each that has any; how many."""
+        """Enqueue a job for each idle conversation with unread messages, or for all of them; return how many."""
 
         def change(tx: Tx, reading: ClockReading) -> int:
             found = self._unread(tx, reading, everything)
@@ -139,7 +139,7 @@ class Consolidation:
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, also=(Action.MEMORY_WRITE,))
     def work(self, *, limit: int = 1000) -> list[ConsolidationOutcome]:
-        """Work on the jobs that are due, longest first; also on those whose worker died."""
+        """Run the jobs that are due, longest waiting first; this includes jobs whose worker died."""
         done: list[ConsolidationOutcome] = []
         for _ in range(check_limit(limit, MAX_PAGE)):
             job = self._runtime.read(lambda tx, reading: jobs.due(tx, JOB_KIND, reading.now))
@@ -150,7 +150,7 @@ class Consolidation:
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, also=(Action.SESSION_WRITE,))
     def end_idle(self) -> int:
-        """End the conversations that rest and were read to their end, where the settings want it; how many."""
+        """End the idle conversations that were read completely, where the settings say so; return how many."""
         rules = self._runtime.settings.consolidation
         if rules.clean_slate == "off" or rules.idle_minutes == 0:
             return 0
@@ -168,7 +168,7 @@ class Consolidation:
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
     def jobs(self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
-        """The newest jobs: waiting, claimed, done or failed."""
+        """Return the newest jobs: waiting, claimed, done or failed."""
         size, wanted = check_limit(limit, MAX_PAGE), parse_optional_enum(JobState, state, "state")
         found = self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=cursor, limit=size + 1))
         return cut_page(found, size, lambda one: one.id)
@@ -177,14 +177,14 @@ class Consolidation:
     def runs(
         self, *, session_id: str | None = None, cursor: str | None = None, limit: int = 50
     ) -> Page[ConsolidationRun]:
-        """The newest readings of one session or of all."""
+        """Return the newest consolidation runs of one session or of all."""
         size = check_limit(limit, MAX_PAGE)
         found = self._runtime.read(lambda tx, _: runs.page(tx, session_id=session_id, before=cursor, limit=size + 1))
         return cut_page(found, size, lambda one: one.id)
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def revert(self, run_id: str) -> Reverted:
-        """Take back what one reading did to memories; what somebody changed since is left as it is."""
+        """Revert the effects of one run on memories; memories that somebody changed since stay as they are."""
 
         def change(tx: Tx, reading: ClockReading) -> Reverted:
             run = runs.find(tx, run_id)

@@ -21,18 +21,18 @@ _MAX_MESSAGES = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One conversation and what is known, as they were at one moment."""
+    """One conversation and the known memories at one moment."""
 
     session: Session
-    #: It is read from after this position.
+    #: Messages after this position are read.
     from_position: int
     conversation: tuple[Message, ...]
     known: tuple[Memory, ...]
-    #: Words of memories that were forgotten.
+    #: Texts of forgotten memories.
     barred: tuple[Span, ...]
-    #: The same words where they stand in what was read before.
+    #: The same texts where they occur in the part that was read before.
     forgotten: tuple[str, ...]
-    #: Whether it is not the owner who speaks, so that all of it waits for review.
+    #: Whether somebody other than the owner speaks, so that every finding waits for review.
     foreign: bool
 
     @property
@@ -44,14 +44,14 @@ class Snapshot:
 def take_snapshot(
     tx: Tx, session_id: str, through: int, owner: Owner | None, reading: ClockReading, *, most_known: int
 ) -> Snapshot:
-    """The part of a conversation that no run has read, up to a position."""
+    """Return the part of a conversation that no run has read, up to a position."""
     session = get_session(tx, session_id)
-    # What a fork copied is read where it was said.
+    # Messages that a fork copied are read in the original session.
     begin = max(runs.read_to(tx, session_id), copied_to(session))
     unread = [one for one in messages.after(tx, session_id, begin, _MAX_MESSAGES) if one.position <= through]
     aside = quarantines.of_session(tx, session_id)
     spans = forgotten_spans.of_session(tx, session_id)
-    # Nothing is learned from what is set aside.
+    # Messages in quarantine are not read.
     spans += [Span(one.id, 0, len(one.text)) for one in unread if one.id in aside]
     return Snapshot(
         session=session,
@@ -65,7 +65,7 @@ def take_snapshot(
 
 
 def is_foreign(session: Session, owner: Owner | None) -> bool:
-    """Whether somebody else than the owner of the vault may be speaking: an import, a program, a group."""
+    """Return whether somebody other than the vault's owner may speak: an import, a program, a group."""
     if session.imported or session.key.kind in (SessionKind.HOOK, SessionKind.CRON):
         return True
     return session.key.kind is SessionKind.GROUP and (owner is None or owner.kind is not OwnerKind.GROUP)
@@ -78,6 +78,6 @@ def _load_known(tx: Tx, reading: ClockReading, most: int) -> list[Memory]:
 
 
 def _forgotten_texts(tx: Tx, spans: Sequence[Span], unread: set[str]) -> list[str]:
-    """What was forgotten of the part that is not read again: said twice and forgotten once is forgotten."""
+    """Return forgotten texts of the part read before: text said twice and forgotten once stays forgotten."""
     said = ((span, messages.find(tx, span.message_id)) for span in spans if span.message_id not in unread)
     return [message.text[span.start : span.end] for span, message in said if message]

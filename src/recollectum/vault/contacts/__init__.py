@@ -1,4 +1,4 @@
-"""Contacts, as far as memories describe them.
+"""Contacts that memories describe.
 
 service  resolves words to one contact
 linkage  links statements to contacts (record linkage)

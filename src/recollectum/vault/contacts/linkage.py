@@ -1,6 +1,6 @@
 """Links the statements of several memories to one contact each (record linkage).
 
-What is unclear is kept apart, so that it becomes a question and never a wrong number.
+Unclear statements are kept apart: they lead to a question, and never to a wrong number.
 """
 
 from collections import defaultdict
@@ -23,13 +23,13 @@ class ContactStatement:
     trust: Trust
     created_at: datetime
     updated_at: datetime
-    #: When it was said at the latest, if it was not changed since it was made.
+    #: The latest time at which it was said, if it was not changed since it was created.
     since: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedContact:
-    """A contact, every name it may be called by, and whether its addresses contradict each other."""
+    """A contact, all its names, and whether its addresses contradict each other."""
 
     contact: Contact
     names: frozenset[str]
@@ -37,7 +37,7 @@ class LinkedContact:
 
 
 def link_statements(told: Sequence[ContactStatement]) -> list[LinkedContact]:
-    """Everybody that some statements are about."""
+    """Return all contacts that the statements describe."""
     names = _canonical_names(told)
     groups: dict[str, list[ContactStatement]] = defaultdict(list)
     nameless: dict[tuple[str, ...], list[ContactStatement]] = defaultdict(list)
@@ -61,7 +61,7 @@ class _Group:
 
 
 def _canonical_names(told: Iterable[ContactStatement]) -> Mapping[str, str]:
-    """For each name the one under which its statements are collected."""
+    """Return, for each name, the name under which its statements are grouped."""
     nicknames: dict[str, set[str]] = defaultdict(set)
     known: set[str] = set()
     for one in told:
@@ -74,7 +74,7 @@ def _canonical_names(told: Iterable[ContactStatement]) -> Mapping[str, str]:
     for name in by_nickname.values():
         if " " in name:
             whole[name.split()[0]].add(name)
-    # Anna is Anna Berg where there is no other Anna.
+    # "Anna" means Anna Berg when there is no other Anna.
     return {
         name: next(iter(whole[found])) if len(whole.get(found, ())) == 1 else found
         for name, found in by_nickname.items()
@@ -82,7 +82,7 @@ def _canonical_names(told: Iterable[ContactStatement]) -> Mapping[str, str]:
 
 
 def _owner_of_nickname(name: str, nicknames: Mapping[str, set[str]]) -> str:
-    """Whose nickname it is; one that two have is nobody's."""
+    """Return the name behind a nickname; a nickname that two contacts have stays as it is."""
     seen = {name}
     while len(whose := nicknames.get(name, set[str]())) == 1:
         (name,) = whose
@@ -93,13 +93,13 @@ def _owner_of_nickname(name: str, nicknames: Mapping[str, set[str]]) -> str:
 
 
 def _split_group(group: Sequence[ContactStatement]) -> list[_Group]:
-    """One person, or several where the relations of one name are those of several."""
+    """Return one contact, or several when the relations of one name belong to several people."""
     standing = _current_relations(group)
     parts = _compatible_relations(standing, group)
     if len(parts) <= 1:
         return [_Group(standing, list(group))]
     found = [_Group(part, [one for one in group if part & set(_affirmed_relations(one))]) for part in parts]
-    # An address of just Anna, where there are two: it may be of either, or of a third.
+    # An address of "Anna" where there are two: it may belong to either, or to a third.
     loose = [one for one in group if not standing & set(_affirmed_relations(one)) and one.mention.addresses]
     return [*found, _Group(frozenset(), loose)] if loose else found
 
@@ -109,7 +109,7 @@ def _affirmed_relations(one: ContactStatement) -> tuple[str, ...]:
 
 
 def _current_relations(group: Iterable[ContactStatement]) -> frozenset[str]:
-    """The relations that were not ended by a statement as new as they are, or newer."""
+    """Return the relations that no equally new or newer statement has ended."""
     said: dict[str, datetime] = {}
     ended: dict[str, datetime] = {}
     for one in group:
@@ -120,7 +120,7 @@ def _current_relations(group: Iterable[ContactStatement]) -> frozenset[str]:
 
 
 def _compatible_relations(relations: frozenset[str], group: Iterable[ContactStatement]) -> list[frozenset[str]]:
-    """The relations in the parts that may each be one person's."""
+    """Split the relations into groups that can each belong to one person."""
     together = [set(_affirmed_relations(one)) & relations for one in group]
     parts: list[set[str]] = []
     for relation in sorted(relations):
@@ -136,7 +136,7 @@ def _compatible_relations(relations: frozenset[str], group: Iterable[ContactStat
 
 
 def _assign_nameless(people: list[_Group], relations: tuple[str, ...], statements: Sequence[ContactStatement]) -> None:
-    """Give what is said of "my boss" to the one boss there was when it was said; else it stands alone."""
+    """Assign statements about "my boss" to the one boss of that time; keep the others as separate contacts."""
     wanted = frozenset(relations)
     holders = [person for person in people if wanted & person.relations]
     alone: list[ContactStatement] = []
@@ -150,7 +150,7 @@ def _assign_nameless(people: list[_Group], relations: tuple[str, ...], statement
 
 
 def _was_known(person: _Group, relations: frozenset[str], one: ContactStatement) -> bool:
-    """Whether the person was that already: the number may be of the one before."""
+    """Return whether the person already had the relation; otherwise the number may belong to the predecessor."""
     times = [told.since for told in person.told if told.mention.names and relations & set(_affirmed_relations(told))]
     return any(at <= one.created_at for at in times)
 
@@ -170,7 +170,7 @@ def _to_linked_contact(person: _Group) -> LinkedContact:
 
 
 def _written_names(told: Iterable[ContactStatement]) -> list[str]:
-    """The name, the longest of those it is first called by, and then the others; with capitals where there are any."""
+    """Return the name, the longest full name first, then the others; capitalised where a capital was used."""
     firsts = {one.mention.names[0] for one in told if one.mention.names}
     others = {name for one in told for name in one.mention.names} - firsts
     ranked = [*_ranked(firsts), *_ranked(others)]
@@ -182,7 +182,7 @@ def _ranked(names: Iterable[str]) -> list[str]:
 
 
 def _addresses(told: Sequence[ContactStatement]) -> tuple[tuple[ContactAddress, ...], bool]:
-    """The addresses that stand, and whether two of them claim one place."""
+    """Return the current addresses, and whether two of them conflict."""
     over = [(address, one) for one in told if one.mention.addresses_over for address in one.mention.addresses]
     said = [(address, one) for one in told if not one.mention.addresses_over for address in one.mention.addresses]
     changed = [one for one in told if one.mention.renumbered]
@@ -213,10 +213,10 @@ def _ends(address: Address, said: ContactStatement, over: Address, ended: Contac
 
 
 def _outdated(address: Address, said: ContactStatement, changed: Iterable[ContactStatement]) -> bool:
-    """Whether a number was told before it was said that there is another."""
+    """Return whether a number was given before somebody said that there is another."""
     return address.kind is AddressKind.PHONE and any(one.updated_at >= said.created_at for one in changed)
 
 
 def _replaces(newer: ContactStatement, older: ContactStatement) -> bool:
-    """Whether it is newer by both its times: one that was only touched later may be the older statement."""
+    """Return whether both its times are newer: a statement that was only touched later may be the older one."""
     return newer.created_at > older.created_at and newer.updated_at > older.updated_at

@@ -21,7 +21,7 @@ from recollectum.vault.contacts.linkage import ContactStatement, LinkedContact, 
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.runtime import VaultRuntime
 
-#: Whose word is enough to act on.
+#: Trust levels that are high enough to act on.
 TRUSTED_LEVELS = frozenset({Trust.OWNER, Trust.ASSISTANT})
 _WORDS = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*'?")
 _FILLER_WORDS = """
@@ -34,7 +34,7 @@ _LONGEST_RELATION = 3
 
 @dataclass(frozen=True, slots=True)
 class _ContactQuery:
-    """Whom some words may mean: by a name, by a relation, or by both."""
+    """Whom some words may mean: by name, by relation, or by both."""
 
     whole: str
     relation: str | None
@@ -42,7 +42,7 @@ class _ContactQuery:
 
 
 def resolve_contact(text: str, told: Sequence[ContactStatement]) -> Resolved:
-    """The one whom the words mean and how to reach them; else what to ask."""
+    """Return the one contact that the words mean, with addresses; else the question to ask."""
     asked = _parse_query(text)
     trusted = [one for one in told if one.trust in TRUSTED_LEVELS]
     if not asked.whole:
@@ -100,7 +100,7 @@ def _addresses(contact: Contact) -> list[str]:
 
 
 def _sources(found: Sequence[LinkedContact], told: Sequence[ContactStatement]) -> str:
-    """Where it was read, for somebody who has to say whether it is true."""
+    """Return the memories it was read from, for a person who must confirm it."""
     named = {memory_id for one in found for memory_id in one.contact.memory_ids}
     doubtful = {
         (one.trust, one.memory_id) for one in told if one.memory_id in named and one.trust not in TRUSTED_LEVELS
@@ -111,7 +111,7 @@ def _sources(found: Sequence[LinkedContact], told: Sequence[ContactStatement]) -
 def _matching(
     people: Sequence[LinkedContact], asked: _ContactQuery, reach: Callable[[str], frozenset[str]]
 ) -> list[LinkedContact]:
-    """Everybody whom the words may mean."""
+    """Return all contacts that the words may mean."""
     return [one for one in people if _by_name(one, asked.whole) or _by_relation(one, asked, reach)]
 
 
@@ -122,7 +122,7 @@ def _by_relation(one: LinkedContact, asked: _ContactQuery, reach: Callable[[str]
 
 
 def _by_name(one: LinkedContact, name: str) -> bool:
-    """By a whole name, or by the first or last word of one."""
+    """Return whether a contact has the name: in full, or as its first or last word."""
     if " " in name:
         return name in one.names
     return any(name in (whole, *whole.split()[:1], *whole.split()[-1:]) for whole in one.names)
@@ -131,7 +131,7 @@ def _by_name(one: LinkedContact, name: str) -> bool:
 def _parse_query(text: str) -> _ContactQuery:
     words = [_strip_word(word) for word in _WORDS.findall(fold_name(text))]
     named = [one for one in words if one.owns or one.word not in _FILLERS]
-    # "Anna's number" is about Anna, but "Anna's mother" is not, nor is it about anybody's mother.
+    # "Anna's number" is about Anna; "Anna's mother" is about neither Anna nor the owner's mother.
     if any(one.owns for one in named[:-1]):
         return _ContactQuery(" ".join(f"{one.word}'s" for one in named), None, "")
     bare = [one.word for one in named]
@@ -144,7 +144,7 @@ def _parse_query(text: str) -> _ContactQuery:
 
 class _BareWord(NamedTuple):
     word: str
-    #: Whether an apostrophe makes it an owner of what follows.
+    #: Whether an apostrophe makes the word a possessive.
     owns: bool
 
 
@@ -153,27 +153,27 @@ def _strip_word(word: str) -> _BareWord:
 
 
 class Contacts:
-    """The people whom one vault's memories tell of. Nothing else is a source: not what was merely said."""
+    """The people that one vault's memories describe. Messages that were never saved as memories are not used."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def resolve(self, text: str) -> Resolved:
-        """Whom a name, nickname or relation means: one clear match with its addresses, a question, or nothing known.
+        """Resolve a name, nickname or relation: one clear match with addresses, a question, or nothing known.
 
-        An address that stems only from a tool, an import or an unknown source is asked about and never a match.
+        An address known only from a tool, an import or an unknown source leads to a question, never to a match.
         """
         return resolve_contact(clean(text), self._runtime.read(_load_statements))
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def all(self) -> list[Contact]:
-        """Everybody that the memories tell of, by name, whatever the source; each address says how it is trusted."""
+        """Return all contacts by name, from every source; each address carries its trust."""
         return [one.contact for one in link_statements(self._runtime.read(_load_statements))]
 
 
@@ -184,7 +184,7 @@ def _load_statements(tx: Tx, reading: ClockReading) -> list[ContactStatement]:
 
 
 def _is_true_now(memory: Memory, reading: ClockReading) -> bool:
-    """Whether a memory is current, and true now."""
+    """Return whether a memory is active and valid now."""
     if not is_current(memory, reading):
         return False
     begun = memory.valid_from is None or memory.valid_from <= reading.now

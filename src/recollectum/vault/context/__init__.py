@@ -1,4 +1,4 @@
-"""What a model is given before it answers.
+"""The context that a model gets before it answers.
 
 build    builds a context within a token budget
 profile  makes and caches the owner's profile

@@ -33,14 +33,14 @@ from recollectum.vault.notes import global_notes
 from recollectum.vault.refresh import refresh_before_search
 from recollectum.vault.runtime import VaultRuntime
 
-#: More than fit into the share of any usual budget.
+#: More than fits into the share of any usual budget.
 MOST_LEARNINGS = 60
 _LEARNINGS = (Kind.CORRECTION, Kind.PREFERENCE, Kind.PATTERN, Kind.TOOL_USAGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonKnowledge:
-    """What the agent knows of the person, the most important first."""
+    """What the agent knows about the person, most important first."""
 
     #: None when nothing is known.
     profile: PreparedProfile | None
@@ -48,35 +48,35 @@ class PersonKnowledge:
 
 
 def load_person_knowledge(tx: Tx, reading: ClockReading, *, agent: str | None, learner: str | None) -> PersonKnowledge:
-    """The profile for an agent or for all, and what one agent has learned or any has shared."""
+    """Return the profile for one agent or for all, with that agent's own learnings and the shared ones."""
     wanted = (*profile_sources(agent), Selection(_LEARNINGS, learner, MOST_LEARNINGS))
     facts, work, told = profiles.select(tx, reading, *wanted)
     made = load_profile(tx, agent, [*facts, *work])
     bullets = profile_lines(made)
-    # A preference may be in the profile already.
+    # A preference may be part of the profile already.
     return PersonKnowledge(profile=made, learnings=tuple(one.content for one in told if one.content not in bullets))
 
 
 def profile_lines(ready: PreparedProfile | None) -> tuple[str, ...]:
-    """The lines of a profile."""
+    """Return the lines of a profile."""
     return tuple(bullet.text for bullet in ready.profile.bullets) if ready else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentMessages:
-    """The end of a conversation."""
+    """The last messages of a conversation."""
 
-    #: In order.
+    #: Oldest first.
     messages: Sequence[Message] = ()
     #: How many older messages there are.
     earlier: int = 0
 
 
 def load_recent_messages(tx: Tx, session: Session, most: int, aside: Set[str]) -> RecentMessages:
-    """The last messages without those set aside, with the calls that their results answer and their question."""
+    """Return the last messages without quarantined ones, with the tool calls of their results and their question."""
     if most == 0:
         return RecentMessages(earlier=session.message_count)
-    # One more than may go in shows whether the oldest turn is whole.
+    # One message more than the limit shows whether the oldest turn is complete.
     said = messages.latest(tx, session.id, before=None, limit=most + 1)
     if said and _lacks_calls(said):
         said = messages.latest(tx, session.id, before=None, limit=most + 1 + FARTHEST)
@@ -87,14 +87,14 @@ def load_recent_messages(tx: Tx, session: Session, most: int, aside: Set[str]) -
 
 
 def last_question(tx: Tx, session_id: str) -> str:
-    """What the person said last in a session; empty when they said nothing."""
+    """Return the person's last message in a session; empty when there is none."""
     start = messages.turn_start(tx, session_id, 1)
     found = messages.after(tx, session_id, start - 1, 1)
     return found[0].text if found and found[0].role is Role.USER else ""
 
 
 def _lacks_calls(said: Sequence[Message]) -> bool:
-    """Whether a result's call lies further back."""
+    """Return whether the call of a tool result is further back."""
     if said[0].role is Role.TOOL:
         return True
     made = {call.id for one in said for call in one.tool_calls}
@@ -107,30 +107,30 @@ def _find_question(tx: Tx, session_id: str, before: int) -> list[Message]:
     return found if found and found[0].role is Role.USER else []
 
 
-#: Past this a limit is a mistake.
+#: A larger limit is refused as a mistake.
 MAX_COUNT = 10_000
-#: Of a question; the rest of a long one is a paste, and would find itself.
+#: Only the start of a long question is used: the rest is pasted text, which would match itself.
 _MAX_QUESTION = 2000
-#: What no stored text can know, so that none can close the fence.
+#: A random mark that no stored text can contain, so that none can close the fence.
 _MARK_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
-    """What a context is asked for; what is None is left to the settings."""
+    """The parameters of a context; None means the value of the settings."""
 
     query: str = ""
     session_id: str | None = None
     tokens: int | None = None
     messages: int | None = None
     memories: int | None = None
-    #: The name of the model that will read it: how its tokens are counted.
+    #: The name of the model that will read it, which decides how tokens are counted.
     model: str | None = None
     agent: str | None = None
     mark: str | None = None
 
     def budget(self, rules: ContextSettings) -> Budget:
-        """The limits in force."""
+        """The effective limits."""
         return Budget(
             tokens=_check_number("tokens", self.tokens, rules.tokens, 1, MAX_TOKENS),
             messages=_check_number("messages", self.messages, rules.messages, 0, MAX_COUNT),
@@ -139,11 +139,11 @@ class ContextRequest:
 
 
 def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
-    """The context, never over its budget; the same for the same state of the vault and the same mark."""
+    """Build the context, never over its budget; the same vault state and mark give the same context."""
     budget = wanted.budget(runtime.settings.context)
     refresh_before_search(runtime)
     asked = clean(wanted.query)[:_MAX_QUESTION] or _load_last_question(runtime, wanted.session_id)
-    # Before the snapshot: no transaction waits for a model.
+    # Before the snapshot, so that no transaction waits for a model.
     nearest, _ = runtime.nearest(asked) if asked else (None, None)
     owner = runtime.gate.owner
     agent = (owner and owner.agent) or DEFAULT_AGENT
@@ -158,7 +158,7 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
 
 
 def _notes(runtime: VaultRuntime) -> tuple[str, LeftOut | None]:
-    """The global notes; a file that cannot be read costs only itself, and the ledger says so."""
+    """Return the global notes; an unreadable file is left out, and the ledger says so."""
     try:
         return global_notes.read_global_notes(runtime).text, None
     except InvalidInput as error:
@@ -171,18 +171,18 @@ def _with_left_out(made: Context, more: LeftOut) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class _Loading:
-    """One snapshot's worth of parts."""
+    """The parts of a context, loaded in one snapshot."""
 
     wanted: ContextRequest
     asked: str
     budget: Budget
     sources: Sequence[SourceKind]
     nearest: VectorQuery | None
-    #: Whose learnings are told when neither the caller nor a session says it.
+    #: The agent whose learnings are included when neither the caller nor the session names one.
     agent: str
 
     def parts(self, tx: Tx, reading: ClockReading) -> tuple[Parts, PreparedProfile | None]:
-        """Everything but the notes, which lie in a file; and the profile, which may be new."""
+        """Load all parts except the notes, which are a file, and the profile, which may be new."""
         named, session_id = self.wanted.agent, self.wanted.session_id
         session = get_session(tx, session_id) if session_id else None
         aside = quarantines.of_session(tx, session.id) if session else frozenset[str]()
@@ -193,7 +193,7 @@ class _Loading:
             profile=profile_lines(known.profile),
             learnings=known.learnings,
             recalled=self._recalled(tx, reading, len(said.messages)),
-            # A summary may repeat what is set aside.
+            # A summary may repeat quarantined text.
             summary=summaries.find(tx, session.id) if session and not aside else None,
             messages=said.messages,
             earlier=said.earlier,
@@ -204,14 +204,14 @@ class _Loading:
         if not self.asked or not self.budget.memories:
             return []
         some = tuple(self.sources) if len(self.sources) < len(SourceKind) else None
-        # As many more as the window may turn out to hold already.
+        # More than needed, because the message window may contain some of them already.
         most = self.budget.memories + said
         query = RecallQuery(text=self.asked, limit=most, filters=Filters(sources=some))
         return [_from_hit(hit) for _, hit in pipeline.find(tx, reading, query, Arms(self.nearest)).hits]
 
 
 def _load_last_question(runtime: VaultRuntime, session_id: str | None) -> str:
-    """What the person said last in a session, which is what the next reply is about."""
+    """Return the person's last message in a session, which the next reply answers."""
     if session_id is None:
         return ""
     question = runtime.read(lambda tx, _: last_question(tx, get_session(tx, session_id).id))

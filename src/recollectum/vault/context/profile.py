@@ -21,7 +21,7 @@ from recollectum.storage.tables.learning.profiles import CachedProfile, ProfileM
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.runtime import VaultRuntime
 
-#: So many of the most important facts are considered, and so many of what the person was at most recently.
+#: How many of the most important facts are used, and how many of the most recent activities.
 MOST_FACTS, MOST_RECENT = 40, 20
 _OF_FACTS, _OF_WORK = (Kind.FACT, Kind.PREFERENCE), (Kind.PROJECT, Kind.TASK)
 
@@ -34,25 +34,25 @@ class Profiles:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def get(
         self, *, model: LanguageModel | None = None, agent: str | None = None, refresh: bool = False
     ) -> Profile | None:
-        """The profile; None when nothing is known. A model is asked once, until what it was told changes.
+        """Return the profile; None when nothing is known. It is cached until its sources change.
 
-        The model is the home's unless one is given. Where there is none, or the call fails, it is the most important of
-        what is known, word for word, and says `by: rules`. With `agent` only what is shared or that agent's is
-        considered.
+        It is written by the given model, or by the home's. Without a model, or when the call fails, it lists the most
+        important memories verbatim and says `by: rules`. With `agent`, only memories that are shared or belong to that
+        agent are used.
         """
-        # Whoever may only read here does not spend the owner's money.
+        # A caller with read access only must not spend the owner's money.
         asked = model or (self._runtime.home.language_model() if self.gate.own else None)
         considered, cached = self._runtime.read(lambda tx, reading: _load_with_cached(tx, reading, agent))
         if cached and not refresh and (asked is None or cached.by != RULES):
             return cached
-        # No transaction is open while a model thinks.
+        # No transaction is open while a model runs.
         known = self._runtime.read(lambda tx, _: _load(tx, considered))
         made = _make_profile(known, asked)
         if made:
@@ -62,14 +62,14 @@ class Profiles:
 
 @dataclass(frozen=True, slots=True)
 class PreparedProfile:
-    """A profile, and what it was made from if that was just now."""
+    """A profile, and the sources it was made from if it is new."""
 
     profile: Profile
     made_from: Sequence[ProfileMemory] = ()
 
 
 def load_profile(tx: Tx, agent: str | None, considered: Sequence[ProfileMemory]) -> PreparedProfile | None:
-    """The profile without asking a model: the cached one while it is good, else the ranked list of its sources."""
+    """Return the profile without asking a model: the cached one if it is current, else its ranked sources."""
     cached = _find_cached(tx, agent, considered)
     if cached:
         return PreparedProfile(cached)
@@ -78,7 +78,7 @@ def load_profile(tx: Tx, agent: str | None, considered: Sequence[ProfileMemory])
 
 
 def cache_profile(runtime: VaultRuntime, agent: str | None, made: PreparedProfile) -> None:
-    """Cache a profile that was made just now, unless what it was made from has changed since."""
+    """Cache a new profile, unless its sources have changed since."""
 
     def keep(tx: Tx, reading: ClockReading) -> None:
         digest = _sources_digest(made.made_from)
@@ -86,7 +86,7 @@ def cache_profile(runtime: VaultRuntime, agent: str | None, made: PreparedProfil
             bullets = [(one.text, one.memory_ids) for one in made.profile.bullets]
             profiles.save(tx, agent, CachedProfile(digest, bullets, made.profile.by), reading.now)
 
-    # What somebody else's model made of it is for them alone.
+    # A profile made with another caller's model is for that caller alone.
     if made.made_from and runtime.gate.own:
         # A disk that takes no writes must not make the answer fail.
         with suppress(StorageError):
@@ -96,14 +96,14 @@ def cache_profile(runtime: VaultRuntime, agent: str | None, made: PreparedProfil
 def _make_profile(known: Sequence[Memory], model: LanguageModel | None) -> Profile | None:
     if not known:
         return None
-    # Only now: most programs never ask who somebody is, and what tells them takes a while to load.
+    # Imported here: it is slow to import, and most programs never ask for a profile.
     from recollectum.distil.profile import profile  # noqa: PLC0415
 
     return profile(known, model)
 
 
 def profile_sources(agent: str | None) -> tuple[Selection, Selection]:
-    """What a profile is made from: the most important facts, and what the person was at most recently."""
+    """Return the sources of a profile: the most important facts, and the person's most recent activities."""
     return Selection(_OF_FACTS, agent, MOST_FACTS), Selection(_OF_WORK, agent, MOST_RECENT, newest=True)
 
 
@@ -113,7 +113,7 @@ def _load_sources(tx: Tx, reading: ClockReading, agent: str | None) -> list[Prof
 
 
 def _find_cached(tx: Tx, agent: str | None, considered: Sequence[ProfileMemory]) -> Profile | None:
-    """The profile that was made from just these memories."""
+    """Return the cached profile that was made from exactly these memories."""
     cached = profiles.find(tx, agent)
     if cached is None or cached.digest != _sources_digest(considered):
         return None

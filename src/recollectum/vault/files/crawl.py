@@ -26,7 +26,7 @@ _MAX_RULES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that is a note by its name, and its state when it was seen."""
+    """A file with the name of a note, and its state when it was found."""
 
     path: str
     modified_at: datetime
@@ -35,18 +35,18 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What one walk found."""
+    """The result of one walk."""
 
     files: tuple[FoundFile, ...] = ()
     #: Paths that were left out, each with the reason.
     skipped: tuple[tuple[str, str], ...] = ()
-    #: Folders that could not be listed, and files that could not be read: what is known of them stays.
+    #: Folders that could not be listed and files that could not be read; their known notes stay.
     closed: tuple[str, ...] = ()
-    #: Whether it was remembered, so that files may have come since.
+    #: Whether it came from the cache, so that newer files may be missing.
     is_remembered: bool = False
 
     def may_hold(self, root: Path, path: str) -> bool:
-        """Whether a file that was not found may still be there: nobody could look, or it came since."""
+        """Return whether a file that was not found may still exist: it was unreadable, or newer than the crawl."""
         if self.is_remembered and os.path.lexists(root / path):
             return True
         return any(not one or path == one or path.startswith(f"{one}/") for one in self.closed)
@@ -63,7 +63,7 @@ class _Walk:
     closed: list[str] = field(default_factory=list[str])
 
     def run(self) -> Crawl | None:
-        """Every folder once; None when the time is over."""
+        """Walk every folder once; None when the deadline has passed."""
         waiting: list[tuple[str, int, IgnoreRules]] = [("", 0, IgnoreRules())]
         while waiting:
             if self.deadline is not None and time.monotonic() > self.deadline:
@@ -80,7 +80,7 @@ class _Walk:
         return Crawl(tuple(self.files), tuple(sorted(self.skipped)), tuple(self.closed))
 
     def _take(self, folder: str, listed: list[os.DirEntry[str]], rules: IgnoreRules, depth: int) -> Iterator[str]:
-        """Note the files of a folder; the folders in it that are to be walked."""
+        """Add the files of a folder; return its subfolders to walk."""
         for entry in listed:
             path = f"{folder}/{entry.name}" if folder else entry.name
             is_note = entry.name.casefold().endswith(SUFFIXES)
@@ -112,7 +112,7 @@ class _Walk:
                 self.files.append(FoundFile(path, modification_time(state), state.st_size))
 
     def _link(self, path: str, entry: os.DirEntry[str], *, is_note: bool) -> None:
-        """A link is never followed: what it names in this folder is read in its own place."""
+        """Skip a link, and record a broken one or one out of the folder: targets inside are read in their own place."""
         try:
             target = Path(entry.path).resolve(strict=True)
         except (OSError, RuntimeError):
@@ -127,14 +127,14 @@ class _Walk:
 
 
 def unreadable_reason(error: OSError | UnreadableFile) -> str:
-    """Why nobody could look, without the path that the system puts in."""
+    """Return why a file could not be read, without the path that the system's message contains."""
     if isinstance(error, UnreadableFile):
         return str(error)
     return f"cannot be read: {(error.strerror or type(error).__name__).lower()}"
 
 
 def crawl(root: Path, *, most: int, depth: int = MAX_DEPTH, deadline: float | None = None) -> Crawl | None:
-    """The notes below a folder, in order; None when the deadline came first."""
+    """Return the notes below a folder, sorted; None when the deadline came first."""
     return _Walk(root, most, depth, deadline).run()
 
 
@@ -147,7 +147,7 @@ def _load_ignore_rules(root: Path, folder: str) -> Iterator[IgnoreRules]:
         try:
             yield IgnoreRules.parse(decode(_read_rule_file(root / folder / name)), folder=folder)
         except (OSError, UnreadableFile):
-            # Rather nothing of the folder than what somebody wanted left out.
+            # Skip the whole folder rather than read files that somebody wanted to exclude.
             raise UnreadableFile(f"is left out, for its {name} cannot be read") from None
 
 
@@ -159,6 +159,6 @@ def _read_rule_file(path: Path) -> bytes:
 
 
 def crawl_key(root: Path, most: int, depth: int) -> bytes:
-    """Equal for two crawls of one folder under the same rules to the same depth."""
+    """Return a cache key, equal for two crawls of one folder with the same rules and depth."""
     rules = b"\0".join(blake2b(_read_rule_file(root / name)).digest() for name in RULE_FILES)
     return blake2b(b"\0".join((os.fsencode(root), str((most, depth)).encode(), rules))).digest()

@@ -12,12 +12,12 @@ from recollectum.domain.note import MAX_DEPTH
 if TYPE_CHECKING:
     from recollectum.vault.files.crawl import Crawl
 
-#: How many crawls are remembered.
+#: How many crawls are cached.
 _MAX_CRAWLS = 32
 
 
 class CrawlCache:
-    """Crawls of a moment ago, so that several vaults that follow one folder do not walk it one after the other."""
+    """A cache of recent crawls, so that several vaults that follow one folder do not each walk it."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -27,8 +27,8 @@ class CrawlCache:
     def find(
         self, root: Path, *, most: int, ttl_seconds: float, depth: int = MAX_DEPTH, deadline: float | None = None
     ) -> "Crawl | None":
-        """A crawl that is young enough, of the same folder under the same rules to the same depth; else a new one."""
-        # Most programs have no notes, and what walks a folder takes a while to load.
+        """Return a recent crawl of the same folder with the same rules and depth, or make a new one."""
+        # Imported here: most programs have no notes, and the crawler is slow to import.
         from recollectum.vault.files.crawl import crawl, crawl_key  # noqa: PLC0415
         from recollectum.vault.files.text_files import UnreadableFile  # noqa: PLC0415
 
@@ -50,13 +50,13 @@ class CrawlCache:
         with self._lock:
             self._kept.pop(key, None)
             self._kept[key] = (began, found)
-            # The oldest stands first.
+            # The oldest entry is first.
             for old in list(self._kept)[:-_MAX_CRAWLS]:
                 del self._kept[old]
 
 
 class RefreshThrottle:
-    """The looks at the files of one vault."""
+    """Limits how often the files of one vault are checked."""
 
     def __init__(self, crawls: CrawlCache, now: Callable[[], float] = time.monotonic) -> None:
         #: Shared by the vaults of a home.
@@ -66,7 +66,7 @@ class RefreshThrottle:
         self._lock = threading.Lock()
 
     def is_due(self, seconds: float, what: str = "notes") -> bool:
-        """Whether the last look is that long ago; if so, the asker is expected to look now, and nobody else."""
+        """Return whether the last check is that long ago; if so, the caller must check now, and no other will."""
         with self._lock:
             now, last = self._now(), self._last.get(what)
             if last is not None and now - last < seconds:

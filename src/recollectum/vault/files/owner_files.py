@@ -20,34 +20,34 @@ _MARK_BYTES = 8
 
 
 class FileChangedError(Exception):
-    """Somebody wrote the file after it was read."""
+    """Raised when the file was written after it was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSnapshot:
-    """A file as it was read: its text, and what it has to be still like when it is replaced."""
+    """A file as it was read: its text, and the state it must still have when it is replaced."""
 
     path: Path
     text: str
     data: bytes
-    #: When and as which file it was written last; None when there was none.
+    #: Modification time and identity of the file; None when there was no file.
     state: tuple[int, int] | None
 
 
 def owner_folder(owners: Path | None, owner: Owner | None) -> Path:
-    """The folder of one owner's files; two owners never have the same."""
+    """Return the folder of one owner's files; two owners never share one."""
     if owners is None or owner is None:
         raise InvalidInput("this vault was opened without a home, so it has no files; open it through a home")
     return owners / _safe_folder_name(f"{owner.kind}-", owner.name if owner.agent is None else str(owner), str(owner))
 
 
 def agent_folder(folder: Path, agent: str | None) -> Path:
-    """The folder of one agent's files; without an agent, of what all of them share."""
+    """Return the folder of one agent's files; without an agent, the folder that all agents share."""
     return folder if agent is None else folder / _safe_folder_name("agent-", agent, agent)
 
 
 def _safe_folder_name(prefix: str, name: str, whole: str) -> str:
-    """A name for any file system; one that had to be changed has a dot and a mark, which no plain one has."""
+    """Return a name that is valid on any file system; a changed name gets a dot and a digest, so it stays unique."""
     if _PLAIN.fullmatch(name):
         return prefix + name
     mark = blake2b(whole.encode(), digest_size=_MARK_BYTES).hexdigest()
@@ -55,7 +55,7 @@ def _safe_folder_name(prefix: str, name: str, whole: str) -> str:
 
 
 def read(path: Path, most: int = MAX_FILE_BYTES) -> FileSnapshot:
-    """The text of a file, empty when there is none; `Unfit` says why a file is not read."""
+    """Return the text of a file, empty when there is none; raise `UnreadableFile` when it cannot be read."""
     for folder in path.parents[:2]:
         if folder.is_symlink():
             raise UnreadableFile(
@@ -84,7 +84,7 @@ def _decoded(data: bytes) -> str:
 
 
 def replace(before: FileSnapshot, text: str, folders: tuple[Path, ...]) -> None:
-    """Write the file, unless somebody wrote it after it was read."""
+    """Write the file, unless it was written after it was read."""
     for folder in folders:
         make_private_folder(folder)
     data = text.encode()
@@ -95,11 +95,11 @@ def replace(before: FileSnapshot, text: str, folders: tuple[Path, ...]) -> None:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is anything under that name, even a link that leads nowhere."""
+    """Return whether the path exists, even as a broken link."""
     return os.path.lexists(path)
 
 
 def agent_of_folder(name: str) -> str | None:
-    """The agent whose folder has that name, as far as the name says so."""
+    """Return the agent whose folder has that name, if the name tells it."""
     agent = name.removeprefix("agent-")
     return agent if agent != name and _PLAIN.fullmatch(agent) else None

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
 
-#: Names that end like this are notes.
+#: File name endings of notes.
 SUFFIXES = (".md", ".markdown")
 _HASH_BYTES = 32
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# Where the system has no such flag, a link was seen as one before.
+# Where the system has no such flag, links were recognised before.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-# The longer mark first: it begins with the shorter one.
+# The longer byte order mark first: it begins with the shorter one.
 _BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -20,23 +20,23 @@ _BYTE_ORDER_MARKS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
-#: Control characters that no text has, in an encoding of one byte to the character.
+#: Control characters that no text contains in a single-byte encoding.
 _BINARY_BYTES = bytes({*range(32)} - {*b"\t\n\r\f\x1b"})
 
 
 class UnreadableFile(Exception):
-    """A file that is not read into the vault, and why, in words that follow its name."""
+    """Raised when a file is not read into the vault; the message says why and follows the file's name."""
 
 
 def read_bytes(path: Path, most: int) -> tuple[bytes, os.stat_result]:
-    """The content and state of a regular file of at most `most` bytes; links are not followed."""
+    """Return content and state of a regular file of at most `most` bytes; do not follow links."""
     handle = os.open(path, _FLAGS)
     try:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
             raise UnreadableFile("is not a regular file")
         with os.fdopen(handle, "rb", closefd=False) as file:
-            # It may have grown since it was seen.
+            # The file may have grown since its size was read.
             data = file.read(most + 1)
     finally:
         os.close(handle)
@@ -46,12 +46,12 @@ def read_bytes(path: Path, most: int) -> tuple[bytes, os.stat_result]:
 
 
 def too_large_reason(size: int, most: int) -> str:
-    """Why a file of that size is not read."""
+    """Return the reason for not reading a file of that size."""
     return f"is {size / 1024:.0f} KiB, and notes of more than {most // 1024} KiB are not read (notes.max_kib)"
 
 
 def decode(data: bytes) -> str:
-    """The text of a file: by its mark, else as UTF-8, else as one byte to the character."""
+    """Decode a file: by its byte order mark, else as UTF-8, else with one byte per character."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return _decode_strictly(data, encoding)
@@ -66,7 +66,7 @@ def decode(data: bytes) -> str:
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError:
-        # Every byte is a character there, so old notes are at least found by their plain words.
+        # Every byte is a valid character there, so that old notes can at least be found by their ASCII words.
         return data.decode("latin-1")
 
 
@@ -81,12 +81,12 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
 
 
 def content_digest(data: bytes) -> str:
-    """The name under which a content is known again."""
+    """Return the digest by which a content is recognised."""
     return blake2b(data, digest_size=_HASH_BYTES).hexdigest()
 
 
 def modification_time(state: os.stat_result) -> datetime:
-    """When a file was last written; a time that no calendar has is taken as 1970."""
+    """Return when a file was last written; 1970 when the time is out of range."""
     try:
         return _EPOCH + timedelta(microseconds=state.st_mtime_ns // 1000)
     except OverflowError:

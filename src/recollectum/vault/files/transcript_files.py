@@ -19,53 +19,53 @@ from recollectum.vault.files.text_files import UnreadableFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedLines:
-    """What some lines hold."""
+    """What a batch of lines contains."""
 
-    #: None while nothing has said which conversation this is.
+    #: None until a line names the conversation.
     session: Session | None
     messages: tuple[Message, ...] = ()
-    #: Lines that could not be read, counted from 1 within these lines, each with the reason.
+    #: Lines that could not be parsed, numbered from 1 within the batch, each with the reason.
     damage: tuple[tuple[int, str], ...] = ()
 
 
 class TranscriptReader(Protocol):
-    """Reads every form that can be followed."""
+    """Parses every supported transcript format."""
 
     def recognise(self, lines: Sequence[bytes]) -> str | None:
-        """The form of a file by its first lines; None when it is none of ours."""
+        """Return the format of a file by its first lines; None when it is unknown."""
         ...
 
     def is_whole(self, form: str) -> bool:
-        """Whether a later line may change an earlier one, so that the file is read from its beginning each time."""
+        """Return whether a later line may change an earlier one, so that the file is always read from its start."""
         ...
 
     def read(self, form: str, lines: Sequence[bytes], known: Session | None) -> ParsedLines:
-        """What the lines hold; `known` is the session that earlier lines of the file began."""
+        """Parse the lines; `known` is the session that earlier lines of the file began."""
         ...
 
 
 SUFFIX = ".jsonl"
-#: What is read and stored in one transaction.
+#: How much is read and stored in one transaction.
 BATCH_BYTES = 1 << 18
-#: A line that is longer is passed over.
+#: A longer line is skipped.
 MAX_LINE = 16 * 2**20
-#: A form that is read from its beginning each time is not read when it is larger.
+#: A larger file is not read when its format must be read from the start each time.
 MAX_WHOLE = 64 * 2**20
 _DIGESTED = 4096
-# Where the system has no such flag, a link was seen as one before.
+# Where the system has no such flag, links were recognised before.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class LineBatch:
-    """Some whole lines, and the byte after the last; a line that is too long is there as None."""
+    """Some whole lines, and the offset after the last one; a line that is too long is None."""
 
     lines: tuple[bytes | None, ...]
     end: int
 
 
 def find_transcripts(root: Path, deadline: float | None = None) -> list[Path] | None:
-    """The transcripts at a place, in order; None when the deadline came first. Links and hidden names are left out."""
+    """Return the transcripts at a path, sorted; None when the deadline came first. Skip links and hidden files."""
     if not root.is_dir():
         return [root]
     found: list[Path] = []
@@ -83,7 +83,7 @@ def find_transcripts(root: Path, deadline: float | None = None) -> list[Path] | 
 
 @contextmanager
 def open_regular_file(path: Path) -> Generator[BinaryIO]:
-    """A regular file, open for reading; anything else is refused without waiting for it."""
+    """Open a regular file for reading; refuse anything else without blocking on it."""
     if clean(str(path)) != str(path):
         raise UnreadableFile("has a name that is not UTF-8")
     handle = os.open(path, _FLAGS)
@@ -94,13 +94,13 @@ def open_regular_file(path: Path) -> Generator[BinaryIO]:
 
 
 def with_file_state(file: TranscriptFile, state: os.stat_result) -> TranscriptFile:
-    """The file with the state it is in now."""
+    """Return the file with its current state."""
     identity = f"{state.st_dev}:{state.st_ino}"
     return replace(file, identity=identity, size=state.st_size, mtime=state.st_mtime_ns)
 
 
 def is_continued(file: BinaryIO, known: TranscriptFile, size: int) -> bool:
-    """Whether the file still begins with what was read of it."""
+    """Return whether the file still begins with the bytes that were read before."""
     if size < known.read_to:
         return False
     head, tail = position_digests(file, known.read_to)
@@ -108,7 +108,7 @@ def is_continued(file: BinaryIO, known: TranscriptFile, size: int) -> bool:
 
 
 def position_digests(file: BinaryIO, read_to: int) -> tuple[str, str]:
-    """The names of the first and the last bytes before a place."""
+    """Return digests of the first and the last bytes before an offset."""
     length = min(_DIGESTED, read_to)
     return _digest(file, 0, length), _digest(file, read_to - length, length)
 
@@ -119,7 +119,7 @@ def _digest(file: BinaryIO, start: int, length: int) -> str:
 
 
 def read_next_lines(file: BinaryIO, start: int) -> LineBatch | None:
-    """The whole lines that follow a place; None when the next one is still being written."""
+    """Return the whole lines after an offset; None when the next line is still incomplete."""
     file.seek(start)
     data = file.read(BATCH_BYTES)
     end = data.rfind(b"\n") + 1
@@ -129,7 +129,7 @@ def read_next_lines(file: BinaryIO, start: int) -> LineBatch | None:
 
 
 def read_all_lines(file: BinaryIO, size: int) -> LineBatch | None:
-    """All whole lines of the file."""
+    """Return all whole lines of the file."""
     if size > MAX_WHOLE:
         raise UnreadableFile(f"is {size // 2**20} MiB, and a log of more than {MAX_WHOLE // 2**20} MiB is not read")
     file.seek(0)
@@ -139,12 +139,12 @@ def read_all_lines(file: BinaryIO, size: int) -> LineBatch | None:
 
 
 def split_lines(data: bytes) -> tuple[bytes, ...]:
-    """The lines of some bytes; only a newline ends one, whatever else the text holds."""
+    """Split bytes into lines; only a newline ends a line, whatever other separators the text contains."""
     return tuple(data.split(b"\n")[:-1])
 
 
 def _read_long_line(file: BinaryIO, start: int, data: bytes) -> LineBatch | None:
-    """One line that is longer than a lot."""
+    """Read one line that is longer than a batch."""
     kept, length = [data], len(data)
     while piece := file.read(BATCH_BYTES):
         cut = piece.find(b"\n") + 1

@@ -1,4 +1,4 @@
-"""The types that writers accept: text that has passed the intake. Only this room makes them; a test sees to that."""
+"""The types that writers accept: text that has passed the intake. Only this room creates them; a test enforces that."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,11 +27,11 @@ class AdmittedMemory:
     valid_to: datetime | None
     message_id: str | None
     agent: str | None
-    #: How far its caller is trusted; the message it came from may be trusted less.
+    #: The trust in its caller; the message it came from may be trusted less.
     trust: Trust
 
     def said_in(self, message_id: str, agent: str | None) -> "AdmittedMemory":
-        """The same draft, remembered from a message by an agent."""
+        """Return the same draft, saved from a message by an agent."""
         return replace(self, message_id=message_id, agent=agent)
 
 
@@ -51,7 +51,7 @@ class AdmittedMessage:
     has_time: bool = True
 
     def placed(self, session_id: str, message_id: str | None = None, now: datetime | None = None) -> "AdmittedMessage":
-        """The same message in a session, under an id; `now` is its time unless it has one."""
+        """Return the same message with its session and id; `now` is its time unless it has one."""
         message = self.message
         return AdmittedMessage(
             replace(
@@ -63,7 +63,7 @@ class AdmittedMessage:
         )
 
     def copied(self, message_id: str, session_id: str, trust: Trust, copy_of: tuple[str, str]) -> "AdmittedMessage":
-        """A copy in another session, with the field and id that say of what."""
+        """Return a copy for another session, with the field and id that name the original."""
         name, original = copy_of
         extra = {name: original, **self.message.extra}
         return AdmittedMessage(
@@ -78,28 +78,28 @@ class AdmittedSession:
     session: Session
 
     def counted(self, messages: int, tokens: int) -> "AdmittedSession":
-        """The same session as an imported one with these counts."""
+        """Return the same session as an imported one with these counts."""
         counted = replace(self.session, imported=True, message_count=messages, token_estimate=tokens)
         return AdmittedSession(counted)
 
     def keyed(self, key: SessionKey) -> "AdmittedSession":
-        """The same session under another key."""
+        """Return the same session with another key."""
         return AdmittedSession(replace(self.session, key=key))
 
 
 @dataclass(frozen=True, slots=True)
 class AdmittedFinding:
-    """A finding whose words may be written or shown in the review inbox."""
+    """A finding whose text may be written or shown in the review inbox."""
 
     finding: Finding
 
     @property
     def content(self) -> AdmittedText:
-        """What it says."""
+        """The text of the finding."""
         return AdmittedText(self.finding.content)
 
     def to_memory(self, *, message_id: str | None, agent: str | None, trust: Trust) -> AdmittedMemory:
-        """The memory that it adds."""
+        """Return the memory that it adds."""
         return AdmittedMemory(
             content=self.content,
             key=self.finding.key,
@@ -114,28 +114,28 @@ class AdmittedFinding:
         )
 
     def aimed(self, act: Act, targets: tuple[str, ...]) -> "AdmittedFinding":
-        """The same words as another act on other memories, which needs a person's decision."""
+        """Return the same text as another act on other memories, which needs a person's decision."""
         return AdmittedFinding(replace(self.finding, act=act, targets=targets, certain=False))
 
     def trusted(self, trust: Trust, *, certain: bool) -> "AdmittedFinding":
-        """The same words with the trust that they deserve."""
+        """Return the same finding with another trust."""
         return AdmittedFinding(replace(self.finding, trust=trust, certain=certain))
 
     def approved(self, content: AdmittedText | None) -> "AdmittedFinding":
-        """The finding as a person approved it, in its words or in theirs: it is their word now, not the message's."""
+        """Return the finding as a person approved it, in the same or in other words; it now has that person's trust."""
         return AdmittedFinding(replace(self.finding, content=content or self.finding.content, certain=False))
 
 
 def stored_text(text: str) -> AdmittedText:
-    """A text that was read from the vault's own rows, which hold only what was admitted."""
+    """Return a text read from the vault's own rows as admitted, because rows hold only admitted text."""
     return AdmittedText(text)
 
 
 def stored_message(message: Message) -> AdmittedMessage:
-    """A message that was read from the vault's own rows."""
+    """Return a message read from the vault's own rows as admitted."""
     return AdmittedMessage(message)
 
 
 def stored_finding(finding: Finding) -> AdmittedFinding:
-    """A finding that was read from the vault's own rows."""
+    """Return a finding read from the vault's own rows as admitted."""
     return AdmittedFinding(finding)

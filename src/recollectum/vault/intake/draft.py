@@ -1,4 +1,4 @@
-"""What callers hand in for a memory, and the checks of its values."""
+"""Defines what callers hand in for a memory, and checks its values."""
 
 import math
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ MAX_PAGE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What `Memories.save` takes, as a value."""
+    """The arguments of `Memories.save` as a value."""
 
     content: str
     key: str | None = None
     kind: KindName = Kind.FACT
     #: From 0 to 1.
     importance: float = 0.5
-    #: How long it may be served at all; a deadline, not a weight.
+    #: How long the memory may be served; a deadline, not a weight.
     ttl: timedelta | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
@@ -28,7 +28,7 @@ class Draft:
     agent: str | None = None
 
     def check(self) -> None:
-        """Refuse the first value that cannot be used, in one sentence."""
+        """Raise for the first invalid value, in one sentence."""
         if self.key is not None:
             check_key(self.key)
         if self.ttl is not None and self.ttl <= timedelta(0):
@@ -43,7 +43,7 @@ class Draft:
 
 
 def check_content(content: str) -> str:
-    """A content that says something and is not too long."""
+    """Return the content; raise when it is empty or too long."""
     if not content.strip():
         raise InvalidInput("the content is empty; give it at least one word")
     if len(content) > MAX_CONTENT:
@@ -52,21 +52,21 @@ def check_content(content: str) -> str:
 
 
 def check_importance(importance: float) -> float:
-    """A weight between 0 and 1."""
+    """Return the importance; raise when it is not between 0 and 1."""
     if not math.isfinite(importance) or not 0 <= importance <= 1:
         raise InvalidInput(f"importance {importance} is out of range; use 0 to 1")
     return importance
 
 
 def check_aware(name: str, time: datetime | None) -> datetime | None:
-    """A time that says in which zone it is."""
+    """Return the time; raise when it has no time zone."""
     if time is not None and time.tzinfo is None:
         raise InvalidInput(f"{name} {time} has no time zone; give an aware datetime")
     return time
 
 
 def check_limit(limit: int, most: int, name: str = "limit") -> int:
-    """A size that can be served, under the name by which it was given."""
+    """Return the limit; raise when it is out of range, with the name it was given by."""
     if not 1 <= limit <= most:
         raise InvalidInput(f"{name} {limit} is out of range; use 1 to {most}")
     return limit

@@ -1,4 +1,4 @@
-"""Admits text before its transaction: cleans it, keeps or redacts its secrets, checks it and decides its trust."""
+"""Admits text before its transaction: cleans it, stores or redacts its secrets, checks it and decides its trust."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -34,9 +34,9 @@ _MAX_REASON = 500
 
 
 class Intake:
-    """One write: what it admits, and the secrets that it keeps where the settings say so.
+    """Admits the texts of one write, and stores their secrets where the settings say so.
 
-    When the write fails, the secrets that were kept for it are deleted again. A secret that the store cannot hold is
+    When the write fails, the secrets that were stored for it are deleted again. A secret that the store cannot hold is
     redacted for good.
     """
 
@@ -53,12 +53,12 @@ class Intake:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the write; a failed one needs none of its secrets."""
+        """End the write; delete its secrets when it failed."""
         if kind is not None:
             self.discard()
 
     def discard(self) -> None:
-        """Delete the secrets that were kept for this write, for nothing came of it."""
+        """Delete the secrets that were stored for this write, because nothing was written."""
         if self._kept:
             delete_unreferenced(self._runtime, self._kept)
 
@@ -67,7 +67,7 @@ class Intake:
         return AdmittedText(self._without_secrets(clean(text)))
 
     def content(self, content: str) -> AdmittedText:
-        """Admit the content of a memory: it says something, and is not too long."""
+        """Admit the content of a memory; raise when it is empty or too long."""
         check_content(content)
         admitted = self.text(self._json_text(content) if content.startswith("{") else content)
         # A placeholder can be longer than the secret.
@@ -92,7 +92,7 @@ class Intake:
         )
 
     def message(self, said: NewMessage) -> AdmittedMessage:
-        """Admit a message that is said here; a caller with a grant does not speak with the owner's voice."""
+        """Admit a new message; a caller with a grant does not get the owner's trust."""
         message = to_clean_message(said)
         gate = self._runtime.gate
         trust = message.trust if gate.own else least_trusted(message.trust, Trust.UNKNOWN)
@@ -102,8 +102,8 @@ class Intake:
         return AdmittedMessage(admitted, has_time=said.at is not None)
 
     def session(self, session: Session) -> AdmittedSession:
-        """Admit the title, summary and extra fields of a session from elsewhere."""
-        # What is brought in is nobody's word until a person says it again.
+        """Admit the title, summary and extra fields of an imported session."""
+        # Imported text has no trusted author until a person says it again.
         check_shared_trust(self._runtime.gate.owner, Trust.IMPORTED)
         return AdmittedSession(
             replace(
@@ -115,21 +115,21 @@ class Intake:
         )
 
     def imported(self, message: Message, *, foreign: bool = False) -> AdmittedMessage:
-        """Admit a message of such a session with its own id and time; none of what is `foreign` is believed."""
+        """Admit an imported message with its own id and time; text that is `foreign` is not trusted."""
         trust = Trust.UNKNOWN if foreign else message.trust
         content = self._content(message.content)
         return AdmittedMessage(self._message(message, content, trust, message.token_estimate))
 
     def call(self, call: ToolCall) -> AdmittedCall:
-        """Admit what is known of a tool call."""
+        """Admit the fields of a tool call."""
         return AdmittedCall(self._call(clean_call(call)))
 
     def note(self, text: str) -> AdmittedText:
-        """Admit the text of a person's own file line by line. Its secrets are in the file already: none is kept."""
+        """Admit the text of a person's own file line by line. Its secrets stay in the file, so none is stored."""
         return AdmittedText(redact_lines(clean(text)))
 
     def finding(self, finding: Finding) -> AdmittedFinding:
-        """Admit what somebody proposes to remember, with the reason that a person will read."""
+        """Admit a proposed memory, with the reason that a person will read."""
         forgets = finding.act is Act.FORGET
         if finding.key is not None:
             check_key(finding.key)
@@ -144,13 +144,13 @@ class Intake:
         )
 
     def name(self, name: str, what: str) -> str:
-        """Admit a name, which is kept to the letter: one that holds a secret is refused."""
+        """Admit a name, which is stored exactly; raise when it contains a secret."""
         if find_secret_spans(name):
             raise InvalidInput(f"this {what} holds a secret, and a {what} is stored as it is; choose another one")
         return name
 
     def _without_secrets(self, text: str, name: str = "") -> str:
-        """The text with a placeholder for each secret; `name` is the name that it has in a JSON object."""
+        """Return the text with a placeholder for each secret; `name` is the key of the text in a JSON object."""
         kept = self._keep(text, name)
         return cast("str", redact_json(kept, name)) if name else redact_text(kept)
 
@@ -162,14 +162,14 @@ class Intake:
             try:
                 account = keep(self._runtime.vault.id, text[start:end])
             except InvalidInput:
-                # Redacted for good, then.
+                # Then it is redacted for good.
                 continue
             self._kept.add(account)
             text = f"{text[:start]}{to_reference(kind, account)}{text[end:]}"
         return text
 
     def _message(self, message: Message, content: Content, trust: Trust, tokens: int) -> Message:
-        # One copy with all that changes: a message has many fields, and this is on the way of every one.
+        # One copy with all changes: a message has many fields, and every message passes here.
         return replace(
             message,
             content=content,
@@ -204,7 +204,7 @@ class Intake:
         return value
 
     def _json_text(self, content: str) -> str:
-        """A JSON object with its strings admitted, so that it stays JSON; any other text as it is."""
+        """Return a JSON object with its strings admitted, so that it stays JSON; return any other text unchanged."""
         try:
             value: object = json.loads(content)
         except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Finds the references to kept secrets in texts, and deletes the secrets whose texts are gone."""
+"""Finds the references to stored secrets in texts, and deletes the secrets whose texts are gone."""
 
 import json
 import re
@@ -11,25 +11,25 @@ from recollectum.storage.tables.erasure import erased_rows
 from recollectum.storage.tables.trail import meta
 from recollectum.vault.runtime import VaultRuntime
 
-#: The service under which secrets are kept in the credential store.
+#: The service name of stored secrets in the credential store.
 SERVICE = "redacted"
-#: Accounts whose text is destroyed, until their secrets are too.
+#: Accounts whose text is destroyed, until their secrets are deleted too.
 _DELETION_QUEUE = "kept_secrets_going"
 _REFERENCE = re.compile(rf" ?\({SERVICE} (sec_[0-9a-hjkmnp-tv-z]{{26}})\)")
 
 
 def to_reference(kind: str, account: str) -> str:
-    """What stands in a text for a secret that is kept under an account."""
+    """Return the reference that replaces a secret stored under an account."""
     return f"[secret:{kind}] ({SERVICE} {account})"
 
 
 def without_references(text: str) -> str:
-    """A text as it reads where no secrets are kept: `[secret:kind]` alone."""
+    """Return a text as it reads where no secrets are stored: with `[secret:kind]` alone."""
     return _REFERENCE.sub("", text) if SERVICE in text else text
 
 
 def queue_secret_deletion(tx: Tx, *texts: str) -> None:
-    """Note, in the transaction that destroys texts or does not write them, the secrets that were kept for them."""
+    """Queue the secrets of texts for deletion, in the transaction that destroys the texts or skips writing them."""
     found = {account for text in texts if SERVICE in text for account in _REFERENCE.findall(text)}
     if found:
         known = json.loads(meta.find(tx, _DELETION_QUEUE) or "[]")
@@ -37,19 +37,19 @@ def queue_secret_deletion(tx: Tx, *texts: str) -> None:
 
 
 def queue_message_secrets(tx: Tx, message: Message) -> None:
-    """The same for everything that a message says or carries with it."""
+    """Queue all secrets of a message and its parts for deletion."""
     carried = (message.extra, *(call.extra for call in message.tool_calls))
     others = (text for value in carried for text in _strings_in(value))
     queue_secret_deletion(tx, *message_texts(message), *others, message.speaker or "")
 
 
 def queue_session_secrets(tx: Tx, session: Session) -> None:
-    """The same for what a session says about itself."""
+    """Queue the secrets of a session's title, summary and fields for deletion."""
     queue_secret_deletion(tx, session.title or "", session.summary or "", *_strings_in(session.extra))
 
 
 def message_texts(message: Message) -> tuple[str, ...]:
-    """Everything that a message says: its words, and each text in its parts, thoughts and tool calls."""
+    """Return every text of a message: its content, and each text in its parts, thoughts and tool calls."""
     parts = () if isinstance(message.content, str) else message.content
     calls = (value for call in message.tool_calls for value in (call.args, call.result))
     return (message.text, *(text for value in (*parts, *message.thoughts, *calls) for text in _strings_in(value)))
@@ -65,7 +65,7 @@ def _strings_in(value: Json) -> Iterator[str]:
 
 
 def delete_queued_secrets(runtime: VaultRuntime) -> None:
-    """Delete the secrets of texts that are destroyed, now or after a crash, unless another text refers to them."""
+    """Delete the queued secrets, also after a crash, unless another text refers to them."""
     noted = runtime.database.read(lambda tx: meta.find(tx, _DELETION_QUEUE))
     if noted and noted != "[]":
         delete_unreferenced(runtime, json.loads(noted))
@@ -73,7 +73,7 @@ def delete_queued_secrets(runtime: VaultRuntime) -> None:
 
 
 def delete_unreferenced(runtime: VaultRuntime, accounts: Iterable[str]) -> None:
-    """Delete those kept secrets to which no text of the vault refers."""
+    """Delete those stored secrets that no text of the vault refers to."""
     forget = runtime.home.forget_secret
     for account in sorted(accounts):
         if forget and not runtime.database.read(lambda tx, a=account: erased_rows.is_referenced(tx, a)):

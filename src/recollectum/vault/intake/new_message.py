@@ -1,4 +1,4 @@
-"""What callers hand in for a message, and the checks of its values."""
+"""Defines what callers hand in for a message, and checks its values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ from recollectum.text.cleaning import clean, clean_json
 from recollectum.vault.intake.draft import check_aware
 
 MAX_TEXT = 10_000_000
-#: The time of a message until its transaction gives it one.
+#: The placeholder time of a message until its transaction sets one.
 _UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
-    """A message as it is handed in."""
+    """A message as a caller hands it in."""
 
     role: RoleName
     content: str | Iterable[Part]
@@ -38,13 +38,13 @@ class NewMessage:
     tokens: TokenCount | None = None
     model: str | None = None
     speaker: str | None = None
-    #: When it was said, if that was not now.
+    #: When it was said, if not now.
     at: datetime | None = None
     extra: Mapping[str, Json] | None = None
 
 
 def to_clean_message(said: NewMessage) -> Message:
-    """A message checked and cleaned, without its id, its session and its place in it yet."""
+    """Check and clean a message, which has no id, session or position yet."""
     role = parse_enum(Role, said.role, "role")
     content = _clean_content(said.content)
     length = len(text_of(content))
@@ -70,7 +70,7 @@ def to_clean_message(said: NewMessage) -> Message:
 
 
 def clean_call(call: ToolCall) -> ToolCall:
-    """A tool call without characters that cannot be stored."""
+    """Return a tool call without characters that cannot be stored."""
     return replace(
         call,
         id=clean(call.id),

@@ -2,19 +2,19 @@
 
 from recollectum.domain.message import Json
 
-# The patterns of all kinds take a while to be made, and a program that only reads needs none of them: each function
-# imports them when it is called.
+# The patterns are slow to compile, and a program that only reads needs none of them: each function imports them when it
+# is called.
 
 
 def redact_text(text: str) -> str:
-    """A text with `[secret:kind]` in the place of each secret."""
+    """Return a text with `[secret:kind]` in place of each secret."""
     from recollectum.text.secrets.redaction import redact  # noqa: PLC0415
 
     return redact(text).text
 
 
 def redact_lines(text: str) -> str:
-    """The same with as many lines as before, so that a note is still cited by its lines."""
+    """Redact a text and keep its number of lines, so that a note is still cited by its lines."""
     from recollectum.text.secrets.redaction import find_secrets  # noqa: PLC0415
 
     for secret in reversed(find_secrets(text)):
@@ -24,14 +24,14 @@ def redact_lines(text: str) -> str:
 
 
 def redact_json(value: Json, name: str = "") -> Json:
-    """A JSON value with every secret in it replaced; `name` is the name it has in its object."""
+    """Return a JSON value with every secret in it replaced; `name` is its key in the surrounding object."""
     from recollectum.text.secrets.redaction import redact_value  # noqa: PLC0415
 
     return redact_value(value, name)
 
 
 def find_secret_spans(text: str, name: str = "") -> list[tuple[int, int, str]]:
-    """The start, end and kind of each secret, last first; `name` is the name that the text has in a JSON object."""
+    """Return start, end and kind of each secret, last first; `name` is the key of the text in a JSON object."""
     from recollectum.text.secrets.redaction import find_under  # noqa: PLC0415
 
     return [(one.start, one.end, one.kind) for one in reversed(find_under(name, text))]

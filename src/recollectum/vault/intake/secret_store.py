@@ -24,7 +24,7 @@ _ALPHABET = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefg
 
 
 class SecretStore(NamedTuple):
-    """What was redacted in the vaults of one home and kept all the same."""
+    """The secrets that were redacted in the vaults of one home and stored in the credential store."""
 
     home: Home
     keys: KeyStore
@@ -33,18 +33,18 @@ class SecretStore(NamedTuple):
     clock: Clock
 
     def keep(self, vault_id: str, value: str) -> str:
-        """Keep a secret; the account it is under, which is the same for the same secret in the same vault."""
+        """Store a secret; return its account, which is the same for the same secret in the same vault."""
         account = f"{self._beginning(vault_id)}{self._digits(_OF_TEXT, vault_id, value)}"
         self._store().save(SERVICE, ServiceApiKey(value), account=account)
         return account
 
     def forget(self, account: str) -> None:
-        """Delete a secret; one that is gone already stays gone."""
+        """Delete a secret; do nothing when it is gone already."""
         with suppress(NotFound):
             self._store().delete(SERVICE, account=account)
 
     def forget_vault(self, vault_id: str) -> int:
-        """Delete every secret that was kept for a vault; how many."""
+        """Delete every secret stored for a vault; return how many."""
         begins = self._beginning(vault_id)
         found = [
             one.account for one in self._store().all() if one.service == SERVICE and one.account.startswith(begins)
@@ -60,7 +60,7 @@ class SecretStore(NamedTuple):
         return f"sec_{self._digits(_OF_VAULT, vault_id)}"
 
     def _digits(self, count: int, *parts: str) -> str:
-        # Keyed: a name that anybody could compute would let them try secrets until one fits.
+        # Keyed: otherwise anybody could compute the name and guess secrets until one matches.
         text = "\x1f".join(parts).encode("utf-8", "surrogatepass")
         made = hmac.digest(self._key(), text, "sha256")
         return base64.b32encode(made).decode().lower().translate(_ALPHABET)[:count]

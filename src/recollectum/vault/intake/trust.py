@@ -9,12 +9,12 @@ _TRUSTED = frozenset({Trust.OWNER, Trust.ASSISTANT})
 
 
 def caller_trust(gate: Gate) -> Trust:
-    """The trust in what a caller writes: who writes on a grant does not speak with the owner's voice."""
+    """Return the trust in what a caller writes; a caller with a grant does not get the owner's trust."""
     return Trust.OWNER if gate.own else Trust.UNKNOWN
 
 
 def check_shared_trust(owner: Owner | None, trust: Trust) -> Trust:
-    """The trust, unless the vault is the one that all share and the text is not its owner's own."""
+    """Return the trust; raise when the vault is the shared one and the text is not its owner's."""
     if owner is not None and owner.kind is OwnerKind.GLOBAL and trust not in _TRUSTED:
         raise StepRefused(
             f"text of {trust} origin is not taken into the global vault, which everybody reads; "

@@ -1,4 +1,4 @@
-"""Parses LEARNINGS.md, and edits its entries while every other line stays as it was written."""
+"""Parses LEARNINGS.md, and edits its entries while every other line stays unchanged."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ HEADINGS: dict[Kind, str] = {
     Kind.PATTERN: "Patterns",
     Kind.TOOL_USAGE: "Tool usage",
 }
-# Also the longer names that other agents give the same sections.
+# Includes the longer section names that other agents use.
 _NAMES = {name.casefold(): kind for kind, name in HEADINGS.items()} | {
     "user preferences": Kind.PREFERENCE,
     "successful patterns": Kind.PATTERN,
@@ -27,7 +27,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class MalformedLearnings(ValueError):
-    """A file that cannot be read as learnings, in words that follow its name."""
+    """Raised when a file cannot be parsed as learnings; the message follows the file's name."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"line {line} {why}")
@@ -36,20 +36,20 @@ class MalformedLearnings(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningEntry:
-    """One list item: its section, day and text, and its lines to the letter."""
+    """One list item: its section, day and text, and its exact lines."""
 
     raw: str
     line: int
     #: None below a heading that is not one of the four.
     category: Kind | None
-    #: None where nobody wrote one.
+    #: None when the entry has no day.
     day: date | None
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class OtherLines:
-    """Lines that are no entry, to the letter."""
+    """Exact lines that are not an entry."""
 
     raw: str
     #: The category that begins here, when this is one of the four headings.
@@ -60,7 +60,7 @@ LearningsPart = LearningEntry | OtherLines
 
 
 def parse_learnings(text: str) -> list[LearningsPart]:
-    """The pieces of a file; `BrokenFile` names the line that has no meaning."""
+    """Split a file into its parts; `MalformedLearnings` names the line that cannot be parsed."""
     lines = _split(text)
     pieces: list[LearningsPart] = []
     category: Kind | None = None
@@ -83,12 +83,12 @@ def parse_learnings(text: str) -> list[LearningsPart]:
 
 
 def join_parts(pieces: Sequence[LearningsPart]) -> str:
-    """The file that the pieces make."""
+    """Return the file text that the parts make."""
     return "".join(piece.raw for piece in pieces)
 
 
 def new_document() -> list[LearningsPart]:
-    """The pieces of a file with nothing in it yet."""
+    """Return the parts of a new, empty file."""
     pieces: list[LearningsPart] = [OtherLines(f"# {_TITLE}\n")]
     for kind in HEADINGS:
         pieces += category_heading(kind, "\n")
@@ -96,23 +96,23 @@ def new_document() -> list[LearningsPart]:
 
 
 def category_heading(kind: Kind, newline: str) -> list[LearningsPart]:
-    """The heading of a category."""
+    """Return the heading of a category."""
     return [OtherLines(newline), OtherLines(f"## {HEADINGS[kind]}{newline}", kind)]
 
 
 def line_break(pieces: Sequence[LearningsPart]) -> str:
-    """The line break that a file uses."""
+    """Return the line break that a file uses."""
     return "\r\n" if pieces and pieces[0].raw.endswith("\r\n") else "\n"
 
 
 def strip_line_ends(text: str) -> str:
-    """A text as it reads in the file: without space at the ends of its lines."""
+    """Return a text as it reads in the file: without trailing space on its lines."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
 def to_entry(kind: Kind, day: date, text: str, newline: str = "\n") -> LearningEntry:
-    """An entry as Recollectum writes it."""
+    """Return an entry as Recollectum writes it."""
     first, *rest = strip_line_ends(text).split("\n")
     lines = [f"- [{day.isoformat()}] {first}", *(f"  {line}" if line else "" for line in rest)]
     raw = "".join(line + newline for line in lines)
@@ -120,7 +120,7 @@ def to_entry(kind: Kind, day: date, text: str, newline: str = "\n") -> LearningE
 
 
 def to_comment(words: str, newline: str) -> OtherLines:
-    """A remark for the person who reads the file."""
+    """Return a comment for the person who reads the file."""
     return OtherLines(f"<!-- {words} -->{newline}")
 
 
@@ -131,7 +131,7 @@ def _split(text: str) -> list[str]:
 
 
 def _end_of_part(lines: Sequence[str], start: int, bare: str) -> int:
-    """The line after the piece that begins at `start`."""
+    """Return the line after the part that begins at `start`."""
     if bare.startswith("<!--"):
         if after := _end_of_block(lines, start, re.compile(r".*-->.*", re.DOTALL)):
             return after
@@ -149,7 +149,7 @@ def _end_of_block(lines: Sequence[str], start: int, closes: re.Pattern[str]) -> 
 
 
 def _end_of_item(lines: Sequence[str], start: int) -> Iterator[int]:
-    """The indented lines after an item; empty ones belong to it only when such a line follows."""
+    """Yield the indented lines after an item; blank lines belong to it only when such a line follows."""
     for at in range(start + 1, len(lines)):
         if not lines[at].strip():
             continue
@@ -188,7 +188,7 @@ _INDENTS = (" ", "\t")
 
 @dataclass(frozen=True, slots=True)
 class PlacedPart:
-    """A piece of the file, and the learning it shows."""
+    """A part of the file, and the learning it shows."""
 
     piece: LearningsPart
     memory_id: str | None = None
@@ -196,20 +196,20 @@ class PlacedPart:
 
 @dataclass(slots=True)
 class DocumentChanges:
-    """What is to be shown differently; entries are named by their place among the entries."""
+    """The changes to write; entries are numbered by their order in the file."""
 
-    #: What stands in the place of an entry: itself, another text, or None for nothing.
+    #: The replacement of an entry: itself, another text, or None to remove it.
     shown: Mapping[int, PlacedPart | None]
-    #: Words that are put above an entry, and the line that is put below it.
+    #: The comment above an entry, and the line below it.
     remarks: Mapping[int, tuple[str, PlacedPart | None]] = field(
         default_factory=dict[int, tuple[str, PlacedPart | None]]
     )
-    #: Lines that have no place yet, each with the words above it, newest first.
+    #: New lines without a position, each with the comment above it, newest first.
     new: Sequence[tuple[str, PlacedPart]] = ()
 
 
 def apply_changes(pieces: Sequence[LearningsPart], changes: DocumentChanges) -> list[PlacedPart]:
-    """The file with the changes in it."""
+    """Return the file with the changes applied."""
     newline = line_break(pieces)
     laid: list[PlacedPart] = []
     place = 0
@@ -226,7 +226,7 @@ def apply_changes(pieces: Sequence[LearningsPart], changes: DocumentChanges) -> 
 
 
 def document_text(laid: Sequence[PlacedPart]) -> str:
-    """The file that was laid out."""
+    """Return the text of the changed file."""
     return join_parts([one.piece for one in laid])
 
 
@@ -265,7 +265,7 @@ def _insert_entries(laid: Sequence[PlacedPart], added: Sequence[PlacedPart], new
 
 
 def _insert_position(laid: Sequence[PlacedPart], category: Kind | None) -> int | None:
-    """Before the first entry of the category, else below its heading; None when there is no heading."""
+    """Return the position before the first entry of the category, else below its heading; None without a heading."""
     heading: int | None = None
     for at, one in enumerate(laid):
         if isinstance(one.piece, LearningEntry) and one.piece.category is category:
@@ -274,13 +274,13 @@ def _insert_position(laid: Sequence[PlacedPart], category: Kind | None) -> int |
             heading = at + 1
     if heading is None or not _is_indented(laid, heading):
         return heading
-    # An indented line would become a part of the entry above it: after all that stands in the section, then.
+    # An indented line would become part of the entry above it, so the position is after the whole section.
     following = (at for at in range(heading, len(laid)) if not _is_loose(laid[at].piece))
     return next(following, len(laid))
 
 
 def _above_remark(laid: Sequence[PlacedPart], at: int) -> int:
-    """Where a remark of ours stands above an entry, the place above the remark."""
+    """Return the position above our comment, where one precedes the entry."""
     return at - 1 if at and laid[at - 1].piece.raw.startswith("<!-- Conflict") else at
 
 
@@ -294,7 +294,7 @@ def _is_loose(piece: LearningsPart) -> bool:
 
 
 def _end_lines(laid: Sequence[PlacedPart], newline: str) -> list[PlacedPart]:
-    """Every piece but the last ends its line."""
+    """End every part but the last with a line break."""
     return [
         replace(one, piece=replace(one.piece, raw=one.piece.raw + newline))
         if number < len(laid) - 1 and not one.piece.raw.endswith("\n")

@@ -1,4 +1,4 @@
-"""Three-way merge of a changed LEARNINGS.md with a changed vault, by lines of the last sync."""
+"""Three-way merge of a changed LEARNINGS.md with a changed vault, line by line against the last sync."""
 
 import re
 from collections import Counter
@@ -12,30 +12,30 @@ from recollectum.domain.memory import Kind
 from recollectum.text.terms.similarity import fingerprint, jaccard
 from recollectum.vault.learnings.document import LearningEntry, strip_line_ends
 
-#: The share of terms from which a new line is taken for an old one that was rewritten.
+#: The share of common terms from which a new line counts as an edited old one.
 REWRITE_SIMILARITY = 0.3
-#: Past this many pairs nobody rewrote single lines, and comparing them all would take seconds.
+#: Above this many pairs nobody edited single lines, and comparing them all would take seconds.
 _MOST_COMPARED = 20_000
 _DIGEST_BYTES = 16
 
 
 def line_digest(text: str) -> str:
-    """The name under which a text is known again; as private as the text itself."""
+    """Return the digest by which a text is recognised; it is as private as the text itself."""
     return blake2b(strip_line_ends(text).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 class LinePairing:
-    """The lines of the last sync beside the entries of a file, until each has found the other."""
+    """Matches the lines of the last sync with the entries of a file."""
 
     def __init__(self, base: Sequence[Line], entries: Sequence[LearningEntry]) -> None:
         self._lines = dict(enumerate(base))
-        # What stands below another heading is the person's own.
+        # Entries below other headings belong to the person.
         self._entries = {place: entry for place, entry in enumerate(entries) if entry.category}
         self._digests = {place: line_digest(entry.text) for place, entry in self._entries.items()}
         self._pairs: dict[int, int] = {}
 
     def paired(self, known: Mapping[str, Learning], before: Mapping[str, str]) -> dict[int, int]:
-        """The place of the entry that each line has become, surest first."""
+        """Match each line with the entry that it has become, surest match first; return the entries' positions."""
         self._match(lambda line: (line.category, line.digest, line.day), self._whole)
         self._match(lambda line: (line.category, line.digest), lambda place: self._whole(place)[:2])
         self._match(lambda line: line.digest, lambda place: self._digests[place])
@@ -44,7 +44,7 @@ class LinePairing:
             learning = known.get(line.memory_id)
             return (learning.category, line_digest(learning.text)) if learning else None
 
-        # Written by a sync that was cut short before it could note so.
+        # Written by a sync that was interrupted before it could record it.
         self._match(now, lambda place: self._whole(place)[:2])
         self._match_alike(before)
         return self._pairs
@@ -80,12 +80,12 @@ class LinePairing:
         del self._lines[number], self._entries[place]
 
 
-#: The share of terms from which two learnings of one category are the same.
+#: The share of common terms from which two learnings of one category are the same.
 SAME_SIMILARITY = 0.8
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _NEGATED = re.compile(r"n['’]t$")
-# One of these more or less turns a rule into another one, however many words the two share.
+# One of these words more or less changes a rule, however many words the two share.
 _POLARITY_WORDS = """
 above after allow always arent avoid before below cannot cant deny didnt disable disabled doesnt dont enable enabled
 except false first isnt last least less more most mustnt neither never no nobody none nor not nothing nowhere off on
@@ -98,28 +98,28 @@ _Says = tuple[Kind | None, str]
 
 @dataclass(slots=True)
 class LearningsMerge:
-    """What has to be done on both sides; entries are named by their place among the entries."""
+    """The changes that both sides need; entries are numbered by their order in the file."""
 
     #: Entries that are new learnings.
     added: list[int] = field(default_factory=list[int])
-    #: Entries that say something else than their learning does.
+    #: Entries whose text differs from their learning.
     edited: dict[int, str] = field(default_factory=dict[int, str])
-    #: Learnings whose line is gone.
+    #: Learnings whose line was removed.
     forgotten: list[str] = field(default_factory=list[str])
-    #: Entries that show a learning as it is, or as it has to be shown from now on.
+    #: Entries that show a learning, as it is or as it must be shown from now on.
     standing: dict[int, str] = field(default_factory=dict[int, str])
     #: Days that were written by hand, by learning.
     days: dict[str, date] = field(default_factory=dict[str, date])
-    #: Entries whose learning is gone, or stands in another line.
+    #: Entries whose learning is gone, or is shown by another line.
     dropped: set[int] = field(default_factory=set[int])
-    #: Learnings that have no line yet.
+    #: Learnings without a line.
     unseen: list[str] = field(default_factory=list[str])
-    #: What changed on both sides, by the place of the entry or by the learning that comes back.
+    #: Conflicts: changes on both sides, by the entry's position or by the learning that comes back.
     clashes: dict[int | str, LearningConflict] = field(default_factory=dict[int | str, LearningConflict])
 
 
 def is_same_learning(one: str, other: str) -> bool:
-    """Whether two learnings of one category say the same: most terms shared, no number or negation apart."""
+    """Return whether two learnings of one category say the same: most terms shared, no number or negation differs."""
     if fingerprint(one) == fingerprint(other):
         return True
     return jaccard(one, other) >= SAME_SIMILARITY and _numbers_and_polarity(one) == _numbers_and_polarity(other)
@@ -138,7 +138,7 @@ def merge_learnings(
     before: Mapping[str, str],
     today: date,
 ) -> LearningsMerge:
-    """What became of each line since the last sync; `before` has the text that each line of `base` had."""
+    """Return what became of each line since the last sync; `before` holds the text of each line of `base`."""
     done = LearningsMerge()
     pairs = LinePairing(base, entries).paired(known, before)
     for number, line in enumerate(base):
@@ -197,7 +197,7 @@ def _merge_new_lines(
     known: Mapping[str, Learning],
     today: date,
 ) -> None:
-    """Lines that were not there before: one that says what a learning says already is that learning."""
+    """Handle lines that were not there before; a line that repeats a known learning is matched with it."""
     taken = {*done.standing.values(), *done.edited.values()}
     said: dict[_Says, str] = {(one.category, fingerprint(strip_line_ends(one.text))): one.id for one in known.values()}
     fresh: set[_Says] = set()

@@ -24,18 +24,18 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 def today(reading: ClockReading) -> date:
-    """The day it is, in UTC."""
+    """Return the current day in UTC."""
     return reading.now.astimezone(UTC).date()
 
 
 def load_learning_memories(tx: Tx, agent: str | None, reading: ClockReading) -> dict[str, Memory]:
-    """The memories that are one agent's learnings now, newest first."""
+    """Return the memories that are one agent's learnings now, newest first."""
     found = learnings.of_agent(tx, agent)
     return {memory.id: memory for memory in found if state_at(memory, reading) is State.ACTIVE}
 
 
 def to_learning(tx: Tx, memory: Memory) -> Learning:
-    """A memory as a learning, with its day."""
+    """Return a memory as a learning, with its day."""
     written = learnings.find_day(tx, memory.id)
     holds = written is not None and written[1] == memory.updated_at
     day = written[0] if written and holds else memory.updated_at.astimezone(UTC).date()
@@ -43,7 +43,7 @@ def to_learning(tx: Tx, memory: Memory) -> Learning:
 
 
 def open_learning_writer(tx: Tx, reading: ClockReading, runtime: VaultRuntime, agent: str | None) -> "LearningWriter":
-    """The keeper of one agent's learnings, for one caller."""
+    """Return the writer of one agent's learnings, for one caller."""
     return LearningWriter(
         change=changes.Change(tx, runtime.actor, reading.now),
         reading=reading,
@@ -57,20 +57,20 @@ def open_learning_writer(tx: Tx, reading: ClockReading, runtime: VaultRuntime, a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningWriter:
-    """Keeps the learnings of one agent, or those that all share, in one open transaction."""
+    """Writes the learnings of one agent, or the shared ones, in one open transaction."""
 
     change: changes.Change
     reading: ClockReading
     ids: IdMaker
     retention: Retention
-    #: How far the one who writes is believed.
+    #: The trust in the caller who writes.
     trust: Trust
-    #: Whose vault it is.
+    #: The owner of the vault.
     owner: Owner | None
     agent: str | None
 
     def say(self, text: AdmittedText, category: Kind) -> Learning:
-        """Keep a learning; one that is known already gets the day of today instead."""
+        """Save a learning; a known one gets today's day instead."""
         for memory in self._known(category):
             if is_same_learning(memory.content, text):
                 queue_secret_deletion(self.change.tx, text)
@@ -78,7 +78,7 @@ class LearningWriter:
         return self.add(text, category, today(self.reading))
 
     def add(self, text: AdmittedText, category: Kind, day: date) -> Learning:
-        """Keep a learning as a new memory."""
+        """Save a learning as a new memory."""
         now = self.reading.now
         memory = Memory(
             id=self.ids("mem"),
@@ -94,7 +94,7 @@ class LearningWriter:
         return self._dated(self._held_back(changes.add(self.change, memory, text)), day)
 
     def edit(self, memory: Memory, text: AdmittedText, category: Kind, day: date) -> Learning:
-        """Say a learning otherwise; what it said before is kept as a version."""
+        """Change the text of a learning; the previous text is stored as a version."""
         after = replace(
             memory,
             kind=category,
@@ -107,7 +107,7 @@ class LearningWriter:
         return self._dated(self._held_back(edited), day)
 
     def redate(self, memory: Memory, day: date) -> Learning:
-        """Give a learning another day."""
+        """Set the day of a learning."""
         return self._dated(memory, day)
 
     def forget(self, memory: Memory) -> None:
@@ -115,7 +115,7 @@ class LearningWriter:
         changes.move(self.change, memory, State.SOFT_DELETED, self.retention)
 
     def _known(self, category: Kind) -> Iterator[Memory]:
-        """The learnings of a category that can be renewed; one whose key may be taken stays in the archive."""
+        """Yield the learnings of a category that can be renewed; one whose key may be taken stays archived."""
         for stored in self._of_category(learnings.of_agent(self.change.tx, self.agent), category):
             memory = changes.apply_due_steps(self.change.tx, stored, self.reading, self.retention)
             if memory.state is State.ACTIVE or (memory.state is State.ARCHIVED and memory.key is None):

@@ -27,21 +27,21 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 class Learnings:
-    """The learnings of one vault: of one person, each agent's for itself, and those that all agents share."""
+    """The learnings of one vault: each agent's own, and those that all agents share."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
-    # It may answer with what was known already, so leave to write alone is not enough.
+    # It may return a learning that was known already, so write permission alone is not enough.
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def add(self, text: str, category: CategoryName, *, agent: str | None = None, shared: bool = False) -> Learning:
-        """Keep a learning for an agent, or for all of them; one that is known already gets the day of today."""
-        # Here and below: most programs have no learnings, and what keeps them takes a while to load.
+        """Save a learning for one agent or for all; one that is known already gets today's day."""
+        # Imported in each method: most programs have no learnings, and the module is slow to import.
         from recollectum.vault.learnings.saving import open_learning_writer  # noqa: PLC0415
 
         kind, whose = check_category(category), self._whose(agent, shared=shared)
@@ -61,7 +61,7 @@ class Learnings:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Learning]:
-        """The newest learnings of an agent and those that all agents share; or the shared ones alone."""
+        """Return the newest learnings of an agent and the shared ones; without an agent, the shared ones alone."""
         from recollectum.vault.learnings.saving import load_learning_memories, to_learning  # noqa: PLC0415
 
         kinds = CATEGORIES if category is None else (check_category(category),)
@@ -80,7 +80,7 @@ class Learnings:
 
     @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
     def remove(self, memory_id: str) -> Learning:
-        """Forget a learning: it goes to the trash, and out of its file with the next sync."""
+        """Move a learning to the trash; the next sync removes it from its file."""
         from recollectum.vault.learnings.saving import open_learning_writer, to_learning  # noqa: PLC0415
 
         def change(tx: Tx, reading: ClockReading) -> Learning:
@@ -97,20 +97,20 @@ class Learnings:
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def file(self, agent: str | None = None, *, shared: bool = False) -> Path:
-        """Where the LEARNINGS.md of an agent is; it is there after its first sync."""
+        """Return the path of an agent's LEARNINGS.md, which the first sync creates."""
         from recollectum.vault.learnings.sync import learnings_path  # noqa: PLC0415
 
         return learnings_path(self._runtime, self._whose(agent, shared=shared))
 
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_DELETE,))
     def sync(self, agent: str | None = None, *, shared: bool = False) -> LearningsReport:
-        """Take over what changed in the file and in the vault; what changed in both is kept twice and reported."""
+        """Sync the file and the vault in both directions; changes on both sides are both kept, and reported."""
         from recollectum.vault.learnings.sync import sync_learnings  # noqa: PLC0415
 
         return sync_learnings(self._runtime, self._whose(agent, shared=shared))
 
     def _whose(self, agent: str | None, *, shared: bool) -> str | None:
-        """The agent in question; None for what all of them share."""
+        """Return the agent in question; None for the shared learnings."""
         if shared and agent is not None:
             raise InvalidInput(f"a learning is agent {agent!r}'s or shared by all agents, not both; leave one out")
         if shared:

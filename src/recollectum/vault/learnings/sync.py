@@ -50,13 +50,13 @@ _REMOVED_IN_FILE = (
 
 
 def learnings_path(runtime: VaultRuntime, agent: str | None) -> Path:
-    """Where the file of one agent is, or of what all agents share."""
+    """Return the path of one agent's file, or of the shared one."""
     folder = files.owner_folder(runtime.home.owners, runtime.gate.owner)
     return files.agent_folder(folder, agent) / files.LEARNINGS
 
 
 def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
-    """Take over what changed on either side; a file that cannot be read is left alone, and the report says why."""
+    """Sync both sides; leave a file that cannot be parsed unchanged, and report why."""
     path = learnings_path(runtime, agent)
     owner = files.owner_folder(runtime.home.owners, runtime.gate.owner)
 
@@ -79,7 +79,7 @@ def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
 
 
 def _admit_entries(intake: Intake, read: files.FileSnapshot) -> dict[str, AdmittedText]:
-    """What the entries below the four headings say, as it may be written; by what the file says."""
+    """Admit the entries below the four headings; return the admitted texts by the file's texts."""
     parts = [] if read.state is None else parse_learnings(read.text)
     said = {part.text for part in parts if isinstance(part, LearningEntry) and part.category}
     return {text: intake.content(text) for text in said}
@@ -101,13 +101,13 @@ class _Sync:
         self._entries = [piece for piece in self._pieces if isinstance(piece, LearningEntry)]
         self._memories = load_learning_memories(self._tx, keeper.agent, keeper.reading)
         self._known = {one.id: to_learning(self._tx, one) for one in self._memories.values()}
-        # A file that is not there says nothing: it is written again, and nothing is forgotten.
+        # A missing file says nothing: it is written again, and no learning is forgotten.
         self._base: Sequence[Line] = [] if is_new else learnings.lines(self._tx, keeper.agent)
         self._today = today(keeper.reading)
         self._merge = merge_learnings(self._base, self._entries, self._known, self._before(), self._today)
 
     def is_idle(self) -> bool:
-        """Whether there is nothing to do on either side."""
+        """Return whether neither side has changes."""
         done = self._merge
         if self._read.state is None or done.clashes or done.added or done.edited or done.forgotten or done.dropped:
             return False
@@ -117,7 +117,7 @@ class _Sync:
         return as_before and not done.unseen and not done.days and lines == list(self._base)
 
     def run(self) -> LearningsReport:
-        """Change the vault, then the file, then note what the file shows."""
+        """Change the vault, then the file, then record what the file shows."""
         self._check_shape()
         done = self._merge
         changes = self._changes(self._take_over(done))
@@ -138,7 +138,7 @@ class _Sync:
         )
 
     def _before(self) -> dict[str, str]:
-        """The texts of the last sync, as far as the vault still has them."""
+        """Return the texts of the last sync that the vault still has."""
         found: dict[str, str] = {}
         for line in self._base:
             memory = self._memories.get(line.memory_id) or memories.find(self._tx, line.memory_id)
@@ -162,7 +162,7 @@ class _Sync:
                 )
 
     def _take_over(self, done: LearningsMerge) -> dict[int, Learning]:
-        """Change the vault; the learning that each entry shows from now on."""
+        """Change the vault; return the learning that each entry shows from now on."""
         shown: dict[int, Learning] = {}
         for place in done.added:
             entry = self._entries[place]
@@ -179,7 +179,7 @@ class _Sync:
 
     def _words(self, entry: LearningEntry) -> AdmittedText:
         if entry.text not in self._admitted:
-            # Written after the entries were admitted, before this transaction.
+            # Written after the entries were admitted and before this transaction.
             raise files.FileChangedError
         return self._admitted[entry.text]
 
@@ -210,7 +210,7 @@ class _Sync:
 
 
 def _past_texts(tx: Tx, memory: Memory) -> Iterator[str]:
-    """What a memory says and has said, newest first."""
+    """Yield the current and all previous texts of a memory, newest first."""
     yield memory.content
     yield from (version.content for version in reversed(versions.of(tx, memory.id)))
 
@@ -244,7 +244,7 @@ def _lines(laid: Sequence[PlacedPart]) -> list[Line]:
 
 
 def _check_layout(laid: Sequence[PlacedPart], text: str) -> None:
-    """What was laid out must be read back as the same, or the next sync would see changes that nobody made."""
+    """Check that the new file parses to the same entries; otherwise the next sync would see false changes."""
     meant = [replace(one.piece, raw="", line=0) for one in laid if isinstance(one.piece, LearningEntry)]
     if meant != [replace(one, raw="", line=0) for one in parse_learnings(text) if isinstance(one, LearningEntry)]:
         raise MalformedLearnings(
@@ -253,7 +253,7 @@ def _check_layout(laid: Sequence[PlacedPart], text: str) -> None:
 
 
 def refresh_learnings(runtime: VaultRuntime) -> list[LearningsReport]:
-    """Sync every file that somebody made, not too often; no file is made here."""
+    """Sync every existing file, at most once per interval; create no file."""
     if not runtime.throttle.is_due(runtime.settings.learnings.debounce_seconds, "learnings"):
         return []
     if runtime.home.owners is None:
@@ -265,14 +265,14 @@ def refresh_learnings(runtime: VaultRuntime) -> list[LearningsReport]:
     reports: list[LearningsReport] = []
     for agent in sorted(known, key=lambda name: name or ""):
         if files.exists(learnings_path(runtime, agent)):
-            # A disk that takes no writes must not keep a session from beginning.
+            # A disk that takes no writes must not keep a session from starting.
             with suppress(RecollectumError):
                 reports.append(sync_learnings(runtime, agent))
     return reports
 
 
 def _agents_with_folders(folder: Path) -> Iterator[str | None]:
-    """The agents whose file a person may have made before there was anything to show in it."""
+    """Yield the agents whose file a person may have created before there was anything to show in it."""
     yield None
     for path in folder.glob("agent-*"):
         if name := files.agent_of_folder(path.name):

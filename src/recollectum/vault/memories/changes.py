@@ -20,7 +20,7 @@ from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.intake.admitted import AdmittedText
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 
-#: Who moves a memory when its deadline does.
+#: The actor of life-cycle steps.
 LIFECYCLE = "lifecycle"
 
 _EVENT_OF = {
@@ -33,7 +33,7 @@ _EVENT_OF = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An open transaction with the one who makes the change and the time of it."""
+    """An open transaction with the actor and the time of a change."""
 
     tx: Tx
     actor: str
@@ -41,7 +41,7 @@ class Change:
 
 
 def add(change: Change, memory: Memory, content: AdmittedText, mark: str | None = None) -> Memory:
-    """Write a new memory that says `content`; `mark` is the fingerprint of it, where that is known already."""
+    """Write a new memory with `content`; `mark` is its fingerprint, if known."""
     memory = _saying(memory, content)
     number = memories.insert(change.tx, memory, mark or fingerprint(content), due_at(memory))
     index_memory(change.tx, number, memory)
@@ -58,7 +58,7 @@ def update(
     *,
     content: AdmittedText | None = None,
 ) -> Memory:
-    """Write a memory over what it was; a new version keeps the one before it. Without `content` its words stay."""
+    """Update a memory and store its previous version. Without `content` its text stays."""
     after = _saying(after, before.content if content is None else content)
     if after.version != before.version:
         versions.keep(change.tx, before, after.updated_at)
@@ -81,7 +81,7 @@ def move(change: Change, memory: Memory, to: State, rules: Retention, because: s
 
 
 def supersede(change: Change, old: Memory, by: str, rules: Retention) -> Memory:
-    """Say that a memory no longer holds, and which one does; it is archived and stays in its history."""
+    """Mark a memory as superseded by another; it is archived and stays in its history."""
     ended = replace(
         old,
         superseded_by=by,
@@ -96,9 +96,9 @@ def supersede(change: Change, old: Memory, by: str, rules: Retention) -> Memory:
 
 
 def apply_due_steps(tx: Tx, memory: Memory, reading: ClockReading, rules: Retention) -> Memory:
-    """Take every step that is due short of destruction, so that a change begins from the truth.
+    """Take every due step short of destruction, so that a change starts from the current state.
 
-    A time that is in doubt moves nothing: it may be taken back, and the step could not.
+    A doubtful clock moves nothing: the time may be corrected later, but the step could not be undone.
     """
     believed = certain_reading(reading.policy_now)
     change = Change(tx, LIFECYCLE, believed.now)
@@ -108,7 +108,7 @@ def apply_due_steps(tx: Tx, memory: Memory, reading: ClockReading, rules: Retent
 
 
 def destroy(change: Change, memory: Memory) -> bool:
-    """Destroy a memory with its versions and its place in the index; its events stay, they hold no content."""
+    """Destroy a memory with its versions and index entries; its events stay, because they hold no content."""
     number = memories.number_of(change.tx, memory.id)
     forgotten_spans.add(change.tx, memory.id)
     if number is None or not memories.delete(change.tx, memory):
@@ -125,7 +125,7 @@ def destroy(change: Change, memory: Memory) -> bool:
 
 
 def _update_forgotten_spans(tx: Tx, before: Memory, after: Memory) -> None:
-    """What is forgotten is not learned again from the words it came from, until it is brought back."""
+    """Record that the source text of a forgotten memory must not be learned again, until it is restored."""
     if before.state in LIVE and after.state not in LIVE:
         forgotten_spans.add(tx, after.id)
     elif before.state not in LIVE and after.state in LIVE:

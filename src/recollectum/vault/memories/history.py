@@ -11,22 +11,22 @@ from recollectum.storage.tables.content import citations, messages
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Counts, and nothing that says what was counted."""
+    """Counts of a vault's rows, without content."""
 
-    #: Rows by the state they are stored in; a sweep that is due has not been counted.
+    #: Rows by their stored state; steps that are due but not swept are not counted.
     memories: Mapping[State, int]
     sessions: int
     messages: int
 
 
 def citations_of(tx: Tx, memory: Memory) -> list[Citation]:
-    """The words that were cited, and the message it was remembered from where none of its words were."""
+    """Return the cited texts, and the message it was saved from when none of them is in it."""
     found = citations.places(tx, memory.id)
     if memory.message_id is None or any(one.message_id == memory.message_id for one in found):
         return found
     said = messages.find(tx, memory.message_id)
     if said is None:
-        # Its conversation was deleted; the memory is kept.
+        # Its conversation was deleted; the memory stays.
         return found
     whole = Citation(
         session_id=said.session_id,
@@ -41,15 +41,15 @@ def citations_of(tx: Tx, memory: Memory) -> list[Citation]:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The life of one memory so far."""
+    """The history of one memory."""
 
-    #: Oldest first; the last one stands now.
+    #: Oldest first; the last one is current.
     versions: tuple[Version, ...]
     events: tuple[Event, ...]
 
     @classmethod
     def of(cls, memory: Memory, before: Sequence[Version], events: Sequence[Event]) -> "History":
-        """The versions kept so far and the one that stands now."""
+        """Return the stored versions and the current one."""
         began = before[-1].replaced_at if before else memory.created_at
         now = Version(
             memory_id=memory.id,
@@ -68,7 +68,7 @@ class History:
 
     @staticmethod
     def as_it_read(memory: Memory, version: Version | None, state: State | None) -> Memory:
-        """The memory in the state and wording of an earlier time."""
+        """Return the memory in the state and wording of an earlier time."""
         then = replace(memory, state=state or memory.state)
         if version is None:
             return then

@@ -1,11 +1,11 @@
-"""Sets a memory aside as it is written, when its source is in quarantine."""
+"""Quarantines a memory as it is written, when its source is in quarantine."""
 
 from recollectum.domain.memory import Memory, State
 from recollectum.policy.lifecycle import Retention
 from recollectum.storage.tables.trail import quarantines
 from recollectum.vault.memories import changes
 
-#: Why such a memory moved, as its event says.
+#: The reason in the event of such a memory.
 QUARANTINE_REASON = "quarantine"
 
 
@@ -17,10 +17,9 @@ def apply_quarantine(
     agent: str | None = None,
     message_id: str | None = None,
 ) -> Memory:
-    """The memory as it was written, or set aside when its source is.
+    """Return the memory as written, or quarantined when its source is.
 
-    The source is who writes, through which `agent`, and from which message; what the memory came from before was
-    another's word.
+    The source is the caller, the `agent` and the message; where the memory came from before does not count.
     """
     if memory.state is not State.ACTIVE:
         return memory

@@ -22,7 +22,7 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 def save_draft(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: VaultRuntime) -> SaveResult:
-    """Store an admitted draft; nothing is doubled and nothing that was said before is lost."""
+    """Save an admitted draft as a new memory, a new version or a renewal; nothing is stored twice or lost."""
     expires_at = _deadline(draft, reading.now)
     trust = check_shared_trust(runtime.gate.owner, _least_trust(tx, draft))
     mark = fingerprint(draft.content)
@@ -50,7 +50,7 @@ def _deadline(draft: AdmittedMemory, now: datetime) -> datetime | None:
 
 
 def _find_key_holder(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
-    """The live memory that holds the draft's key."""
+    """Return the live memory that holds the draft's key."""
     held = memories.find_by_key(tx, draft.key) if draft.key else None
     return _if_live(tx, held, reading, runtime)
 
@@ -58,7 +58,7 @@ def _find_key_holder(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runti
 def _find_duplicate(
     tx: Tx, draft: AdmittedMemory, mark: str, reading: ClockReading, runtime: VaultRuntime
 ) -> Memory | None:
-    """A live memory that says the same thing."""
+    """Return a live memory with the same content."""
     alike = memories.alike(tx, mark, draft.kind)
     live = (found for one in alike if (found := _if_live(tx, one, reading, runtime)))
     candidates = [one for one in live if one.state is State.ACTIVE or not _key_is_taken(tx, one)]
@@ -66,7 +66,7 @@ def _find_duplicate(
 
 
 def _key_is_taken(tx: Tx, archived: Memory) -> bool:
-    """Whether another memory holds the key that this one would have if it came back."""
+    """Return whether another memory holds the key that this one would get when restored."""
     holder = memories.find_by_key(tx, archived.key) if archived.key else None
     return holder is not None and holder.id != archived.id
 
@@ -86,7 +86,7 @@ def _says_the_same(memory: Memory, draft: AdmittedMemory, mark: str) -> bool:
 def _renew(
     change: changes.Change, known_one: Memory, draft: AdmittedMemory, expires_at: datetime | None, runtime: VaultRuntime
 ) -> Memory:
-    """Said again: its life begins anew, and its importance is the greater of the two."""
+    """Renew a memory that was said again: reset its deadlines and keep the greater importance."""
     renewed = replace(
         known_one,
         key=known_one.key or draft.key,
@@ -95,7 +95,7 @@ def _renew(
         updated_at=change.at,
     )
     active = enter(renewed, State.ACTIVE, change.at, runtime.retention)
-    # Its own words stay: what was kept for the draft is needed no more, unless they refer to it too.
+    # The stored text stays: the draft's secrets are not needed, unless that text refers to them too.
     queue_secret_deletion(change.tx, draft.content)
     return changes.update(change, known_one, active, EventType.DEDUPLICATED)
 
@@ -108,7 +108,7 @@ def _replace_content(
     trust: Trust,
     runtime: VaultRuntime,
 ) -> Memory:
-    """The key says something else now; what it said before is kept as a version."""
+    """Replace the content under a key; the previous content is stored as a version."""
     edited = replace(
         holder,
         content=draft.content,
@@ -150,7 +150,7 @@ def _new_memory(
 
 
 def _least_trust(tx: Tx, draft: AdmittedMemory) -> Trust:
-    """What is remembered is trusted no more than who says it, nor than the message it came from."""
+    """Return the lower trust of the caller and of the message it came from."""
     if draft.message_id is None:
         return draft.trust
     message = messages.find(tx, draft.message_id)

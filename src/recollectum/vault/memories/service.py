@@ -41,11 +41,11 @@ from recollectum.vault.service import Service
 if TYPE_CHECKING:
     from recollectum.vault.contacts.service import Contacts
 
-#: Moving a memory into the trash is deleting it, whatever the method is called.
+#: Moving a memory into the trash is a deletion, whatever the method's name.
 _MOVE = ActionChoice(
     "state", {State.ACTIVE: Action.MEMORY_WRITE, State.ARCHIVED: Action.MEMORY_WRITE}, otherwise=Action.MEMORY_DELETE
 )
-#: A tool that says it was used begins a session, or adds to one.
+#: A tool that records its use starts a session, or adds to one.
 _TOOL_USE = ActionWith("said_by", Action.SESSION_WRITE)
 
 
@@ -61,7 +61,7 @@ class Memories:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
@@ -79,7 +79,7 @@ class Memories:
         agent: str | None = None,
         said_by: ToolUse | None = None,
     ) -> SaveResult:
-        """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed.
+        """Save a text verbatim. With a key it replaces the text under that key; a duplicate is renewed.
 
         With `said_by`, the use of the tool is recorded in the agent's session in the same transaction.
         """
@@ -98,17 +98,17 @@ class Memories:
 
     @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
     def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> list[SaveResult]:
-        """Remember many texts in one transaction: all of them, or none."""
+        """Save many texts in one transaction: all of them, or none."""
         return self._save(drafts, said_by)
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def get(self, memory_id: str) -> Memory:
-        """The memory with that id, active or archived."""
+        """Return the memory with that id, active or archived."""
         return self._runtime.read(lambda tx, reading: get_live_memory(tx, memory_id, reading))
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def find(self, key: str) -> Memory | None:
-        """The active memory that holds a key, or None."""
+        """Return the active memory with that key, or None."""
 
         def load(tx: Tx, reading: ClockReading) -> Memory | None:
             memory = memories.find_by_key(tx, key)
@@ -126,7 +126,7 @@ class Memories:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Memory]:
-        """The newest memories in one state: active, archived, or soft_deleted (the trash).
+        """Return the newest memories in one state: active, archived, or soft_deleted (the trash).
 
         With `key_prefix`, only active memories whose key begins with it, found by an index.
         """
@@ -159,7 +159,7 @@ class Memories:
         kind: KindName | None = None,
         version: int | None = None,
     ) -> Memory:
-        """Change a memory and keep what it said before. With `version`, only if it is still at that one."""
+        """Change a memory and store its previous version. With `version`, only if that is still the current one."""
 
         def change(tx: Tx, reading: ClockReading, words: AdmittedText | None) -> Memory:
             before = self._editable(tx, memory_id, reading)
@@ -184,7 +184,7 @@ class Memories:
 
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def supersede(self, memory_id: str, content: str) -> Memory:
-        """Say that a memory is no longer true and this is. The old one is archived and stays in its history."""
+        """Replace a memory that is no longer true. The old one is archived and stays in its history."""
 
         def change(tx: Tx, reading: ClockReading, text: AdmittedText) -> Memory:
             old = changes.apply_due_steps(tx, _get_memory(tx, memory_id), reading, self._runtime.retention)
@@ -217,17 +217,17 @@ class Memories:
 
     @operation(_MOVE, Scope.USER, reads=True)
     def move(self, memory_id: str, state: StateName) -> Memory:
-        """Take one allowed step: archive, delete, or bring back from the archive or the trash (`active`)."""
+        """Take one allowed step: archive, delete, or restore from the archive or the trash (`active`)."""
         return self._move(memory_id, _parse_target_state(state))
 
     @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
     def forget(self, memory_id: str) -> Memory:
-        """A person's request: the memory is served no more, and destroyed when its grace window ends."""
+        """Delete a memory at a person's request: it is hidden now, and destroyed when its grace window ends."""
         return self._move(memory_id, State.SOFT_DELETED)
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def history(self, memory_id: str) -> History:
-        """Everything a memory has said, and everything that happened to it, oldest first."""
+        """Return all versions and events of a memory, oldest first."""
 
         def load(tx: Tx, reading: ClockReading) -> History:
             memory = get_live_memory(tx, memory_id, reading)
@@ -237,12 +237,12 @@ class Memories:
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def citations(self, memory_id: str) -> list[Citation]:
-        """The places in conversations that a memory came from, in the order in which they were said."""
+        """Return the places in conversations that a memory came from, in the order in which they were said."""
         return self._runtime.read(lambda tx, reading: citations_of(tx, get_live_memory(tx, memory_id, reading)))
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def as_of(self, when: datetime) -> list[Memory]:
-        """The memories that were active at a time, as they read then. What was deleted since stays deleted."""
+        """Return the memories that were active at a time, as they read then. Memories deleted since are left out."""
 
         check_aware("when", when)
 
@@ -265,7 +265,7 @@ class Memories:
             saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, admitted, spoken))
         if self.gate.may_read():
             return saved
-        # Who may only write is not told what was there before.
+        # A caller with write access only is not told what was there before.
         return [replace(one, outcome=SaveOutcome.SAVED) for one in saved]
 
     def _write_drafts(
@@ -316,7 +316,7 @@ class Memories:
         holder = self._active_holder(tx, memory.key, reading)
         if holder and holder.id != memory.id:
             raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
-        # A deadline that has passed would delete it again at once.
+        # A deadline in the past would delete it again at once.
         expired = memory.expires_at is not None and memory.expires_at <= reading.policy_now
         kept = replace(memory, expires_at=None) if expired else memory
         restored = enter(kept, State.ACTIVE, reading.now, self._runtime.retention)
@@ -331,7 +331,7 @@ def _get_memory(tx: Tx, memory_id: str) -> Memory:
 
 
 def get_live_memory(tx: Tx, memory_id: str, reading: ClockReading) -> Memory:
-    """The memory as a reader may see it: deleted and expired ones are not there."""
+    """Return the memory as a reader may see it; raise when it is deleted or expired."""
     memory = _get_memory(tx, memory_id)
     state = state_at(memory, reading)
     _check_live(memory, state)
@@ -346,7 +346,7 @@ def _check_live(memory: Memory, state: State) -> None:
 
 
 def parse_listable_state(state: str) -> State:
-    """A state whose memories can be listed, or a sentence that names the three."""
+    """Return the state; raise when its memories cannot be listed, with the three that can."""
     if state in (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED):
         return State(state)
     raise StepRefused(f"memories cannot be listed by state {state!r}; use active, archived or soft_deleted")

@@ -11,7 +11,7 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 def tool_use_message(use: ToolUse) -> NewMessage:
-    """The message that says an assistant used a tool: what it saves is believed no more than that.
+    """Return the message that records an assistant's use of a tool; it limits the trust of what the tool saves.
 
     It has no text, so that recall does not find everything twice.
     """
@@ -22,7 +22,7 @@ def tool_use_message(use: ToolUse) -> NewMessage:
 def record_tool_use(
     tx: Tx, use: ToolUse, admitted: AdmittedMessage, reading: ClockReading, runtime: VaultRuntime
 ) -> str:
-    """Write that message into the session of its agent; its id."""
+    """Write that message into the session of its agent; return its id."""
     key = direct_key(use.agent, use.channel, runtime)
     session = sessions.find_open(tx, key) or begin_session(tx, key, reading, runtime)
     return append_message(tx, admitted.placed(session.id, runtime.ids("msg"), reading.now), reading.now).id

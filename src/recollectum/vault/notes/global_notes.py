@@ -16,41 +16,41 @@ if TYPE_CHECKING:
     from recollectum.vault.files.owner_files import FileSnapshot
 
 GLOBAL_NOTES_FILE = "MEMORY.md"
-#: It is read into every context, so a book is a mistake.
+#: It is part of every context, so a very long file is a mistake.
 MAX_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class GlobalNotes:
-    """What the file says now."""
+    """The current content of the file."""
 
     #: Empty when there is no file.
     text: str
     path: Path
-    #: Of the bytes in the file: equal for equal texts.
+    #: A digest of the file's bytes: equal for equal texts.
     hash: str
 
 
 class GlobalNotesFile:
-    """The global notes of one owner. Nothing but an explicit `save` ever writes them."""
+    """The global notes of one owner. Only an explicit `save` writes them."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.NOTE_READ, Scope.USER)
     def read(self) -> GlobalNotes:
-        """What the file says; a file that cannot be read is refused in words."""
+        """Return the content of the file; raise when it cannot be read."""
         return read_global_notes(self._runtime)
 
     @operation(Action.NOTE_WRITE, Scope.USER, reads=True)
     def save(self, text: str, *, hash: str | None = None) -> GlobalNotes:
-        """Write the file; with `hash`, only if it still says what it said then."""
-        # Here and below: what reads and writes files takes a while to load.
+        """Write the file; with `hash`, only if the content still has that digest."""
+        # Imported in each method: the module that reads and writes files is slow to import.
         from recollectum.vault.files import owner_files as files  # noqa: PLC0415
 
         before = _read(self._runtime)
@@ -67,7 +67,7 @@ class GlobalNotesFile:
 
 
 def read_global_notes(runtime: VaultRuntime) -> GlobalNotes:
-    """What the file says, for whoever puts a context together."""
+    """Return the content of the file, for building a context."""
     found = _read(runtime)
     return GlobalNotes(clean(found.text).removeprefix("\ufeff"), found.path, _hash(found.data))
 

@@ -32,13 +32,13 @@ class Notes:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
-    # The files are read with the rights of this process, so a key that may write to a vault is not enough.
+    # Files are read with the rights of this process, so write permission for a vault is not enough.
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.NOTE_WRITE,))
     def add(self, folder: str | os.PathLike[str]) -> NoteFolder:
-        """Follow a folder from now on; its notes come with the next sync. Said again, it changes nothing."""
+        """Follow a folder from now on; the next sync reads its notes. A second call changes nothing."""
         path = _existing_folder(folder)
 
         def change(tx: Tx, reading: ClockReading) -> NoteFolder:
@@ -54,15 +54,15 @@ class Notes:
 
     @operation(Action.NOTE_WRITE, Scope.USER)
     def remove(self, folder: str | os.PathLike[str]) -> int:
-        """Follow a folder no more and take its notes out of the vault; how many. The files stay as they are."""
-        # Here and below: most programs have no notes, and what reads them takes a while to load.
+        """Unfollow a folder and remove its notes from the vault; return how many. The files stay unchanged."""
+        # Imported in each method: most programs have no notes, and the module is slow to import.
         from recollectum.vault.notes.sync import remove_notes  # noqa: PLC0415
 
         path = _resolve_folder(folder)
 
         def change(tx: Tx, reading: ClockReading) -> int:
             known = {one.path for one in notes.folders(tx)}
-            # A folder that was moved away is known by the path it had.
+            # A folder that was moved away is found by its former path.
             wanted = next((one for one in (str(path), os.fspath(folder)) if one in known), None)
             if wanted is None:
                 raise NotFound(f"folder {_display_path(path)} is not followed; `notes list` shows the ones that are")
@@ -77,12 +77,12 @@ class Notes:
 
     @operation(Action.NOTE_READ, Scope.USER)
     def folders(self) -> list[NoteFolder]:
-        """The folders that are followed, by path."""
+        """Return the followed folders, by path."""
         return self._runtime.read(lambda tx, _: notes.folders(tx))
 
     @operation(Action.NOTE_READ, Scope.USER)
     def page(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
-        """The notes in the order in which they came."""
+        """Return the notes in the order in which they were added."""
         size = check_limit(limit, MAX_PAGE)
         after = number_of(cursor) or 0
         found = self._runtime.read(lambda tx, _: notes.page(tx, after=after, limit=size + 1))
@@ -90,7 +90,7 @@ class Notes:
 
     @operation(Action.NOTE_WRITE, Scope.USER)
     def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:
-        """Bring the vault up to what lies in the folders now; `progress` is told how many files were seen to."""
+        """Sync the vault with the folders; `progress` gets the number of files done."""
         from recollectum.vault.notes.sync import sync_notes  # noqa: PLC0415
 
         report = sync_notes(self._runtime, progress)
@@ -131,7 +131,7 @@ def _existing_folder(folder: str | os.PathLike[str]) -> Path:
     try:
         is_dir = path.is_dir()
     except OSError:
-        # A name that is too long for the system, or one nobody may look at.
+        # A name too long for the system, or a folder without permission.
         is_dir = False
     if not is_dir or clean(str(path)) != str(path):
         raise InvalidInput(f"folder {_display_path(folder)} is not there, or is not a folder; give the path of one")

@@ -27,13 +27,13 @@ from recollectum.vault.runtime import VaultRuntime
 #: Files that are read and stored in one transaction.
 _BATCH = 32
 _BATCH_BYTES = 1 << 18
-#: A file written this shortly before it was read may have been written again since, within one tick of its clock.
+#: A file written this shortly before it was read may have been written again since, within one clock tick.
 _TICK = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
 class _SeenFile:
-    """A file on disk, and the note it is, if it is one already."""
+    """A file on disk, and its note, if there is one already."""
 
     folder: str
     found: FoundFile
@@ -53,7 +53,7 @@ class _ReadFile:
 
 @dataclass(slots=True)
 class _SyncRun:
-    """One look at the folders: its limits, and what came of it so far."""
+    """One sync of the folders: its limits, and its results so far."""
 
     most: int
     deadline: float | None
@@ -62,15 +62,15 @@ class _SyncRun:
     tell: Callable[[int], None]
     counts: Counter[str] = field(default_factory=Counter[str])
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    #: Notes whose file is no longer there, unless it turns up under another name.
+    #: Notes whose file is gone, unless it is found under another name.
     gone: list[Note] = field(default_factory=list[Note])
 
     def is_over(self) -> bool:
-        """Whether there is no time left."""
+        """Return whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def crawl(self, folder: NoteFolder) -> Crawl | None:
-        """The files of a folder; None when the time is over."""
+        """Return the files of a folder; None when the deadline has passed."""
         root = Path(folder.path)
         if self.cache:
             found = self.cache.find(root, most=self.most, ttl_seconds=self.ttl_seconds, deadline=self.deadline)
@@ -81,7 +81,7 @@ class _SyncRun:
         return found
 
     def compare(self, folder: str, found: Crawl, known: dict[str, Note]) -> Iterator[_SeenFile]:
-        """The files that have to be read."""
+        """Yield the files that must be read."""
         for file in found.files:
             note = known.pop(file.path, None)
             if note and _is_settled(note, file):
@@ -92,13 +92,13 @@ class _SyncRun:
         self.gone += [note for note in known.values() if not found.may_hold(Path(folder), note.path)]
 
     def read(self, seen: _SeenFile, intake: Intake) -> _ReadFile | None:
-        """A file with its text; one that cannot be read stays as it is known, one that is no text goes."""
+        """Return a file with its text; an unreadable file keeps its note, and a file that is not text loses it."""
         path = Path(seen.folder) / seen.found.path
         try:
             data, state = read_bytes(path, self.most)
             text = intake.note(decode(data))
         except FileNotFoundError:
-            # It went while we looked.
+            # The file was deleted in the meantime.
             self.gone += [seen.note] if seen.note else []
             return None
         except OSError as error:
@@ -111,7 +111,7 @@ class _SyncRun:
         return _ReadFile(seen, content_digest(data), modification_time(state), state.st_size, text)
 
     def report(self, *, complete: bool) -> SyncReport:
-        """What came of it."""
+        """Return the report of the sync."""
         return SyncReport(
             added=self.counts["added"],
             changed=self.counts["changed"],
@@ -130,7 +130,7 @@ def sync_notes(
     deadline: float | None = None,
     cache: CrawlCache | None = None,
 ) -> SyncReport:
-    """Look at every folder; stopped anywhere, what was done stays and the rest is done the next time."""
+    """Sync every folder; after an interruption the finished part stays, and the next sync does the rest."""
     rules = runtime.settings.notes
     one = _SyncRun(rules.max_kib * 1024, deadline, cache, rules.debounce_seconds, progress or (lambda _: None))
     work: list[_SeenFile] = []
@@ -145,7 +145,7 @@ def sync_notes(
             return one.report(complete=False)
         _store(runtime, one, batch)
         one.tell(len(batch))
-    # Last, when every file has been read that could be one of these under another name.
+    # Last, after reading every file that could be one of these under another name.
     for start in range(0, len(one.gone), _BATCH):
         gone = one.gone[start : start + _BATCH]
         one.counts["removed"] += runtime.write(lambda tx, _, g=gone: remove_notes(tx, g), frees=True)
@@ -153,7 +153,7 @@ def sync_notes(
 
 
 def _batches(work: Iterable[_SeenFile]) -> Iterator[list[_SeenFile]]:
-    """The files in lots that are neither many nor large."""
+    """Yield the files in batches that are limited in number and size."""
     batch: list[_SeenFile] = []
     size = 0
     for seen in work:
@@ -179,12 +179,12 @@ def _store(runtime: VaultRuntime, look: _SyncRun, batch: Iterable[_SeenFile]) ->
 def _write(
     tx: Tx, reading: ClockReading, batch: Iterable[_ReadFile], pool: list[Note]
 ) -> tuple[Counter[str], set[int]]:
-    """Store a batch; what happened how often, and the numbers of the notes that were only renamed."""
+    """Store a batch; return counts by outcome, and the numbers of the notes that were only renamed."""
     counts: Counter[str] = Counter()
     taken: set[int] = set()
     followed = {folder.path for folder in notes.folders(tx)}
     for one in batch:
-        # Another process may have been here since the files were compared, or have let the folder go.
+        # Another process may have synced the files since they were compared, or unfollowed the folder.
         if one.seen.folder not in followed:
             continue
         standing = notes.find(tx, one.seen.folder, one.seen.found.path)
@@ -192,14 +192,14 @@ def _write(
         if old:
             pool.remove(old)
             taken.add(old.number)
-            # Another process may have seen to it: then this file is a new one.
+            # Another process may have handled it: then this file is new.
             old = _if_unchanged(tx, old)
         counts[_store_one(tx, one, standing, old, reading.now)] += 1
     return counts, taken
 
 
 def remove_notes(tx: Tx, gone: Iterable[Note]) -> int:
-    """Take notes out of the vault and the index; how many there were."""
+    """Remove notes from the vault and the index; return how many."""
     removed = 0
     for note in gone:
         if _if_unchanged(tx, note) is None:
@@ -213,7 +213,7 @@ def remove_notes(tx: Tx, gone: Iterable[Note]) -> int:
 
 
 def _if_unchanged(tx: Tx, note: Note) -> Note | None:
-    """The note, unless another process has renamed, changed or removed it since."""
+    """Return the note, unless another process has renamed, changed or removed it since."""
     found = notes.find(tx, note.folder, note.path)
     return note if found and (found.number, found.hash) == (note.number, note.hash) else None
 
@@ -224,7 +224,7 @@ def _is_settled(note: Note, file: FoundFile) -> bool:
 
 
 def _store_one(tx: Tx, one: _ReadFile, standing: Note | None, old: Note | None, now: datetime) -> str:
-    """Store one file; the name of what happened to it."""
+    """Store one file; return the name of the outcome."""
     known = standing or old
     note = Note(
         number=known.number if known else 0,
@@ -252,7 +252,7 @@ def _store_one(tx: Tx, one: _ReadFile, standing: Note | None, old: Note | None, 
 
 
 def _drop_removed_vectors(tx: Tx, number: int, text: str) -> None:
-    """The vectors of pieces that still stand are kept for them; what was taken out of a note is erased."""
+    """Keep the vectors of chunks that still exist; erase those of removed chunks."""
     embedding_cache.forget(tx, note_hashes(notes.text(tx, number)) - note_hashes(text))
     mark_remains_due(tx)
 
@@ -262,7 +262,7 @@ _MINUTE = 60
 
 
 def watch_notes(runtime: VaultRuntime, stop: threading.Event, progress: Callable[[SyncReport], None]) -> None:
-    """Sync once, then after each change as soon as the folders have rested, and at every interval."""
+    """Sync once, then after each change once the folders are quiet, and at every interval."""
     rules = runtime.settings.notes
     poll = min(_POLL_SECONDS, rules.debounce_seconds or _POLL_SECONDS)
     synced = seen = _folders_signature(runtime)
@@ -287,7 +287,7 @@ def _sync_once(runtime: VaultRuntime) -> SyncReport:
 
 
 def _folders_signature(runtime: VaultRuntime) -> list[tuple[str, tuple[FoundFile, ...]]]:
-    """The state of every file, as far as it can be seen without reading it."""
+    """Return the state of every file, as far as it is known without reading the file."""
     most = runtime.settings.notes.max_kib * 1024
     folders = runtime.read(lambda tx, _: notes.folders(tx))
     walks = ((folder.path, crawl(Path(folder.path), most=most)) for folder in folders)

@@ -1,4 +1,4 @@
-"""Erasing for good.
+"""Erases data for good.
 
 service         the public operations
 request         the request, its preview and token, and the receipt

@@ -1,6 +1,6 @@
 """Finds copies of a vault in the backups of a home, and destroys them without harm to other vaults.
 
-They are the copies from before migrations, what repairs and restores put aside, and the backups of the home.
+The copies are those made before migrations, those that repairs and restores moved aside, and the backups of the home.
 """
 
 import hashlib
@@ -19,19 +19,19 @@ _MANIFEST = "manifest.json"
 
 
 def copies_of(backups: Path, vault_ids: Iterable[str]) -> list[Path]:
-    """Every file and folder that holds a copy of one of these vaults."""
+    """Return every file and folder that holds a copy of one of these vaults."""
     wanted = tuple(vault_ids)
     found = {path for one in wanted for path in backups.glob(f"*{one}-*")}
     found.update(path for one in wanted for path in backups.rglob(f"{copy_name(one)}*") if path.parent != backups)
-    # What lies in a folder that goes whole need not be named.
+    # The contents of a folder that is deleted as a whole need not be listed.
     inside = {path for path in found if any(parent in found for parent in path.parents)}
     return sorted((found - inside) | {one for one in backups.rglob("*.tar") if _holds(one, wanted)})
 
 
 def destroy_copies(backups: Path, vault_ids: Collection[str], before: datetime | None = None) -> int:
-    """Destroy those copies; a backup that held other vaults too is one of those from here on.
+    """Destroy those copies; rewrite a backup that also holds other vaults, so that it keeps only those.
 
-    With `before`, backups that were made after that time stay: what was erased by then is not in them.
+    With `before`, backups made after that time stay, because they do not hold what was erased by then.
     """
     found = [path for path in copies_of(backups, vault_ids) if before is None or not _is_after(path, before)]
     for path in found:
@@ -39,9 +39,9 @@ def destroy_copies(backups: Path, vault_ids: Collection[str], before: datetime |
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    # The catalog knows every person by name.
+    # The catalog holds the name of every person.
     if CATALOG in vault_ids:
-        # With its key, a copy that somebody keeps elsewhere could still be read.
+        # With its key, a copy kept elsewhere could still be read.
         for keys in backups.rglob(KEYS_COPY):
             drop_keys(keys, vault_ids)
     for manifest in backups.rglob(_MANIFEST):
@@ -52,13 +52,13 @@ def destroy_copies(backups: Path, vault_ids: Collection[str], before: datetime |
 
 
 def _is_after(path: Path, time: datetime) -> bool:
-    """Whether a copy is in a backup that says it was made after a time."""
+    """Return whether a copy is in a backup whose manifest says that it was made after a time."""
     manifest = path.parent.parent / _MANIFEST
     return manifest.exists() and datetime.fromisoformat(json.loads(manifest.read_bytes())["made_at"]) > time
 
 
 def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
-    # Only now: few have backups in one file.
+    # Imported here: few homes have backups in one file.
     import tarfile  # noqa: PLC0415
 
     try:
@@ -70,7 +70,7 @@ def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
 
 
 def _rewrite(manifest: Path) -> None:
-    """Let a manifest name what is still there, as it is now."""
+    """Rewrite a manifest so that it lists the files that are left, with their current state."""
     document: dict[str, Any] = json.loads(manifest.read_bytes())
     before: list[dict[str, Any]] = document["parts"]
     after = [_describe_part(manifest.parent, part) for part in _remaining_parts(manifest.parent, before)]

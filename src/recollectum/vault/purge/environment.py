@@ -22,7 +22,7 @@ from recollectum.storage.tables.erasure import erased
 _MAX_SAMPLES = 12
 _WIDTH = 32
 _MIN_LENGTH = 6
-#: From where in a text a piece is taken at the latest: a long text is split over pages of the file.
+#: The latest start of a sample in a text: a long text is split over pages of the file.
 _REACH = 400
 _WORD = re.compile(r"[A-Za-z0-9]{8,40}")
 _TAIL = 6
@@ -33,15 +33,15 @@ _SPELLINGS = 3
 
 @dataclass(slots=True)
 class ErasureSamples:
-    """A bounded number of pieces: of texts, of index terms, and of vectors."""
+    """A bounded number of samples: of texts, of index terms, and of vectors."""
 
     texts: list[str] = field(default_factory=list[str])
-    #: The ends of words: the index writes the beginnings that words share only once.
+    #: The ends of words: the index stores a prefix that words share only once.
     terms: list[str] = field(default_factory=list[str])
     vectors: list[bytes] = field(default_factory=list[bytes])
 
     def take(self, text: str, vector: bytes | None = None) -> None:
-        """Keep a piece of a text that is about to go, and of its vector."""
+        """Keep a sample of a text that is about to be erased, and of its vector."""
         middle = max(0, min(len(text), _REACH) // 2 - _WIDTH // 2)
         piece = text[middle : middle + _WIDTH].strip()
         if len(piece) >= _MIN_LENGTH and len(self.texts) < _MAX_SAMPLES and piece not in self.texts:
@@ -53,18 +53,18 @@ class ErasureSamples:
             self.vectors.append(vector[:_VECTOR_BYTES])
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return how many samples there are."""
         return len(self.texts) + len(self.terms) + len(self.vectors)
 
     def encoded(self) -> list[bytes]:
-        """The bytes to search for: texts in each spelling, then terms, then vectors."""
+        """Return the bytes to search for: texts in each encoding, then terms, then vectors."""
         found = [piece.encode(code, "surrogatepass") for code in ("utf-8", "utf-16-le") for piece in self.texts]
-        # As they stand in the JSON of parts, tool calls and transcripts.
+        # As they appear in the JSON of parts, tool calls and transcripts.
         escaped = [json.dumps(piece)[1:-1].encode() for piece in self.texts]
         return [*found, *escaped, *(term.encode() for term in self.terms), *self.vectors]
 
     def at(self, place: int) -> str | bytes:
-        """What the bytes at a place of `encoded` are: a text, or a vector."""
+        """Return what the bytes at an index of `encoded` are: a text, or a vector."""
         texts = _SPELLINGS * len(self.texts)
         if place < texts:
             return self.texts[place % len(self.texts)]
@@ -73,7 +73,7 @@ class ErasureSamples:
         return self.vectors[place - texts - len(self.terms)]
 
     def is_term(self, place: int) -> bool:
-        """Whether the bytes at a place of `encoded` are the end of a word."""
+        """Return whether the bytes at an index of `encoded` are the end of a word."""
         return _SPELLINGS * len(self.texts) <= place < _SPELLINGS * len(self.texts) + len(self.terms)
 
 
@@ -91,28 +91,28 @@ class PurgeEnvironment(NamedTuple):
     catalog: Database
     keys: KeyStore
     clock: Clock
-    #: Close a vault in this process; True when nobody else has it open either.
+    #: Closes a vault in this process; True when no other process has it open either.
     release: Callable[[str], bool]
-    #: Pieces of what purges of this process erased, until their files are searched.
+    #: Samples of what purges of this process erased, until the files are searched.
     needles: dict[str, ErasureSamples]
-    #: Delete the secrets that were kept for a vault; how many there were.
+    #: Deletes the secrets that were stored for a vault, and returns how many.
     forget_secrets: Callable[[str], int]
     vault_id: str
 
     def has_ledger(self) -> bool:
-        """Whether anything was ever erased in this home."""
+        """Return whether anything was ever erased in this home."""
         return self.catalog.read(lambda tx: erased.find_secret(tx, _SALT)) is not None
 
     def lock(self) -> Lock:
-        """One purge of a vault at a time, in all processes."""
+        """Allow one purge of a vault at a time, across all processes."""
         return Lock(self.home.locks / f"purge-{self.vault_id}.lock", clock=self.clock)
 
     def salt(self) -> bytes:
-        """The key of the ledger's digests."""
+        """Return the key of the ledger's digests."""
         return self._secret(_SALT)
 
     def seed(self) -> bytes:
-        """The secret that receipts are signed with."""
+        """Return the secret that signs receipts."""
         return self._secret(_SEED)
 
     def _secret(self, name: str) -> bytes:
@@ -122,35 +122,35 @@ class PurgeEnvironment(NamedTuple):
         return self.catalog.write(lambda tx: erased.secret(tx, name, secrets.token_bytes(_SECRET_BYTES)))
 
     def backups_of(self, vault_ids: Iterable[str]) -> list[Path]:
-        """The copies of vaults that were made before migrations, were put aside, or are in backups of the home."""
-        # Here and below only now: every home has a environment, and few erase anything.
+        """Return the copies of vaults from before migrations, from repairs and restores, and in backups of the home."""
+        # Imported in each method: every home has an environment, and few erase anything.
         from recollectum.vault.purge.backups import copies_of  # noqa: PLC0415
 
         return copies_of(self.home.backups, vault_ids)
 
     def destroy_backups(self, vault_ids: Iterable[str], before: datetime | None = None) -> int:
-        """Destroy those copies, or those from before a time: they hold what was erased."""
+        """Destroy those copies, or those from before a time: they hold erased data."""
         from recollectum.vault.purge.backups import destroy_copies  # noqa: PLC0415
 
         return destroy_copies(self.home.backups, tuple(vault_ids), before)
 
     def erased_until(self) -> datetime | None:
-        """When something was last erased from this vault."""
+        """Return when something was last erased from this vault."""
         return self.catalog.read(lambda tx: erased.last_time(tx, vault_digest(self.salt(), self.vault_id)))
 
 
 def ledger_digest(salt: bytes, *parts: str) -> bytes:
-    """What the ledger calls a thing: without the salt nobody can tell what it was."""
+    """Return the ledger's digest of a thing: without the salt nobody can tell what it was."""
     return hmac.digest(salt, "\x1f".join(parts).encode("utf-8", "surrogatepass"), "sha256")[:_DIGEST_BYTES]
 
 
 def vault_digest(salt: bytes, vault_id: str) -> bytes:
-    """What the ledger calls a vault."""
+    """Return the ledger's digest of a vault."""
     return ledger_digest(salt, "vault", vault_id)
 
 
 def was_erased(catalog: Database, vault_id: str) -> bool:
-    """Whether a whole vault was erased from the home of this catalog."""
+    """Return whether a whole vault was erased from the home of this catalog."""
     salt = catalog.read(lambda tx: erased.find_secret(tx, _SALT))
     if salt is None:
         return False
@@ -159,5 +159,5 @@ def was_erased(catalog: Database, vault_id: str) -> bool:
 
 
 def owner_digest(salt: bytes, owner: Owner | str) -> str:
-    """What a receipt calls an owner."""
+    """Return the digest of an owner for a receipt."""
     return ledger_digest(salt, "owner", str(owner)).hex()

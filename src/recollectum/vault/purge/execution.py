@@ -37,7 +37,7 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 class Destroyer(NamedTuple):
-    """One open transaction of a purge, and where pieces of what goes are kept for the search."""
+    """One open transaction of a purge, and the samples of what it erases for the search."""
 
     change: changes.Change
     needles: ErasureSamples
@@ -48,7 +48,7 @@ class Destroyer(NamedTuple):
         return self.change.tx
 
     def destroy(self, rank: PurgeItemKind, item: str) -> None:
-        """Destroy one item; what is gone already stays gone."""
+        """Destroy one item; do nothing when it is gone already."""
         match rank:
             case PurgeItemKind.MEMORY:
                 self._memory(item)
@@ -112,7 +112,7 @@ class Destroyer(NamedTuple):
                 transcripts.remove_root(self.tx, root.number)
 
     def _uncite(self, memory_id: str) -> None:
-        """What a memory said before may have been the words that went; what it says now stands on others."""
+        """Remove previous versions, which may hold the erased text; the current text of the memory stays."""
         memory = memories.find(self.tx, memory_id)
         if memory is None:
             return
@@ -128,7 +128,7 @@ class Destroyer(NamedTuple):
         )
 
 
-#: Up to which number of the ledger a vault has come.
+#: The number of the ledger that a vault has processed.
 LEDGER_POSITION = "erasures"
 _BATCH = 500
 _LOG_HELD = "another reader still holds what was erased in the log; close it, then run: recollectum purge finish"
@@ -137,12 +137,12 @@ _NOT_SEARCHED = "the purge was cut short, and what it erased before that could n
 
 
 def begin_purge(tx: Tx, purge: ActivePurge, selection: PurgeSelection) -> None:
-    """Note, in the transaction that agreed to it, all that a purge is to destroy."""
+    """Record all that a purge will destroy, in the transaction that confirmed it."""
     erased_items.begin(tx, purge, selection.items())
 
 
 def run_purge(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> Receipt:
-    """Do what is still to be done of a purge, and write its receipt."""
+    """Finish the remaining steps of a purge, and write its receipt."""
     number = _note_in_ledger(runtime, environment, purge)
     needles = environment.needles.setdefault(purge.id, ErasureSamples())
     while _destroy_batch(runtime, purge, needles):
@@ -150,12 +150,12 @@ def run_purge(runtime: VaultRuntime, environment: PurgeEnvironment, purge: Activ
     runtime.write(lambda tx, _: _close_purge(tx, number), frees=True)
     _rewrite_files(runtime)
     runtime.session_cache.clear()
-    # What came back was erased before: the backups made since then are without it.
+    # The returned rows were erased before: backups made since then do not hold them.
     again = PurgeKind(purge.kind) is PurgeKind.RESTORED
     gone = environment.destroy_backups((environment.vault_id,), environment.erased_until() if again else None)
     receipt = _make_receipt(runtime, environment, purge, needles, gone)
     kept = store_receipt(environment, receipt)
-    # A read from before would not see this, and a purge that waits is asked for again.
+    # A read that began earlier would not see this, and a waiting purge is requested again.
     runtime.database.write(lambda tx: erased_items.set_state(tx, purge.id, kept.state.value), frees=True)
     if kept.state is PurgeState.DONE:
         environment.needles.pop(purge.id, None)
@@ -163,7 +163,7 @@ def run_purge(runtime: VaultRuntime, environment: PurgeEnvironment, purge: Activ
 
 
 def store_receipt(environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
-    """Sign a receipt and keep it; one that says more already is not replaced."""
+    """Sign a receipt and store it; do not replace one that says more."""
     vault, seed = vault_digest(environment.salt(), environment.vault_id), environment.seed()
 
     def change(tx: Tx) -> Receipt:
@@ -171,7 +171,7 @@ def store_receipt(environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
         before = from_stored(known) if known else None
         if before and before.state is PurgeState.DONE and before.samples >= receipt.samples:
             return before
-        # A purge that goes on does not find again what it destroyed before.
+        # A resumed purge does not find again what it destroyed before.
         gone = max(receipt.backups_destroyed, before.backups_destroyed) if before else receipt.backups_destroyed
         made = sign_receipt(replace(receipt, backups_destroyed=gone), seed)
         receipts.save(tx, to_stored(made, vault))
@@ -181,7 +181,7 @@ def store_receipt(environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
 
 
 def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> int:
-    """First of all: whoever puts an older copy back finds what was erased noted here."""
+    """Write the ledger first: if somebody restores an older copy, the ledger says what was erased."""
     salt = environment.salt()
     vault = vault_digest(salt, environment.vault_id)
     names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root"}
@@ -211,7 +211,7 @@ def _close_purge(tx: Tx, number: int) -> None:
 
 
 def _rewrite_files(runtime: VaultRuntime) -> None:
-    """Take the lines of memories that are gone out of the files of learnings."""
+    """Remove the lines of destroyed memories from the LEARNINGS.md files."""
     for agent in runtime.database.read(erased_rows.stale_agents):
         sync_learnings(runtime, agent)
     runtime.database.write(erased_rows.forget_lines, frees=True)
@@ -248,7 +248,7 @@ def _make_receipt(
 
 
 def with_search_result(blank: Receipt, samples: int, scanned: tuple[int, int], hits: list[str]) -> Receipt:
-    """The receipt with what the search of the files says."""
+    """Return the receipt with the result of the file search."""
     lost = _NOT_SEARCHED if not samples and blank.counts else None
     return replace(
         blank,
@@ -263,7 +263,7 @@ def with_search_result(blank: Receipt, samples: int, scanned: tuple[int, int], h
 
 
 def _is_in_kept_text(tx: Tx, needles: ErasureSamples, place: int) -> bool:
-    """Whether what stays says the same, so that it is in the file by right."""
+    """Return whether remaining text contains the same words, so that finding them is no fault."""
     needle = needles.at(place)
     if isinstance(needle, bytes):
         return erased_rows.has_vector(tx, needle)

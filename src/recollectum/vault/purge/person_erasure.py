@@ -20,12 +20,12 @@ _STILL_OPEN = (
 
 
 def vaults_of(tx: Tx, person: Owner) -> tuple[str, ...]:
-    """The vaults of a person, each as its id and its owner."""
+    """Return the vaults of a person, each as its id and its owner."""
     return tuple(f"{entry.id} {entry.owner}" for entry in vaults.everything(tx) if entry.owner.person == person)
 
 
 def begin_departure(environment: PurgeEnvironment, departure: Departure) -> None:
-    """Note that a person leaves, and let nobody into their vaults from here on."""
+    """Record that a person is being erased, and lock their vaults from here on."""
     salt = environment.salt()
 
     def change(tx: Tx) -> None:
@@ -39,7 +39,7 @@ def begin_departure(environment: PurgeEnvironment, departure: Departure) -> None
 
 
 def erase_person(environment: PurgeEnvironment, departure: Departure) -> Receipt:
-    """Destroy what is still there of a person who leaves; the receipt says whether that is all."""
+    """Destroy what is left of a person; the receipt says whether that is all."""
     ids = _ids(departure)
     blank = Receipt(
         id=departure.id,
@@ -60,18 +60,18 @@ def erase_person(environment: PurgeEnvironment, departure: Departure) -> Receipt
         folder = owner_folder(environment.home.root / "owners", Owner.parse(one.partition(" ")[2]))
         if folder.is_dir() and not folder.is_symlink():
             shutil.rmtree(folder)
-    # The receipt first: it says that the catalog's log is still to be emptied, when this is cut short.
+    # The receipt first: after an interruption it says that the catalog's log is still to be emptied.
     waits = store_receipt(environment, blank)
     environment.catalog.write(lambda tx: erased.gone(tx, departure.person), frees=True)
     return finish_departure(environment, waits, ids)
 
 
 def finish_departure(environment: PurgeEnvironment, waits: Receipt, ids: tuple[str, ...] = ()) -> Receipt:
-    """Empty the catalog's log of a person of whom all else is gone, and search every file."""
+    """Empty the catalog's log after everything else of a person is gone, and search every file."""
     if not environment.catalog.erase_remains():
         return waits
     needles = environment.needles.pop(waits.id, ErasureSamples())
-    # Ends of words are in the catalog's other names; whole pieces of text are not.
+    # Word endings also occur in other names of the catalog; whole samples of text do not.
     needles.terms.clear()
     found = search_files(environment, needles, ids, None, lambda _: False)
     hits = [name for _, name in found.hits]
@@ -79,7 +79,7 @@ def finish_departure(environment: PurgeEnvironment, waits: Receipt, ids: tuple[s
 
 
 def destroy_returned_vaults(environment: PurgeEnvironment) -> int:
-    """Destroy the files of vaults that were erased whole and put back since; how many there were."""
+    """Destroy the files of vaults that were erased as a whole and restored since; return how many."""
     known = {entry.id for entry in environment.catalog.read(vaults.everything)}
     salt, removed = environment.salt(), 0
     for vault_id in environment.engine.vault_ids():
@@ -94,7 +94,7 @@ def _destroy(environment: PurgeEnvironment, vault_id: str) -> bool:
     """Destroy the key and the file of one vault; False while another process has it open."""
     if environment.engine.place_of(vault_id) and not environment.release(vault_id):
         return False
-    # Before the key: without its file nobody would look for them again.
+    # Before the key: without its file they would never be found again.
     environment.forget_secrets(vault_id)
     environment.keys.destroy_key(vault_id)
     environment.engine.destroy_vault(vault_id)

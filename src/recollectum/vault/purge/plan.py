@@ -1,4 +1,4 @@
-"""Selects the rows that a purge covers, by following the lineage of what is named."""
+"""Selects the rows that a purge covers, by following the lineage of the named rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _QUARANTINE = "quarantine:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedRows:
-    """What a request names itself."""
+    """The rows that a request names."""
 
     sessions: frozenset[str] = _NONE
     messages: frozenset[str] = _NONE
@@ -29,20 +29,20 @@ class NamedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeSelection:
-    """Everything a purge takes, by id, and how many rows that is."""
+    """Everything a purge erases, by id, and the number of rows."""
 
     sessions: frozenset[str]
     messages: frozenset[str]
     memories: frozenset[str]
     folders: frozenset[str]
     roots: frozenset[str]
-    #: Memories that go although nobody named them, and those that stay but lose words they came from.
+    #: Memories erased without being named, and memories that stay but lose citations.
     derived: int
     citing: frozenset[str]
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def items(self) -> list[tuple[PurgeItemKind, str]]:
-        """The same as a list, in the order of destruction."""
+        """Return the same as a list, in the order of destruction."""
         ranked = (
             (PurgeItemKind.MEMORY, self.memories),
             (PurgeItemKind.MESSAGE, self.messages),
@@ -55,13 +55,13 @@ class PurgeSelection:
 
 
 def plan_purge(tx: Tx, request: PurgeRequest, now: datetime) -> PurgeSelection:
-    """What a request covers at a time that is not in doubt, with all that came from it."""
+    """Return what a request covers, with everything derived from it; the time must not be in doubt."""
     named = _NAMED_BY_KIND[request.kind](tx, request, now)
     return select_lineage(tx, named)
 
 
 def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
-    """Follow lineage from what is named: copies in forks, conversations that are emptied, and memories."""
+    """Follow the lineage of the named rows: copies in forks, sessions that become empty, and memories."""
     messages = set(named.messages) | lineage.messages_of(tx, named.sessions)
     messages |= lineage.copies_of(tx, messages)
     sessions = set(named.sessions) | lineage.emptied_by(tx, messages)

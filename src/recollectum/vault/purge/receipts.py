@@ -16,7 +16,7 @@ from recollectum.vault.purge.signatures import from_json, from_stored, is_genuin
 
 
 class Receipts:
-    """The receipts of one home."""
+    """The purge receipts of one home."""
 
     def __init__(self, catalog: Database, gate: Gate, environment: PurgeEnvironment) -> None:
         self._catalog = catalog
@@ -25,17 +25,17 @@ class Receipts:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._gate
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def all(self) -> list[Receipt]:
-        """Every receipt, oldest first."""
+        """Return every receipt, oldest first."""
         return [from_stored(one) for one in self._catalog.read(receipts.everything)]
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def get(self, receipt_id: str) -> Receipt:
-        """The receipt with that id."""
+        """Return the receipt with that id."""
         kept = self._catalog.read(lambda tx: receipts.find(tx, receipt_id))
         if kept is None:
             raise NotFound(f"there is no receipt {receipt_id!r} in this home")
@@ -43,17 +43,17 @@ class Receipts:
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def key(self) -> str:
-        """The public key that checks this home's receipts, in hex; give it to whoever is to check them."""
+        """Return the public key that verifies this home's receipts, in hex; give it to anyone who checks them."""
         return public_key(self._ground.seed())
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def verify(self, receipt: Receipt) -> bool:
-        """Whether this home signed the receipt and not a field of it was changed since."""
+        """Return whether this home signed the receipt and no field was changed since."""
         return is_genuine(receipt, public_key(self._ground.seed()))
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def read(self, text: str) -> Receipt:
-        """A receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
+        """Parse a receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
         try:
             given = json.loads(text)
         except ValueError:
@@ -68,5 +68,5 @@ class Receipts:
 
     @operation(Action.PURGE_RUN, Scope.GLOBAL, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def finish(self) -> list[Receipt]:
-        """Go on destroying what is left of people who were purged, where somebody had it open."""
+        """Continue to erase people whose purge had to wait because another process had their vault open."""
         return resume_home_purges(self._ground)

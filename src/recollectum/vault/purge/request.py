@@ -12,27 +12,27 @@ from typing import Any, NamedTuple
 
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
 
-#: The source that stands for every session that was brought in by hand.
+#: The source name of all sessions that were imported by hand.
 IMPORTED = "imported"
 _MOST_DAYS = 36_500
 
 
 class PurgeKind(StrEnum):
-    """What is to be erased."""
+    """What to erase."""
 
     USER = "user"
     SESSION = "session"
     SOURCE = "source"
     OLDER_THAN = "older-than"
     MEMORY = "memory"
-    #: Not asked for by anybody: what had been erased came back with an older copy, and went again.
+    #: Not requested by anybody: erased data came back with an older copy, and was erased again.
     RESTORED = "restored"
 
 
 class PurgeState(StrEnum):
     """How far a purge has come."""
 
-    #: The rows are gone, but bytes of them are still in a file: somebody reads from before, or holds it open.
+    #: The rows are gone, but their bytes are still in a file: a reader has an old snapshot, or a process has it open.
     PENDING = "pending"
     #: Every file was searched, and nothing was found.
     DONE = "done"
@@ -47,47 +47,47 @@ class PurgeRequest:
     kind: PurgeKind
     #: Sessions or memories.
     ids: tuple[str, ...] = ()
-    #: A folder of notes, a place of transcripts, or `imported`.
+    #: A folder of notes, a path of transcripts, or `imported`.
     source: str | None = None
-    #: Messages and memories that were last touched longer ago than this.
+    #: Messages and memories that were last changed longer ago than this.
     days: int | None = None
 
     @classmethod
     def user(cls) -> "PurgeRequest":
-        """Everything of the vault's owner: vaults, keys, and the person themselves."""
+        """Request everything of the vault's owner: vaults, keys, and the person."""
         return cls(kind=PurgeKind.USER)
 
     @classmethod
     def sessions(cls, *ids: str) -> "PurgeRequest":
-        """Whole conversations."""
+        """Request whole conversations."""
         return cls(kind=PurgeKind.SESSION, ids=_check_ids(ids, "session"))
 
     @classmethod
     def memories(cls, *ids: str) -> "PurgeRequest":
-        """Single memories."""
+        """Request single memories."""
         return cls(kind=PurgeKind.MEMORY, ids=_check_ids(ids, "memory"))
 
     @classmethod
     def of_source(cls, source: str) -> "PurgeRequest":
-        """What came from a folder of notes, a place of transcripts, or by import; it is followed no more."""
+        """Request what came from a folder of notes, a path of transcripts, or an import; it is unfollowed too."""
         if not source:
             raise InvalidInput(f"the source is empty; give a followed path, or {IMPORTED!r}")
         return cls(kind=PurgeKind.SOURCE, source=source)
 
     @classmethod
     def older_than(cls, days: int) -> "PurgeRequest":
-        """Messages that were said, and memories that were last changed, longer ago than so many days."""
+        """Request messages said, and memories last changed, more than so many days ago."""
         if not 1 <= days <= _MOST_DAYS:
             raise InvalidInput(f"{days} days are not allowed; use 1 to {_MOST_DAYS}")
         return cls(kind=PurgeKind.OLDER_THAN, days=days)
 
     def to_json(self) -> dict[str, object]:
-        """The request in plain types."""
+        """Return the request in plain types."""
         return {"kind": self.kind.value, "ids": list(self.ids), "source": self.source, "days": self.days}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> "PurgeRequest":
-        """The request that `to_json` wrote."""
+        """Return the request that `to_json` wrote."""
         return cls(
             kind=PurgeKind(given["kind"]),
             ids=tuple(given["ids"]),
@@ -96,22 +96,22 @@ class PurgeRequest:
         )
 
     def digest(self) -> str:
-        """What the receipt calls the request."""
+        """Return the digest of the request for the receipt."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a purge would take, and the leave to do it: good for a short time, for this caller and this state."""
+    """What a purge would erase, and the token that confirms it: short-lived, for this caller and this state."""
 
     token: str
     request: PurgeRequest
     #: Rows by table.
     counts: Mapping[str, int]
-    #: Memories that go because every word they came from goes, and those that stay with other words to stand on.
+    #: Memories erased because every text they cite is erased, and memories that keep other citations.
     memories_derived: int
     memories_kept: int
-    #: Copies made before migrations hold the erased, and are destroyed whole.
+    #: Copies from before migrations hold the erased data, and are destroyed as a whole.
     backups: tuple[str, ...]
     expires_at: datetime
 
@@ -123,21 +123,21 @@ class Receipt:
     id: str
     kind: PurgeKind
     state: PurgeState
-    #: Of the request; whoever has the request can show that it is this one.
+    #: Digest of the request; anyone who has the request can prove that it is this one.
     request: str
-    #: Of the owner, keyed: it says nothing to anybody else.
+    #: Keyed digest of the owner: it tells nobody else who that is.
     owner: str
     by: str
     began_at: str
     at: str
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     backups_destroyed: int = 0
-    #: Pieces of what was erased that every file was searched for; 0 when a crash came between.
+    #: Samples of the erased text that every file was searched for; 0 when a crash lost them.
     samples: int = 0
     files_scanned: int = 0
     bytes_scanned: int = 0
     hits: int = 0
-    #: Where something was found, from the home.
+    #: The files in which something was found, relative to the home.
     hit_files: tuple[str, ...] = ()
     #: Why it is not done, in words.
     reason: str | None = None
@@ -156,10 +156,10 @@ _INVALID_TOKEN = "that is not a token of this vault; make a preview, and use its
 
 
 class PurgeClaims(NamedTuple):
-    """What a token says."""
+    """The content of a token."""
 
     request: PurgeRequest
-    #: Of everything that would go.
+    #: Digest of everything that would be erased.
     state: str
     caller: str
     vault: str
@@ -167,7 +167,7 @@ class PurgeClaims(NamedTuple):
 
 
 def to_token(leave: PurgeClaims, salt: bytes) -> str:
-    """The leave as text."""
+    """Return the confirmation token."""
     said = {
         "request": leave.request.to_json(),
         "state": leave.state,
@@ -180,7 +180,7 @@ def to_token(leave: PurgeClaims, salt: bytes) -> str:
 
 
 def from_token(token: str, salt: bytes, *, caller: str, vault: str, now: datetime) -> PurgeClaims:
-    """What a token says, when it is one of ours, this caller's, for this vault, and not too old."""
+    """Return the claims of a token; raise unless this home made it for this caller and vault and it is recent."""
     body, _, mac = token.partition(".")
     if not token.isascii() or not hmac.compare_digest(mac, _token_mac(body, salt)):
         raise InvalidInput(_INVALID_TOKEN)

@@ -17,24 +17,24 @@ from recollectum.vault.purge.request import PurgeKind, PurgeRequest, Receipt
 from recollectum.vault.purge.signatures import from_stored
 from recollectum.vault.runtime import VaultRuntime
 
-#: Who takes away what came back.
+#: The actor that erases restored data again.
 LEDGER = "ledger"
 
 
 def resume_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) -> None:
-    """Finish what is open in a vault that was just opened; it is not served before what was erased has gone again."""
+    """Finish open purges in a vault that was just opened; it is not served before restored data is erased again."""
     if not environment.has_ledger():
         return
     if _is_behind(runtime, environment):
         with environment.lock():
             _erase_returned_rows(runtime, environment)
-    # A disk that takes no writes must not keep anybody from reading: the purge waits.
+    # A disk that takes no writes must not prevent reading: the purge waits.
     with suppress(StorageError, HomeError):
         finish_vault_purges(runtime, environment)
 
 
 def finish_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) -> list[Receipt]:
-    """Go on with every purge that is not done, unless another process is at it."""
+    """Continue every unfinished purge, unless another process is running it."""
     if not runtime.database.read(erased_items.unfinished):
         return []
     lock = environment.lock()
@@ -47,14 +47,14 @@ def finish_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) ->
 
 
 def resume_home_purges(environment: PurgeEnvironment) -> list[Receipt]:
-    """Finish what is left of people who were on their way out, and destroy vaults of theirs that were put back."""
+    """Finish erasing people whose purge was interrupted, and destroy vaults of theirs that were restored."""
     if not environment.has_ledger():
         return []
     destroy_returned_vaults(environment)
     done = [erase_person(environment, one) for one in environment.catalog.read(erased.departures)]
     known = {one.id for one in done}
     waiting = [from_stored(one) for one in environment.catalog.read(receipts.pending) if one.id not in known]
-    # Of a person: those of a vault go on when it is opened.
+    # Only purges of people: those of a vault continue when it is opened.
     return [*done, *(finish_departure(environment, one) for one in waiting if one.kind is PurgeKind.USER)]
 
 
@@ -67,7 +67,7 @@ def _is_behind(runtime: VaultRuntime, environment: PurgeEnvironment) -> bool:
 
 
 def _has_open_purge(runtime: VaultRuntime) -> bool:
-    """Whether the vault itself knows of the purge, which then only has to go on."""
+    """Return whether the vault itself has the purge, which then only has to continue."""
     return bool(runtime.database.read(erased_items.unfinished))
 
 

@@ -15,17 +15,17 @@ from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureSearchResult:
-    """What a search of every file found."""
+    """The result of searching every file."""
 
     samples: int
     files: int
     bytes: int
-    #: Needle and file, without those that what stays explains.
+    #: Sample and file, without those that remaining text explains.
     hits: tuple[tuple[int, str], ...]
 
     @property
     def hit_files(self) -> tuple[str, ...]:
-        """The files in which something was found, from the home."""
+        """The files in which something was found, relative to the home."""
         return tuple(sorted({name for _, name in self.hits}))
 
 
@@ -36,7 +36,7 @@ def search_files(
     owned: Path | None,
     explains: Callable[[int], bool],
 ) -> ErasureSearchResult:
-    """Look for the needles in every file but those of other owners; `explains` says what stands elsewhere by right.
+    """Search every file except those of other owners; `explains` tells which hits remaining text accounts for.
 
     `own` are the ids of the vaults in question, `owned` the folder of their owner's files.
     """
@@ -49,7 +49,7 @@ def search_files(
     explained: dict[int, bool] = {}
     hits: list[tuple[int, str]] = []
     for place, name in answer["hits"]:
-        # The end of a word is a word of its own elsewhere: only in a database can it be a term of the index.
+        # The end of a word is a common word elsewhere: only in a database can it be a term of the index.
         if needles.is_term(place) and not is_database_name(name):
             continue
         if place not in explained:
@@ -60,7 +60,7 @@ def search_files(
 
 
 def _run_program(question: str) -> dict[str, Any]:
-    # Only now: most programs purge nothing.
+    # Imported here: most programs purge nothing.
     import subprocess  # noqa: PLC0415
 
     program = [sys.executable, "-I", "-S", str(Path(search_program.__file__))]
@@ -71,7 +71,7 @@ def _run_program(question: str) -> dict[str, Any]:
 
 
 def _names_of_other_owners(environment: PurgeEnvironment, own: Collection[str], owned: Path | None) -> list[str]:
-    """The beginnings of the names of files that belong to somebody else: the same words may be theirs too."""
+    """Return the file name prefixes of other owners, whose files may contain the same words."""
     skipped = environment.engine.upkeep.names_of_others(own)
     owners = environment.home.root / "owners"
     for folder in sorted(owners.iterdir()) if owners.is_dir() else ():

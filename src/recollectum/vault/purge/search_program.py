@@ -1,7 +1,7 @@
 """Searches every file under a folder for bytes: reads one JSON line, writes one JSON line.
 
-It is a process of its own, because a process that opens a live database file itself drops SQLite's locks on it. What it
-searches for comes on stdin, so that no list of processes shows it.
+It is a separate process, because a process that opens a live database file itself drops SQLite's locks on it. The
+samples come on stdin, so that no process list shows them.
 """
 
 import json
@@ -15,7 +15,7 @@ _PIECE = 1 << 24
 
 
 def search(root: Path, skipped: list[str], needles: list[bytes]) -> dict[str, object]:
-    """How many files and bytes there are, and which needle is where."""
+    """Return the number of files and bytes, and which sample is in which file."""
     files = size = 0
     hits: list[tuple[int, str]] = []
     for path in _files(root):
@@ -27,11 +27,11 @@ def search(root: Path, skipped: list[str], needles: list[bytes]) -> dict[str, ob
             for piece, fresh in _pieces(path, max(map(len, needles), default=1) - 1):
                 size += fresh
                 if not piece.strip(b"\0"):
-                    # The reserve of the home is nothing but that.
+                    # The reserve of the home holds no data.
                     continue
                 found.update(place for place, needle in enumerate(needles) if place not in found and needle in piece)
         except FileNotFoundError:
-            # It went while the search was under way, as logs of databases do.
+            # The file was deleted during the search, as database logs are.
             continue
         files += 1
         hits += [(place, name) for place in sorted(found)]
@@ -39,10 +39,10 @@ def search(root: Path, skipped: list[str], needles: list[bytes]) -> dict[str, ob
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """Every file, each once, also behind links: who moves a folder to another disk leaves one in its place."""
+    """Yield every file once, also behind links: a folder moved to another disk leaves a link."""
     seen: set[tuple[int, int]] = set()
     for folder, inner, names in os.walk(root, followlinks=True):
-        # A link to a folder above would lead around for ever.
+        # A link to a parent folder would lead into an endless loop.
         inner[:] = sorted(name for name in inner if _is_new(Path(folder, name), seen))
         yield from (Path(folder, name) for name in sorted(names) if _is_new(Path(folder, name), seen))
 
@@ -51,7 +51,7 @@ def _is_new(path: Path, seen: set[tuple[int, int]]) -> bool:
     try:
         found = path.stat()
     except OSError:
-        # It went meanwhile, or the link leads nowhere.
+        # The file was deleted in the meantime, or the link is broken.
         return False
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         return False
@@ -69,7 +69,7 @@ def _pieces(path: Path, overlap: int) -> Iterator[tuple[bytes, int]]:
 
 
 def main() -> None:
-    """Answer the one question on stdin."""
+    """Answer the one request on stdin."""
     asked = json.loads(sys.stdin.read())
     needles = [bytes.fromhex(one) for one in asked["needles"]]
     json.dump(search(Path(asked["root"]), asked["skipped"], needles), sys.stdout)

@@ -37,7 +37,7 @@ _SAMPLES = 24
 
 
 class Purge:
-    """Erasing from one vault, or all of one person."""
+    """Erases data from one vault, or a whole person."""
 
     def __init__(self, runtime: VaultRuntime, environment: PurgeEnvironment | None) -> None:
         self._runtime = runtime
@@ -45,12 +45,12 @@ class Purge:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.PURGE_RUN, Scope.USER, reads=True)
     def preview(self, request: PurgeRequest) -> Preview:
-        """What a purge would take, and the token that lets it be done within ten minutes; nothing is changed."""
+        """Return what a purge would erase, and the token that confirms it within ten minutes; change nothing."""
         environment = self._ground()
         if request.kind is PurgeKind.USER:
             return self._preview_person(environment, request)
@@ -59,7 +59,7 @@ class Purge:
 
     @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def run(self, token: str) -> Receipt:
-        """Erase what a preview showed; refused when that has changed since. The receipt says whether it is done."""
+        """Erase what a preview showed; refuse when that has changed since. The receipt says whether it is done."""
         environment = self._ground()
         leave = from_token(
             token, environment.salt(), caller=self._runtime.actor, vault=environment.vault_id, now=environment.clock()
@@ -72,12 +72,12 @@ class Purge:
 
     @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def finish(self) -> list[Receipt]:
-        """Go on with the purges that wait; the same happens by itself when the vault is opened."""
+        """Continue the waiting purges; opening the vault does the same."""
         return finish_vault_purges(self._runtime, self._ground())
 
     @operation(Action.RECEIPT_READ, Scope.USER)
     def receipts(self) -> list[Receipt]:
-        """The receipts of what was erased here, oldest first."""
+        """Return the receipts of this vault's purges, oldest first."""
         environment = self._home
         if environment is None or not environment.has_ledger():
             return []
@@ -168,7 +168,7 @@ class Purge:
 
 
 def _state_of(found: PurgeSelection) -> str:
-    """Of everything that would go: one more message, or one less, makes another."""
+    """Return a digest of everything that would be erased: one message more or less changes it."""
     return _digest([[int(rank), item] for rank, item in found.items()], dict(found.counts))
 
 

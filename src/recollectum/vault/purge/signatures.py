@@ -11,16 +11,16 @@ from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
 
 
 def public_key(seed: bytes) -> str:
-    """The key that checks what the seed signs."""
-    # Loading it takes longer than most commands, and most sign nothing.
+    """Return the public key of a seed."""
+    # Slower to import than most commands take, and most sign nothing.
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
 
     return Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw().hex()
 
 
 def sign_receipt(receipt: Receipt, seed: bytes) -> Receipt:
-    """The same receipt, signed in all its fields."""
-    # As above.
+    """Return the same receipt with a signature over all its fields."""
+    # Imported here: slow to import.
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
 
     whole = replace(receipt, public_key=public_key(seed), signature="")
@@ -28,8 +28,8 @@ def sign_receipt(receipt: Receipt, seed: bytes) -> Receipt:
 
 
 def is_genuine(receipt: Receipt, key: str) -> bool:
-    """Whether not a field of a receipt was changed since the holder of `key` signed it."""
-    # As above.
+    """Return whether the holder of `key` signed the receipt and no field was changed since."""
+    # Imported here: slow to import.
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
 
@@ -43,7 +43,7 @@ def is_genuine(receipt: Receipt, key: str) -> bool:
 
 
 def to_stored(receipt: Receipt, vault: bytes) -> StoredReceipt:
-    """A signed receipt as the catalog keeps it."""
+    """Return a signed receipt as the catalog stores it."""
     return StoredReceipt(
         id=receipt.id,
         vault=vault,
@@ -54,12 +54,12 @@ def to_stored(receipt: Receipt, vault: bytes) -> StoredReceipt:
 
 
 def from_stored(kept: StoredReceipt) -> Receipt:
-    """The receipt that the catalog keeps."""
+    """Return the receipt that the catalog stores."""
     return from_json({**json.loads(kept.body), "signature": kept.signature.hex()})
 
 
 def from_json(given: Mapping[str, Any]) -> Receipt:
-    """A receipt from its JSON form; what is missing or more than it was is refused."""
+    """Parse a receipt from its JSON form; raise when fields are missing or unknown."""
     names = {one.name for one in fields(Receipt)}
     if set(given) != names:
         raise InvalidInput(f"that is not a receipt: its fields are not {', '.join(sorted(names))}")

@@ -18,14 +18,14 @@ from recollectum.vault.gate import Gate, operation
 from recollectum.vault.memories import changes
 from recollectum.vault.runtime import VaultRuntime
 
-#: Rows moved in one transaction: short enough for others to write in between.
+#: Rows moved in one transaction: few enough that others can write in between.
 _BATCH = 500
 _MAX_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class DueMove:
-    """One step of one memory, and the deadline behind it."""
+    """One step of one memory, and its deadline."""
 
     memory_id: str
     before: State
@@ -37,15 +37,15 @@ class DueMove:
 
 @dataclass(frozen=True, slots=True)
 class LifecycleReport:
-    """What a sweep did."""
+    """The result of a sweep."""
 
     at: datetime
     archived: int = 0
     deleted: int = 0
-    #: Marked for destruction on the way to it.
+    #: Moved to the last state before destruction.
     marked: int = 0
     purged: int = 0
-    #: Not None when the clock is in doubt and nothing was moved: the time that is believed.
+    #: The time in use, when the clock is in doubt and nothing was moved; else None.
     held_since: datetime | None = None
     #: False while another reader keeps destroyed content in the log; a later sweep finishes it.
     erased: bool = True
@@ -55,7 +55,7 @@ class LifecycleReport:
         return bool(self.archived or self.deleted or self.marked or self.purged)
 
     def with_more(self, other: "LifecycleReport") -> "LifecycleReport":
-        """Both reports as one."""
+        """Return both reports added up."""
         return replace(
             self,
             archived=self.archived + other.archived,
@@ -66,29 +66,29 @@ class LifecycleReport:
 
 
 class Lifecycle:
-    """The ageing of one vault's memories."""
+    """The life cycle (retention) of one vault's memories."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def preview(self, at: datetime | None = None) -> list[DueMove]:
-        """The steps that sweeps would take from now until a time, in order, and why."""
+        """Return the steps that sweeps would take from now until a time, in order, with their reasons."""
         return due_moves(self._runtime, at)
 
     @operation(Action.LIFECYCLE_RUN, Scope.USER)
     def run(self) -> LifecycleReport:
-        """Take every step that is due. Running it again changes nothing; a doubtful clock moves nothing."""
+        """Take every step that is due. A second run changes nothing; a doubtful clock moves nothing."""
         return take_due_steps(self._runtime)
 
     @operation(Action.LIFECYCLE_RUN, Scope.USER)
     def accept_clock(self) -> datetime:
-        """Say that the clock is right although it leapt; the time that was believed until now."""
+        """Accept the clock although it jumped; return the time used until now."""
 
         def change(tx: Tx, reading: ClockReading) -> datetime:
             before = self._runtime.accept_clock(tx)
@@ -99,7 +99,7 @@ class Lifecycle:
 
 
 def due_moves(runtime: VaultRuntime, at: datetime | None = None) -> list[DueMove]:
-    """The steps that sweeps would take from now until a time, in order."""
+    """Return the steps that sweeps would take from now until a time, in order."""
     if at is not None and at.tzinfo is None:
         raise InvalidInput(f"at {at} has no time zone; give an aware datetime")
 
@@ -115,7 +115,7 @@ def due_moves(runtime: VaultRuntime, at: datetime | None = None) -> list[DueMove
 
 
 def take_due_steps(runtime: VaultRuntime) -> LifecycleReport:
-    """Take every step that is due, and erase what is left of the memories that it destroyed."""
+    """Take every step that is due, and erase the remains of the memories it destroyed."""
 
     def sweep(tx: Tx, reading: ClockReading) -> LifecycleReport:
         return _sweep(runtime, tx, reading)
@@ -129,7 +129,7 @@ def take_due_steps(runtime: VaultRuntime) -> LifecycleReport:
 
 
 def _steps_of(runtime: VaultRuntime, memory: Memory, until: ClockReading, now: datetime) -> list[DueMove]:
-    """The steps of one memory, each entered when its deadline passes or now, whichever is later."""
+    """Return the steps of one memory, each at its deadline or now, whichever is later."""
     moves: list[DueMove] = []
     while (due := due_at(memory)) is not None and due <= until.now:
         entered = max(now, due)

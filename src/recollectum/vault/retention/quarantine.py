@@ -36,7 +36,7 @@ class SourceRows:
 
 
 def find_source_rows(tx: Tx, source: str) -> SourceRows:
-    """Everything of a source, with the copies that forks made and the memories that cite any of it."""
+    """Return all rows of a source, with their copies in forks and the memories that cite them."""
     kind, _, name = source.partition(":")
     if kind not in _FINDERS or bool(name) is (kind == "imported"):
         raise InvalidInput(f"{source!r} is no source; give {SOURCE_KINDS}")
@@ -88,7 +88,7 @@ _FINDERS: dict[str, Callable[[Tx, str], tuple[set[str], set[str]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What came back, and the memories that could not."""
+    """What was released, and the memories that could not be."""
 
     quarantine: Quarantine
     messages: int
@@ -97,24 +97,24 @@ class Released:
 
 
 class Quarantines:
-    """What is set aside in one vault."""
+    """The quarantines of one vault."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.QUARANTINE_READ, Scope.USER)
     def preview(self, source: str) -> SourceRows:
-        """What came from a source: the ids of the messages, and of the memories that were made of them."""
+        """Return what came from a source: the ids of its messages, and of the memories made from them."""
         return self._runtime.read(lambda tx, _: find_source_rows(tx, source))
 
     @operation(Action.QUARANTINE_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def put(self, source: str) -> Quarantine:
-        """Set everything of a source aside, what is here and what it writes from now on, until `release`.
+        """Quarantine a source: hide everything it wrote and will write, until `release`.
 
         No recall, no context and no review shows it.
         """
@@ -124,20 +124,20 @@ class Quarantines:
 
     @operation(Action.QUARANTINE_READ, Scope.USER)
     def all(self, *, limit: int = 100) -> list[Quarantine]:
-        """The newest quarantines, also those that are over."""
+        """Return the newest quarantines, including released ones."""
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: quarantines.page(tx, size))
 
     @operation(Action.QUARANTINE_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def release(self, quarantine_id: str) -> Released:
-        """Let back what a quarantine set aside; a memory that somebody changed or deleted since stays as it is."""
+        """Release a quarantine; memories that somebody changed or deleted since stay as they are."""
         done = self._runtime.write(lambda tx, reading: _release(tx, reading, self._runtime, quarantine_id))
         self._runtime.session_cache.clear()
         return done
 
 
 def quarantine_source(tx: Tx, reading: ClockReading, runtime: VaultRuntime, source: str, *, went: State) -> Quarantine:
-    """Take the messages of a source out of the index, and its memories to the archive or into the trash."""
+    """Remove the messages of a source from the index, and archive or delete its memories."""
     found = find_source_rows(tx, source)
     change = changes.Change(tx, runtime.actor, reading.now)
     moved: list[str] = []

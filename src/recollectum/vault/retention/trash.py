@@ -24,7 +24,7 @@ from recollectum.vault.messages import get_session
 from recollectum.vault.retention.lifecycle import due_moves, take_due_steps
 from recollectum.vault.runtime import VaultRuntime
 
-#: Set when a person agreed that sweeps destroy what is past its grace window.
+#: Set when a person agreed that sweeps may destroy memories after their grace window.
 _AGREED = "retention_agreed"
 
 
@@ -38,28 +38,28 @@ class UnrestoredMemory:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What came back from the trash."""
+    """The result of restoring from the trash."""
 
     memories: tuple[Memory, ...]
     left: tuple[UnrestoredMemory, ...] = ()
 
 
 class Trash:
-    """What is deleted in one vault, until its grace window ends."""
+    """The deleted memories of one vault, until their grace window ends."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def find(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> list[Memory]:
-        """What is in the trash, newest first: all, what was deleted between two times, or what came from a session."""
+        """Return deleted memories, newest first: all, those deleted between two times, or those of a session."""
         wanted = _deleted_between(since, until)
         return self._runtime.read(lambda tx, reading: _select_deleted(tx, reading, wanted, session_id))
 
@@ -67,7 +67,7 @@ class Trash:
     def restore(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> Restored:
-        """Bring back all that `find` finds, in one transaction that one undo takes back; some of it must be named."""
+        """Restore all that `find` finds, in one transaction that can be undone; at least one filter is required."""
         if since is until is session_id is None:
             raise InvalidInput(
                 "say what to restore: a time of deletion, or a session; one memory is restored by its id"
@@ -91,7 +91,7 @@ class Trash:
 
     @operation(Action.LIFECYCLE_RUN, Scope.USER, reads=True)
     def sweep(self, *, agreed: bool = False) -> Sweep:
-        """Take the steps that are due and report them; before this vault's first destruction a person must agree."""
+        """Take the due steps and report them; before this vault's first destruction a person must agree."""
         lost = sum(move.after is State.PURGED for move in due_moves(self._runtime))
         if lost and not agreed and not self._runtime.read(lambda tx, _: _has_agreed(tx)):
             return self._report(lambda at: Sweep(at=at, state=SweepState.NEEDS_CONFIRMATION, waiting=lost))
@@ -112,7 +112,7 @@ class Trash:
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def reports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Sweep]:
-        """The newest reports of sweeps: counts, no content."""
+        """Return the newest reports of sweeps: counts, no content."""
         size = check_limit(limit, MAX_PAGE)
         before = number_of(cursor)
         found = self._runtime.read(lambda tx, _: sweeps.page(tx, before=before, limit=size + 1))
@@ -131,7 +131,7 @@ class Trash:
 
 
 def restore_memory(tx: Tx, memory_id: str, reading: ClockReading, runtime: VaultRuntime) -> Memory:
-    """Make a memory active again, or say why it cannot be."""
+    """Make a memory active again; raise when it cannot be restored."""
     found = memories.find(tx, memory_id)
     if found is None:
         raise StepRefused(f"memory {memory_id!r} is destroyed")
@@ -143,7 +143,7 @@ def restore_memory(tx: Tx, memory_id: str, reading: ClockReading, runtime: Vault
     holder = memories.find_by_key(tx, memory.key) if memory.key else None
     if holder and changes.apply_due_steps(tx, holder, reading, rules).state is State.ACTIVE:
         raise Conflict(f"key {memory.key!r} is held by memory {holder.id!r} now; forget or edit that one")
-    # A deadline that has passed would delete it again at once.
+    # A deadline in the past would delete it again at once.
     expired = memory.expires_at is not None and memory.expires_at <= reading.now
     back = enter(replace(memory, expires_at=None) if expired else memory, State.ACTIVE, reading.now, rules)
     change = changes.Change(tx, runtime.actor, reading.now)
@@ -151,7 +151,7 @@ def restore_memory(tx: Tx, memory_id: str, reading: ClockReading, runtime: Vault
 
 
 def _has_agreed(tx: Tx) -> bool:
-    # Whoever destroyed by hand was asked then.
+    # A person who destroyed by hand was asked then.
     return meta.find(tx, _AGREED) == "1" or undo.ever_destroyed(tx, changes.LIFECYCLE)
 
 
@@ -160,7 +160,7 @@ def _deleted_between(since: datetime | None, until: datetime | None) -> Callable
     check_aware("until", until)
 
     def keep(memory: Memory) -> bool:
-        # What time deleted and no sweep has moved was deleted when its deadline passed.
+        # A memory whose deadline passed before a sweep counts as deleted at that deadline.
         at = memory.deleted_at or due_at(memory)
         return at is not None and (since is None or at >= since) and (until is None or at < until)
 

@@ -17,12 +17,12 @@ _MAX_KNOWN = 100_000
 
 
 def load_current_memories(tx: Tx, reading: ClockReading) -> list[Memory]:
-    """Every memory that is active and has nothing in its place."""
+    """Return every active memory that is not superseded."""
     return memories.page(tx, before=None, kind=None, keep=lambda one: is_current(one, reading), limit=_MAX_KNOWN)
 
 
 def get_proposal(tx: Tx, proposal_id: str) -> Proposal:
-    """The proposal with that id, as its row says."""
+    """Return the proposal with that id, as stored."""
     proposal = proposals.find(tx, proposal_id)
     if proposal is None:
         raise NotFound(f"there is no proposal {proposal_id!r} in this vault")
@@ -30,10 +30,10 @@ def get_proposal(tx: Tx, proposal_id: str) -> Proposal:
 
 
 def to_readable(tx: Tx, proposal: Proposal, reading: ClockReading) -> Proposal:
-    """The proposal as it stands at this moment."""
+    """Return the proposal in its current state."""
     about = (*proposal.finding.targets, *([proposal.memory_id] if proposal.memory_id else ()))
     if proposal.finding.act is not Act.FORGET and not all(_is_live(tx, one, reading) for one in about):
-        # It repeats what somebody forgot.
+        # It repeats a text that somebody forgot.
         proposal = replace(proposal, finding=replace(proposal.finding, content="", reason=""))
     if is_held(tx, proposal):
         proposal = replace(proposal, finding=replace(proposal.finding, content="", reason=""))
@@ -43,19 +43,19 @@ def to_readable(tx: Tx, proposal: Proposal, reading: ClockReading) -> Proposal:
 
 
 def is_held(tx: Tx, proposal: Proposal) -> bool:
-    """Whether it waits, and something it came from is in quarantine; what was decided before stands."""
+    """Return whether it is waiting and one of its sources is in quarantine; decided proposals are unaffected."""
     came_from = {span.message_id for span in proposal.finding.spans}
     return proposal.decision is Decision.WAITING and bool(quarantines.aside(tx, came_from))
 
 
 def is_stale(tx: Tx, proposal: Proposal, reading: ClockReading) -> bool:
-    """Whether a target is not what it was when the proposal was made."""
+    """Return whether a target changed since the proposal was made."""
     then = proposals.versions(tx, proposal.id)
     return any(not _is_unchanged(memories.find(tx, target), version, reading) for target, version in then.items())
 
 
 def load_page(tx: Tx, reading: ClockReading, wanted: Decision, *, before: str | None, limit: int) -> list[Proposal]:
-    """The newest proposals before an id that a reader sees with one decision."""
+    """Return the newest proposals before an id that have one decision for a reader."""
     kept: list[Proposal] = []
     while len(kept) < limit:
         found = proposals.page(tx, before=before, limit=_STEP)
@@ -68,12 +68,12 @@ def load_page(tx: Tx, reading: ClockReading, wanted: Decision, *, before: str | 
 
 
 def unified_diff_of(tx: Tx, proposal: Proposal) -> list[str]:
-    """What a proposal would change, line by line."""
-    # Only now: it is of use to nobody but a person who decides.
+    """Return what a proposal would change, line by line."""
+    # Imported here: only a person who decides needs it.
     from difflib import unified_diff  # noqa: PLC0415
 
     known = [found.content for target in proposal.finding.targets if (found := memories.find(tx, target))]
-    # One that repeats nothing may be shown nothing beside it either.
+    # A proposal whose text is withheld must not show its target's text either.
     old = [line for text in known for line in text.splitlines()] if _shows_text(proposal) else []
     new = proposal.finding.content.splitlines() if proposal.finding.act is not Act.FORGET else []
     return list(unified_diff(old, new, "known", "proposed", lineterm=""))

@@ -37,7 +37,7 @@ _DIGEST_BYTES = 16
 
 
 def finding_digest(finding: Finding) -> str:
-    """Equal for two findings that would do the same: the same act, to the same memories, in the same words."""
+    """Return a digest, equal for two findings with the same act, targets and text."""
     parts = (finding.act.value, fingerprint(finding.content), *sorted(finding.targets))
     return blake2b("\x1f".join(parts).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
@@ -50,7 +50,7 @@ def enqueue(
     run_id: str | None = None,
     session_id: str | None = None,
 ) -> str | None:
-    """Lay a finding into the inbox; its id, or None when it waits there already or was said no to."""
+    """Add a finding to the inbox; return its id, or None when it is there already or was rejected."""
     shown = replace(admitted.finding, targets=tuple(one.id for one in targets))
     laid = NewProposal(
         id=desk.runtime.ids("prp"),
@@ -68,7 +68,7 @@ def enqueue(
 
 
 def approve_proposal(desk: ChangeContext, proposal: Proposal, content: AdmittedText | None) -> Proposal:
-    """Write what is proposed; one that waits no more is left as it is, and a stale one is marked."""
+    """Write a proposal; leave one that is decided already, and mark a stale one."""
     if proposal.decision is not Decision.WAITING:
         queue_secret_deletion(desk.tx, content or "")
         return to_readable(desk.tx, proposal, desk.reading)
@@ -85,14 +85,14 @@ def approve_proposal(desk: ChangeContext, proposal: Proposal, content: AdmittedT
 
 
 def reject_proposal(desk: ChangeContext, proposal: Proposal) -> Proposal:
-    """Say no for good; one that waits no more is left as it is."""
+    """Reject a proposal for good; leave one that is decided already."""
     if proposal.decision is not Decision.WAITING:
         return to_readable(desk.tx, proposal, desk.reading)
     return _store_decision(desk, proposal, Decision.REJECTED)
 
 
 def _load_targets(desk: ChangeContext, proposal: Proposal) -> list[Memory] | None:
-    """The memories it changes, or None when one of them is not what it was."""
+    """Return the memories it changes, or None when one of them has changed."""
     found = [find_changeable(desk, target) for target in proposal.finding.targets]
     if is_stale(desk.tx, proposal, desk.reading):
         return None
@@ -115,33 +115,33 @@ class Review:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.REVIEW_READ, Scope.USER)
     def page(
         self, *, decision: DecisionName = Decision.WAITING, cursor: str | None = None, limit: int = 50
     ) -> Page[Proposal]:
-        """The newest proposals: waiting, approved, rejected, or stale."""
+        """Return the newest proposals: waiting, approved, rejected, or stale."""
         wanted, size = parse_enum(Decision, decision, "decision"), check_limit(limit, MAX_PAGE)
         found = self._runtime.read(lambda tx, reading: load_page(tx, reading, wanted, before=cursor, limit=size + 1))
         return cut_page(found, size, lambda one: one.id)
 
     @operation(Action.REVIEW_READ, Scope.USER)
     def get(self, proposal_id: str) -> Proposal:
-        """The proposal with that id; when what it is about has changed or gone, it is stale."""
+        """Return the proposal with that id; it is stale when a memory it is about has changed or is gone."""
         return self._runtime.read(lambda tx, reading: to_readable(tx, get_proposal(tx, proposal_id), reading))
 
     @operation(Action.REVIEW_READ, Scope.USER)
     def diff(self, proposal_id: str) -> list[str]:
-        """What a proposal would change, as the lines of a unified diff."""
+        """Return what a proposal would change, as the lines of a unified diff."""
         return self._runtime.read(
             lambda tx, reading: unified_diff_of(tx, to_readable(tx, get_proposal(tx, proposal_id), reading))
         )
 
     @operation(Action.REVIEW_DECIDE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def approve(self, proposal_id: str, content: str | None = None) -> Proposal:
-        """Write what is proposed, in these words or in other ones; approved twice, it is written once."""
+        """Approve a proposal, in its own text or another; approving it twice writes it once."""
 
         def change(tx: Tx, reading: ClockReading, words: AdmittedText | None) -> Proposal:
             return approve_proposal(ChangeContext(tx, reading, self._runtime), get_proposal(tx, proposal_id), words)
@@ -155,7 +155,7 @@ class Review:
 
     @operation(Action.REVIEW_DECIDE, Scope.USER, reads=True)
     def reject(self, proposal_id: str) -> Proposal:
-        """Say no to a proposal; the same is never proposed again."""
+        """Reject a proposal; the same one is never proposed again."""
 
         def change(tx: Tx, reading: ClockReading) -> Proposal:
             return reject_proposal(ChangeContext(tx, reading, self._runtime), get_proposal(tx, proposal_id))
@@ -167,21 +167,21 @@ class Review:
 
     @operation(Action.REVIEW_READ, Scope.USER)
     def analyse(self) -> list[Finding]:
-        """What a look at all memories would propose: to merge what says the same, to replace what cannot both hold."""
+        """Analyse all memories; return proposals to merge duplicates and to replace contradictions."""
         return self._analyse()
 
     @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
     def grow(self) -> list[Proposal]:
-        """Lay what such a look proposes into the inbox; what is there, or was refused, is left."""
+        """Add the proposals of such an analysis to the inbox, except those that are there or were rejected."""
         return self._propose(self._analyse())
 
     @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
     def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
-        """Lay findings of one's own into the inbox; those that wait there, were refused, or have no target are left."""
+        """Add findings to the inbox, except those that are there, were rejected, or have no target."""
         return self._propose(findings)
 
     def _analyse(self) -> list[Finding]:
-        # Only now: it is of use to nobody but a person who tidies up.
+        # Imported here: only a person who tidies up needs it.
         from recollectum.distil.merge_proposals import analyse  # noqa: PLC0415
 
         return list(analyse(self._runtime.read(load_current_memories)))

@@ -22,7 +22,7 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 class ChangeContext(NamedTuple):
-    """One open transaction and who writes in it."""
+    """One open transaction and its actor."""
 
     tx: Tx
     reading: ClockReading
@@ -30,19 +30,19 @@ class ChangeContext(NamedTuple):
 
     @property
     def change(self) -> changes.Change:
-        """The same, as the changes of a memory want it."""
+        """Return the same as the `Change` of a memory."""
         return changes.Change(self.tx, self.runtime.actor, self.reading.now)
 
 
 class WrittenFinding(NamedTuple):
-    """The memory that came of a finding, and what was done to it; None when it was known and is renewed."""
+    """The memory written for a finding, and the effect on it; None when a known memory was renewed."""
 
     memory: Memory
     effect: Effect | None
 
 
 def find_changeable(desk: ChangeContext, memory_id: str) -> Memory | None:
-    """The memory as a change may begin from it; None when it is no longer there to be changed."""
+    """Return the memory as a change may start from it; None when it can no longer be changed."""
     found = memories.find(desk.tx, memory_id)
     if found is None:
         return None
@@ -58,7 +58,7 @@ def write_finding(
     agent: str | None = None,
     run_id: str | None = None,
 ) -> WrittenFinding:
-    """Write a finding over the memories that it changes, with the words that it came from."""
+    """Write a finding to the memories that it changes, with its citations."""
     match admitted.finding.act:
         case Act.ADD:
             written = _add(desk, admitted, agent)
@@ -77,7 +77,7 @@ def write_finding(
 def _add(desk: ChangeContext, admitted: AdmittedFinding, agent: str | None) -> WrittenFinding:
     finding = admitted.finding
     draft = admitted.to_memory(
-        # What a person approved is their word; what nobody was asked about is its message's.
+        # An approved finding has the person's trust; any other has that of its message.
         message_id=finding.spans[0].message_id if finding.certain and finding.spans else None,
         agent=agent,
         trust=caller_trust(desk.runtime.gate),
@@ -114,7 +114,7 @@ def _supersede(desk: ChangeContext, admitted: AdmittedFinding, old: Memory, agen
     finding = admitted.finding
     now, rules = desk.reading.now, desk.runtime.retention
     if twin := _find_duplicate(desk, finding, old):
-        # What takes its place is known already, and is not to be known twice.
+        # The replacement exists already, and must not be stored twice.
         changes.supersede(desk.change, old, twin.id, rules)
         return WrittenFinding(twin, Effect(act=Act.MERGE, memory_id=twin.id, version=twin.version, target_id=old.id))
     new_id = desk.runtime.ids("mem")
@@ -141,7 +141,7 @@ def _supersede(desk: ChangeContext, admitted: AdmittedFinding, old: Memory, agen
 
 
 def _find_duplicate(desk: ChangeContext, finding: Finding, old: Memory) -> Memory | None:
-    """Another memory that says what would take the place of the old one."""
+    """Return another memory with the content that would replace the old one."""
     alike = memories.alike(desk.tx, fingerprint(finding.content), finding.kind)
     found = (find_changeable(desk, one.id) for one in alike if one.id != old.id)
     return next((one for one in found if one), None)
@@ -154,7 +154,7 @@ def _merge(desk: ChangeContext, admitted: AdmittedFinding, targets: list[Memory]
         citations.add(desk.tx, first.id, citations.of(desk.tx, other.id), None)
     # Only now: while the others were active, one of them held its key.
     key = first.key or next((other.key for other in others if other.key), None)
-    # One text of several is believed no more than the least of them.
+    # A merged text has the lowest trust of its parts.
     return _update(desk, admitted, first, key, least_trusted(*(one.trust for one in targets)))
 
 

@@ -26,7 +26,7 @@ from recollectum.vault.runtime import VaultRuntime
 
 
 class Chat:
-    """One session, open for reading and adding."""
+    """One session, open for reading and appending."""
 
     def __init__(self, runtime: VaultRuntime, session: Session) -> None:
         self._runtime = runtime.for_session(session.id)
@@ -35,7 +35,7 @@ class Chat:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes: for this session only."""
+        """The gate that checks every operation, for this session only."""
         return self._runtime.gate
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)
@@ -53,7 +53,7 @@ class Chat:
         at: datetime | None = None,
         extra: Mapping[str, Json] | None = None,
     ) -> Message:
-        """Record one message. The same native id again changes nothing and returns the first."""
+        """Record one message. The same native id again changes nothing and returns the first message."""
         said = NewMessage(
             role=role,
             content=content,
@@ -75,12 +75,12 @@ class Chat:
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def info(self) -> Session:
-        """The session as it stands now."""
+        """Return the session in its current state."""
         return self._runtime.read(lambda tx, _: get_session(tx, self.id))
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def messages(self, *, cursor: str | None = None, limit: int = 50) -> Page[Message]:
-        """The last messages, in order; `next` leads to those before them."""
+        """Return the last messages, in order; `next` leads to earlier ones."""
         size = check_limit(limit, MAX_PAGE)
         before = number_of(cursor)
         found = self._runtime.read(lambda tx, _: messages.latest(tx, self.id, before=before, limit=size + 1))
@@ -89,7 +89,7 @@ class Chat:
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def transcript(self, *, cursor: str | None = None, limit: int = 500) -> Page[Message]:
-        """The messages from the first on, in order; `next` leads to those that follow."""
+        """Return the messages from the first on, in order; `next` leads to later ones."""
         size = check_limit(limit, MAX_PAGE)
         after = number_of(cursor) or 0
         found = self._runtime.read(lambda tx, _: messages.after(tx, self.id, after, size + 1))
@@ -97,7 +97,7 @@ class Chat:
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def window(self, turns: int = 30) -> list[Message]:
-        """The last turns whole: from a user's message to the end, tool calls with their results."""
+        """Return the last turns complete: from a user's message to the end, tool calls with their results."""
         size = check_limit(turns, MAX_PAGE, "turns")
 
         def load(tx: Tx, _: ClockReading) -> list[Message]:
@@ -108,7 +108,7 @@ class Chat:
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def record_call(self, message_id: str, call: ToolCall) -> Message:
-        """Set what is known of a tool call: a new one, or how one that was pending ended."""
+        """Record a tool call: a new one, or the result of a pending one."""
 
         def change(tx: Tx, call: AdmittedCall) -> Message:
             message = messages.find(tx, message_id)
@@ -133,7 +133,7 @@ class Chat:
                 updated_at=max(session.updated_at, reading.now),
             )
             sessions.describe(tx, described)
-            # What it was called before may have referred to a kept secret.
+            # The previous title may have referred to a stored secret.
             queue_session_secrets(tx, session)
             return described
 
@@ -143,7 +143,7 @@ class Chat:
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def end(self) -> Session:
-        """Close the session; the next open under its key begins a new one. Nothing is deleted."""
+        """End the session; the next open under its key starts a new one. Nothing is deleted."""
 
         def change(tx: Tx, reading: ClockReading) -> Session:
             session = get_session(tx, self.id)
@@ -161,7 +161,7 @@ class Chat:
             ids, now = self._runtime.ids, reading.now
             added = [append_message(tx, one.placed(self.id, ids("msg"), now), now) for one in admitted]
             if self.key.kind is SessionKind.HOOK:
-                # After the write, which has made this session the youngest of its kind.
+                # After the write, which has made this session the newest of its kind.
                 prune_hook_sessions(tx, reading, self._runtime)
             return added
 

@@ -1,4 +1,4 @@
-"""Saves named places in conversations, and forks conversations from them."""
+"""Saves named checkpoints in conversations, and forks conversations from them."""
 
 from dataclasses import replace
 from itertools import takewhile
@@ -34,12 +34,12 @@ class Checkpoints:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def save(self, session_id: str, name: str) -> Checkpoint:
-        """Name the place where a session stands now; a name that is taken moves here."""
+        """Save the session's current position under a name; a name that is taken moves here."""
 
         def change(tx: Tx, reading: ClockReading, called: str) -> Checkpoint:
             session = get_session(tx, session_id)
@@ -53,7 +53,7 @@ class Checkpoints:
 
     @operation(Action.SESSION_READ, Scope.USER)
     def all(self, session_id: str | None = None) -> list[Checkpoint]:
-        """Every checkpoint, or those of one session, the newest first."""
+        """Return all checkpoints, or those of one session, newest first."""
 
         def load(tx: Tx, _: ClockReading) -> list[Checkpoint]:
             return checkpoints.everything(tx, None if session_id is None else get_session(tx, session_id).id)
@@ -62,7 +62,7 @@ class Checkpoints:
 
     @operation(Action.SESSION_WRITE, Scope.USER, reads=True)
     def resume(self, name: str) -> Chat:
-        """Go on from a checkpoint: a fork of its session up to there, open under the same key."""
+        """Resume from a checkpoint: fork its session up to there, and open the fork under the same key."""
 
         def change(tx: Tx, reading: ClockReading) -> Session:
             found = checkpoints.find(tx, name)
@@ -74,15 +74,15 @@ class Checkpoints:
 
     @operation(Action.SESSION_WRITE, Scope.USER, reads=True)
     def fork(self, session_id: str, position: int) -> Chat:
-        """Go on from any message: a copy of the session up to there, open under the same key.
+        """Fork a session at any message: copy it up to there, and open the copy under the same key.
 
-        Not a word of the original changes. If it, or another session, was open under the key, that one is closed.
+        The original stays unchanged. A session that was open under the key is ended.
         """
         return self._opened(self._runtime.write(lambda tx, reading: self._fork(tx, reading, session_id, position)))
 
     @operation(Action.SESSION_DELETE, Scope.USER)
     def delete(self, name: str) -> None:
-        """Forget a checkpoint; the conversation and its forks stay."""
+        """Delete a checkpoint; the conversation and its forks stay."""
 
         def change(tx: Tx, _: ClockReading) -> None:
             if not checkpoints.delete(tx, name):
@@ -119,9 +119,9 @@ class Checkpoints:
         return get_session(tx, made.id)
 
     def _copy(self, one: Message, original: Session, made: Session) -> AdmittedMessage:
-        # In a session of the owner's own an imported text must not gain their voice.
+        # An imported text must not gain the owner's trust in the owner's session.
         trust = least_trusted(one.trust, Trust.IMPORTED) if original.imported else one.trust
-        # A copy of a copy leads to the first: that is the one memories cite.
+        # A copy of a copy refers to the first message, which is the one that memories cite.
         return stored_message(one).copied(self._runtime.ids("msg"), made.id, trust, (ORIGIN, one.id))
 
     def _end_open(self, tx: Tx, reading: ClockReading, original: Session) -> None:
@@ -147,7 +147,7 @@ def _messages_up_to(tx: Tx, session_id: str, position: int) -> list[Message]:
 def _copy_summary(
     tx: Tx, reading: ClockReading, original_id: str, fork_id: str, said: list[Message], placed: list[Message]
 ) -> None:
-    """Take over the original's summary where it covers nothing that comes after the fork."""
+    """Copy the original's summary if it covers nothing after the fork."""
     summary = summaries.find(tx, original_id)
     places = {before.position: after.position for before, after in zip(said, placed, strict=True)}
     if summary and summary.up_to in places:

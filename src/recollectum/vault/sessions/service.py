@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AdoptResult:
-    """What bringing in a conversation changed."""
+    """The result of importing a conversation."""
 
     session: Session
     added: int
     #: Messages that were here already.
     known: int
-    #: The import by which it can be taken back; None when nothing was new.
+    #: The id of the import, for undoing it; None when nothing was new.
     import_id: str | None = None
 
 
@@ -68,7 +68,7 @@ class Sessions:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.SESSION_WRITE, Scope.USER)
@@ -81,22 +81,22 @@ class Sessions:
         topic: str | None = None,
         hook: str | None = None,
     ) -> Chat:
-        """Resume the session of this place, or begin it."""
+        """Resume the session of this channel and agent, or start one."""
         return self._open(self._key(channel, agent, group, topic, hook))
 
     @operation(Action.SESSION_WRITE, Scope.USER)
     def open_key(self, key: SessionKey | str) -> Chat:
-        """Resume the session under a key, or begin it."""
+        """Resume the session under a key, or start one."""
         return self._open(SessionKey.parse(key) if isinstance(key, str) else key)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def get(self, session_id: str) -> Chat:
-        """The session with that id."""
+        """Return the session with that id."""
         return Chat(self._runtime, self._runtime.read(lambda tx, _: get_session(tx, session_id)))
 
     @operation(Action.SESSION_READ, Scope.USER)
     def page(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
-        """The newest sessions, all or those whose key begins with a text."""
+        """Return the newest sessions, all or those whose key begins with a text."""
         size = check_limit(limit, MAX_PAGE)
         seconds = self._runtime.settings.sessions.cache_seconds
 
@@ -134,10 +134,10 @@ class Sessions:
         foreign: bool = False,
         import_id: str | None = None,
     ) -> AdoptResult:
-        """Bring in a conversation with its own ids and times, whole or not at all; what is here is not doubled.
+        """Import a conversation with its own ids and times, completely or not at all; skip what is here already.
 
-        What is `foreign` is not the person's own conversation: none of it is believed. Several that are brought in
-        together share an `import_id`, and can be taken back together.
+        A `foreign` conversation is not the person's own: none of it is trusted. Several conversations imported together
+        share an `import_id`, and can be undone together.
         """
         named = import_id or self._runtime.ids("imp")
 
@@ -161,7 +161,7 @@ class Sessions:
             added = sum(1 for before, after in zip(new, placed, strict=True) if before.message.id == after.id)
             if added:
                 self._tell_imported(tx, session.id, added, reading)
-            # Not `existing`: where an import was taken back, what came with it is hidden and still known.
+            # Not `existing`: an undone import is hidden, but its messages are still known.
             return AdoptResult(sessions.find(tx, session.id) or known, added, len(said) - added)
 
         with Intake(self._runtime) as intake:
@@ -171,7 +171,7 @@ class Sessions:
 
     @operation(Action.SESSION_READ, Scope.USER)
     def imports(self, *, limit: int = 50) -> list[Import]:
-        """The newest imports of which something is left, each by the id that takes it back."""
+        """Return the newest imports of which something is left, each with the id that undoes it."""
         size = check_limit(limit, MAX_PAGE)
         return self._runtime.read(lambda tx, _: imports.page(tx, size))
 
@@ -191,7 +191,7 @@ class Sessions:
         return Chat(self._runtime, opened)
 
     def _insert(self, tx: Tx, admitted: AdmittedSession, said: list[AdmittedMessage], reading: ClockReading) -> Session:
-        """The session exactly as it came but for its secrets: its ids, its times, its order."""
+        """Insert the session as it came, with its ids, times and order, but without its secrets."""
         counted = [one.message for one in said]
         whole = admitted.counted(
             max((message.position for message in counted), default=0),

@@ -19,13 +19,13 @@ from recollectum.vault.intake.intake import Intake
 from recollectum.vault.messages import get_session
 from recollectum.vault.runtime import VaultRuntime
 
-#: Messages folded in at a time: a model reads no more at once, and each step is kept.
+#: Messages folded in at a time: a model reads no more at once, and each step is stored.
 STEP = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NextFold:
-    """What the next step folds in."""
+    """The messages of the next fold."""
 
     previous: Summary | None
     messages: Sequence[Message]
@@ -39,20 +39,20 @@ class Summaries:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def find(self, session_id: str) -> Summary | None:
-        """The summary of a session, as far as one was made; None when all of it can be replayed."""
+        """Return the summary of a session; None when nothing was summarised yet."""
         return self._find(session_id)
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def update(self, session_id: str, *, model: LanguageModel | None = None) -> Summary | None:
-        """Fold in what is due: nothing before about 8,000 tokens, and never the last ten messages.
+        """Summarise older messages: nothing below about 8,000 tokens, and never the last ten messages.
 
-        Only what no summary covers yet is read. The model is the home's unless one is given; where there is none it is
-        made by rules, and says so. When two do this at once, one of them stores its summary and both return that one.
+        It reads only what no summary covers yet. It uses the given model, or the home's; without one it uses rules, and
+        the summary says so. When two callers do this at once, one of them stores its summary and both return that one.
         """
         stop = self._runtime.read(lambda tx, _: _fold_position(tx, session_id))
         while stop and (due := self._runtime.read(lambda tx, _: _next_messages(tx, session_id, stop))):
@@ -64,17 +64,17 @@ class Summaries:
         return self._runtime.read(lambda tx, _: summaries.find(tx, get_session(tx, session_id).id))
 
     def _fold(self, session_id: str, due: _NextFold, model: LanguageModel | None) -> bool:
-        """Make one step and keep it, unless somebody was quicker."""
-        # Only now: whoever makes no summary does not wait for what makes them.
+        """Make one step and store it; False when another caller was faster."""
+        # Imported here: only callers that summarise need it.
         from recollectum.distil.summary import summarise  # noqa: PLC0415
 
         tokens = self._runtime.settings.context.tokens * SHARES[PartKind.SUMMARY] // 100
         before = due.previous.up_to if due.previous else 0
-        # No transaction is open while a model thinks.
+        # No transaction is open while a model runs.
         made = summarise(due.previous.text if due.previous else None, due.messages, model, tokens)
 
         def change(tx: Tx, reading: ClockReading, text: AdmittedText) -> bool:
-            # A message that was taken out in the meantime must not come back in a summary.
+            # A message that was removed in the meantime must not come back in a summary.
             there, _ = summaries.said_between(tx, session_id, before, made.up_to)
             return there == len(due.messages) and summaries.save(
                 tx, session_id, replace(made, text=text), reading.now, before=before
@@ -86,21 +86,21 @@ class Summaries:
 
 
 def _fold_position(tx: Tx, session_id: str) -> int:
-    """The position up to which a session is to be folded in now; 0 when nothing is due."""
+    """Return the position up to which a session must be folded now; 0 when nothing is due."""
     session: Session = get_session(tx, session_id)
     previous = summaries.find(tx, session_id)
     covered = previous.up_to if previous else 0
     _, tokens = summaries.said_between(tx, session_id, covered, session.message_count)
     if tokens <= TRIGGER:
         return 0
-    # The end of the conversation says where the tool calls lie that must stay together.
+    # The end of the conversation shows which tool calls must stay together.
     said = messages.latest(tx, session_id, before=None, limit=STEP)
     fold = to_summarise(said, covered_to=covered, verbatim=VERBATIM)
     return fold[-1].position if fold else 0
 
 
 def _next_messages(tx: Tx, session_id: str, stop: int) -> _NextFold | None:
-    """The next messages to fold in, up to `stop`."""
+    """Return the next messages to fold in, up to `stop`."""
     previous = summaries.find(tx, session_id)
     covered = previous.up_to if previous else 0
     said = [one for one in messages.after(tx, session_id, covered, STEP) if one.position <= stop]

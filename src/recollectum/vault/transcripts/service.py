@@ -33,22 +33,22 @@ class Transcripts:
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
-    # The files are read with the rights of this process, so a key that may write to a vault is not enough.
+    # Files are read with the rights of this process, so write permission for a vault is not enough.
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.TRANSCRIPT_WRITE,))
     def follow(
         self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
     ) -> FollowedPath:
-        """Follow a file, or a folder with files that end in .jsonl; they come with the next sync.
+        """Follow a file, or a folder with .jsonl files; the next sync reads them.
 
-        Their sessions are kept under the agent and channel that the files say, or under the ones given here.
+        Their sessions are stored under the agent and channel that the files name, or under the ones given here.
         """
         check_shared_trust(self.gate.owner, Trust.IMPORTED)
         path = _check_exists(place)
         if agent is not None or channel is not None:
-            # Refuses a name that no key can have.
+            # Refuses a name that is not valid in a key.
             SessionKey(agent=agent or "main", channel=channel or "main")
 
         def change(tx: Tx, reading: ClockReading) -> FollowedPath:
@@ -67,11 +67,11 @@ class Transcripts:
 
     @operation(Action.TRANSCRIPT_WRITE, Scope.USER)
     def unfollow(self, place: str | os.PathLike[str]) -> int:
-        """Follow a place no more; how many files it had. The conversations stay in the vault, and the files on disk."""
+        """Unfollow a path; return how many files it had. Its conversations stay in the vault, and the files on disk."""
         path = _resolve_path(place)
 
         def change(tx: Tx, reading: ClockReading) -> int:
-            # A place that was moved away is known by the path it had.
+            # A path that was moved away is found by its former name.
             wanted = {str(path), os.fspath(place)}
             found = next((one for one in transcripts.roots(tx) if one.path in wanted), None)
             if found is None:
@@ -84,20 +84,20 @@ class Transcripts:
 
     @operation(Action.TRANSCRIPT_READ, Scope.USER)
     def followed(self) -> list[FollowedPath]:
-        """The places that are followed, by path."""
+        """Return the followed paths, sorted."""
         return self._runtime.read(lambda tx, _: transcripts.roots(tx))
 
     @operation(Action.TRANSCRIPT_WRITE, Scope.USER, also=(Action.SESSION_WRITE,))
     def sync(self, progress: Callable[[int], None] | None = None) -> TranscriptReport:
-        """Read on in every file that has grown; `progress` is told how many files were seen to."""
-        # Here and below: most programs follow nothing, and what reads takes a while to load.
+        """Import the new lines of every file; `progress` gets the number of files done."""
+        # Imported in each method: most programs follow nothing, and the module is slow to import.
         from recollectum.vault.transcripts.sync import sync_transcripts  # noqa: PLC0415
 
         return sync_transcripts(self._runtime, progress)
 
     @operation(Action.TRANSCRIPT_WRITE, Scope.USER, also=(Action.SESSION_WRITE,))
     def watch(self, stop: threading.Event, progress: Callable[[TranscriptReport], None] | None = None) -> None:
-        """Read on whenever enough has gathered, and a moment after the last change, until `stop` is set."""
+        """Import when enough lines have gathered, and a moment after the last change, until `stop` is set."""
         from recollectum.vault.files.transcript_files import find_transcripts  # noqa: PLC0415
         from recollectum.vault.transcripts.sync import sync_transcripts  # noqa: PLC0415
         from recollectum.vault.transcripts.watch import TranscriptWatch  # noqa: PLC0415
@@ -111,7 +111,7 @@ class Transcripts:
         watch.run(stop, progress or (lambda _: None))
 
     def _tell(self, tx: Tx, type: EventType, place: FollowedPath, reading: ClockReading) -> None:
-        # Never the path, which may say more than the vault's owner wants kept.
+        # Never the path, which may reveal more than the vault's owner wants to store.
         subject = f"place_{place.number}"
         events.add(tx, type, "transcripts", subject, at=reading.now, actor=self._runtime.actor)
 
@@ -131,7 +131,7 @@ def _check_exists(place: str | os.PathLike[str]) -> Path:
     try:
         there = path.is_dir() or path.is_file()
     except OSError:
-        # A name that is too long for the system, or one nobody may look at.
+        # A name too long for the system, or a path without permission.
         there = False
     if not there or clean(str(path)) != str(path):
         raise InvalidInput(f"{_display_path(place)} is neither a file nor a folder; give the path of one")

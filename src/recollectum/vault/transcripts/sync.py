@@ -40,7 +40,7 @@ _FORGOTTEN = "belongs to a session that was deleted, and is not read again"
 
 @dataclass(slots=True)
 class _SyncRun:
-    """One look at the files: its limits, and what came of it so far."""
+    """One sync of the files: its limits, and its results so far."""
 
     reader: TranscriptReader
     deadline: float | None
@@ -49,11 +49,11 @@ class _SyncRun:
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def is_over(self) -> bool:
-        """Whether there is no time left."""
+        """Return whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def report(self, *, complete: bool) -> TranscriptReport:
-        """What came of it."""
+        """Return the report of the sync."""
         return TranscriptReport(
             files=self.counts["files"],
             added=self.counts["added"],
@@ -73,7 +73,7 @@ def sync_transcripts(
     deadline: float | None = None,
     only: Collection[str] | None = None,
 ) -> TranscriptReport:
-    """Read on in every file, or in those with the given paths; what was read stays, wherever it is stopped."""
+    """Import new lines of all files, or of the given paths; after an interruption the imported part stays."""
     look = _SyncRun(runtime.home.transcript_reader(), deadline)
     for root in runtime.read(lambda tx, _: transcripts.roots(tx)):
         paths = find_transcripts(Path(root.path), deadline)
@@ -93,7 +93,7 @@ def sync_transcripts(
 def _sync_file(
     runtime: VaultRuntime, look: _SyncRun, root: FollowedPath, path: Path, known: TranscriptFile | None
 ) -> bool:
-    """Read on in one file; False when the time is over."""
+    """Import the new lines of one file; False when the deadline has passed."""
     if look.is_over():
         return False
     try:
@@ -115,7 +115,7 @@ def _read_new_lines(
     state = os.fstat(file.fileno())
     now = with_file_state(known, state)
     if known.read_to and not is_continued(file, known, state.st_size):
-        # Cut, rotated or replaced. The session is kept in mind: when it was deleted, it must not come back this way.
+        # Truncated, rotated or replaced. The session id is kept: a deleted session must not come back this way.
         now = replace(now, read_to=0, lines=0, head="", tail="", form=None)
         look.counts["reread"] += 1
     before = known if known.identity else None
@@ -129,14 +129,14 @@ def _read_new_lines(
         if look.is_over():
             return False
     if before != now:
-        # Nothing new that is whole: the next look need not open the file.
+        # No new whole line: the next sync need not open the file.
         runtime.write(lambda tx, reading: _store_position(tx, root, before, now, reading))
     look.counts["files"] += look.counts["added"] > added
     return True
 
 
 def _next_batch(look: _SyncRun, file: BinaryIO, now: TranscriptFile, size: int) -> tuple[str, LineBatch] | None:
-    """The lines to read next and their form; None when there are none yet."""
+    """Return the next lines and their format; None when there are none yet."""
     lot = read_next_lines(file, now.read_to)
     if lot is None:
         return None
@@ -155,7 +155,7 @@ def _store(
     lot: LineBatch,
     ends: tuple[str, str],
 ) -> TranscriptFile | None:
-    """Store what some lines hold, with how far they go; None when it is not ours to store any more."""
+    """Store the content of some lines with their position; None when another process has taken over."""
     before, now = files
     form = now.form or ""
     whole = look.reader.is_whole(form)
@@ -166,7 +166,7 @@ def _store(
     gathered = look.reader.read(form, lines, known)
     after = replace(
         now,
-        # Until all of it is read, the file must not look like one that needs no further look.
+        # Until all of it is read, the file must not look finished.
         mtime=now.mtime if lot.end == now.size else 0,
         read_to=lot.end,
         lines=first + len(lines),
@@ -183,9 +183,9 @@ def _store(
         tx: Tx, reading: ClockReading, session: AdmittedSession | None, said: Sequence[AdmittedMessage]
     ) -> Counter[str] | None:
         if known and sessions.find(tx, known.id) is None:
-            # Deleted this moment; the next look will see it.
+            # Deleted at this moment; the next sync will see it.
             return None
-        # Messages and place together, so that whatever happens next, neither is ahead of the other.
+        # Messages and position in one transaction, so that neither can be ahead of the other.
         if not _store_position(tx, root, before, after, reading):
             return None
         if session is None:
@@ -202,7 +202,7 @@ def _store(
         return None
     look.counts += counts
     long = ((number, _TOO_LONG) for number, line in enumerate(lot.lines, start=1) if line is None)
-    # What was read again was reported when it was read first.
+    # Problems in lines read again were reported the first time.
     look.damage += [(now.path, first + at, why) for at, why in (*gathered.damage, *long) if first + at > now.lines]
     return after
 
@@ -210,7 +210,7 @@ def _store(
 def _store_position(
     tx: Tx, root: FollowedPath, before: TranscriptFile | None, after: TranscriptFile, reading: ClockReading
 ) -> bool:
-    """Store the place, unless another process has been here since, or has let the place go."""
+    """Store the position, unless another process changed it or unfollowed the path."""
     if transcripts.find(tx, after.path) != before or root.number not in {one.number for one in transcripts.roots(tx)}:
         return False
     transcripts.save(tx, after, reading.now)

@@ -1,4 +1,4 @@
-"""Watches transcripts, and reads each when enough new data has gathered or it has come to rest (debounce)."""
+"""Watches transcripts, and reads each when enough new data has gathered or it is quiet (debounce)."""
 
 import os
 import threading
@@ -16,18 +16,18 @@ from recollectum.vault.files.transcript_files import BATCH_BYTES, open_regular_f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingData:
-    """What a file holds that was not read yet."""
+    """The unread data of a file."""
 
     bytes: int
     #: Whole lines, which are at least as many as the messages in them.
     lines: int
-    #: Since the file last changed.
+    #: Time since the file last changed.
     rested_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadThresholds:
-    """How much is enough; 0 takes no notice of the number."""
+    """How much is enough; 0 turns a threshold off."""
 
     bytes: int
     messages: int
@@ -35,7 +35,7 @@ class ReadThresholds:
 
 
 def is_read_due(waiting: PendingData, deltas: ReadThresholds) -> bool:
-    """Whether to read the file now; a file with nothing new never is, one that rests always is."""
+    """Return whether to read the file now: never without new data, always when the file is quiet."""
     if waiting.bytes <= 0:
         return False
     return (
@@ -51,7 +51,7 @@ _MINUTE = 60
 
 @dataclass(slots=True)
 class _WatchedFile:
-    """One file: how far it had come when it was last read on, and since."""
+    """One file: its size when it was last read, and now."""
 
     size: int
     mtime: int
@@ -62,7 +62,7 @@ class _WatchedFile:
 
 
 class TranscriptWatch:
-    """Decides, look by look, which files are due."""
+    """Decides at each look which files are due."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class TranscriptWatch:
         self._last: float | None = None
 
     def step(self) -> TranscriptReport | None:
-        """Look once: sync what is due; None when nothing was. The first look syncs everything."""
+        """Look once, and sync what is due; None when nothing was. The first look syncs everything."""
         now = self._now()
         interval = self._rules.interval_minutes * _MINUTE
         if self._last is None or (interval and now - self._last >= interval):
@@ -93,7 +93,7 @@ class TranscriptWatch:
         return self._sync(due) if due else None
 
     def run(self, stop: threading.Event, progress: Callable[[TranscriptReport], None]) -> None:
-        """Look again and again until `stop` is set."""
+        """Look repeatedly until `stop` is set."""
         poll = min(_POLL_SECONDS, self._rules.debounce_seconds or _POLL_SECONDS)
         while True:
             report = self.step()
@@ -120,7 +120,7 @@ class TranscriptWatch:
         return due
 
     def _see(self, path: Path, now: float, *, whole: bool = False) -> _WatchedFile | None:
-        """The file as it is now; `whole` when all of it is about to be read."""
+        """Return the current state of the file; `whole` when all of it is about to be read."""
         try:
             state = path.stat()
         except OSError:
@@ -138,7 +138,7 @@ class TranscriptWatch:
 
     def _count(self, path: Path, one: _WatchedFile, state: os.stat_result) -> None:
         if state.st_size < one.counted_to:
-            # Cut: all of it is new.
+            # Truncated: all of it is new.
             one.counted_to = one.new_bytes = one.new_lines = 0
         # A file that was rewritten at the same length is new as well.
         one.new_bytes += max(1, state.st_size - one.counted_to)

@@ -1,4 +1,4 @@
-"""The way back from changes.
+"""Undoes changes.
 
 service  the public operations
 steps    groups events into steps, and writes their undo

@@ -16,7 +16,7 @@ from recollectum.vault.memories.history import History
 
 @dataclass(frozen=True, slots=True)
 class ChangedMemory:
-    """A memory as it read then, and what stands in its place now."""
+    """A memory as it read then, and its replacement now."""
 
     before: Memory
     after: Memory
@@ -24,17 +24,17 @@ class ChangedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ForgottenMemory:
-    """A memory that held then and does not now."""
+    """A memory that was active then and is not now."""
 
     memory_id: str
     state: State
-    #: Only of what is archived: what was deleted is not shown.
+    #: Only for archived memories: the text of deleted ones is not shown.
     memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """What became of the memories between a time and now, each list in the order of their ids."""
+    """The changes of memories between a time and now, each list ordered by id."""
 
     since: datetime
     until: datetime
@@ -46,7 +46,7 @@ class Diff:
 
 
 def compare_memories(tx: Tx, since: datetime, reading: ClockReading) -> Diff:
-    """The difference between the memories that were active at a time and those that are now."""
+    """Return the difference between the memories that were active at a time and those that are now."""
     every = {memory.id: memory for _, memory in memories.everything(tx)}
     then = _active_then(tx, since)
     now = {one.id: one for one in every.values() if not one.superseded_by and state_at(one, reading) is State.ACTIVE}
@@ -81,7 +81,7 @@ def _active_then(tx: Tx, since: datetime) -> dict[str, Memory]:
 
 
 def _successor(every: Mapping[str, Memory], memory_id: str) -> str:
-    """The last of those that took a memory's place, one after another."""
+    """Return the last memory in the chain of replacements."""
     seen = {memory_id}
     while (found := every.get(memory_id)) and found.superseded_by and found.superseded_by not in seen:
         memory_id = found.superseded_by
@@ -99,7 +99,7 @@ def _forgotten(memory: Memory, reading: ClockReading) -> ForgottenMemory:
 
 
 def _destroyed(tx: Tx, since: datetime) -> list[ForgottenMemory]:
-    """What was active then and is destroyed now, by id: its events outlive it."""
+    """Return what was active then and is destroyed now, by id: its events outlive it."""
     found: list[str] = []
     for event in undo.newest_first(tx):
         if event.at <= since:

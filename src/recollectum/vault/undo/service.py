@@ -46,34 +46,34 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """What an undo did."""
+    """The result of an undo."""
 
     steps: tuple[UndoStep, ...]
     refused: tuple[Refusal, ...] = ()
-    #: Its own last event: undoing that brings everything back. None when nothing had to be written.
+    #: The last event of the undo, which can be undone itself. None when nothing was written.
     event: int | None = None
 
 
 class Undo:
-    """The way back in one vault."""
+    """Undo in one vault."""
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
 
     @property
     def gate(self) -> Gate:
-        """The gate every operation passes."""
+        """The gate that checks every operation."""
         return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
     def steps(self, count: int = 10) -> list[UndoStep]:
-        """The last things that were done to memories, newest first."""
+        """Return the last changes of memories, newest first."""
         size = check_limit(count, _MOST, "count")
         return self._runtime.read(lambda tx, _: list(islice(latest_steps(tx), size)))
 
     @operation(Action.UNDO_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def event(self, number: int) -> Undone:
-        """Undo the change that an event tells of, with what belongs to it; refused whole when it cannot be."""
+        """Undo the change of an event, with everything in the same step; undo all of it or nothing."""
 
         def change(tx: Tx, reading: ClockReading) -> Undone:
             found = undo.event(tx, number)
@@ -85,7 +85,7 @@ class Undo:
 
     @operation(Action.UNDO_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def last(self, count: int = 1) -> Undone:
-        """Undo the last steps, newest first; an undo is a step too, so a second one brings back what the first took."""
+        """Undo the last steps, newest first; an undo is a step too, so a second undo reverts the first."""
         size = check_limit(count, _MOST, "count")
 
         def change(tx: Tx, reading: ClockReading) -> Undone:
@@ -98,7 +98,7 @@ class Undo:
 
     @operation(Action.UNDO_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))
     def run(self, run_id: str) -> Undone:
-        """Undo a whole consolidation run; what somebody changed since is left as it is."""
+        """Undo a whole consolidation run; memories that somebody changed since stay as they are."""
 
         def change(tx: Tx, reading: ClockReading) -> Undone:
             run = runs.find(tx, run_id)
@@ -118,9 +118,9 @@ class Undo:
         also=(Action.QUARANTINE_WRITE, Action.MEMORY_DELETE, Action.SESSION_DELETE),
     )
     def brought(self, import_id: str) -> Quarantine:
-        """Take back everything an import brought: its messages are set aside, its memories go into the trash.
+        """Undo an import: quarantine its messages, and move its memories to the trash.
 
-        Its sessions are listed no more. `quarantine.release` brings all of it back.
+        Its sessions are no longer listed. `quarantine.release` brings all of it back.
         """
         source = f"import:{import_id}"
 
@@ -136,7 +136,7 @@ class Undo:
 
     @operation(Action.EVENT_READ, Scope.USER)
     def diff(self, since: datetime) -> Diff:
-        """What was learned, changed and forgotten since a time. What was deleted is named, and not shown."""
+        """Return what was learned, changed and forgotten since a time. Deleted memories are named, but not shown."""
         check_aware("since", since)
         return self._runtime.read(lambda tx, reading: compare_memories(tx, since, reading))
 
@@ -161,7 +161,7 @@ class Undo:
 
 
 def _undo_step(desk: ChangeContext, step: UndoStep) -> list[Refusal]:
-    """Undo one step whole; only what is destroyed is left out of it, and told."""
+    """Undo one step as a whole; only destroyed memories are skipped, and reported."""
     run = runs.find(desk.tx, step.run_ids[0]) if step.run_ids else None
     if run and not undo.step_around(desk.tx, step.event):
         left = revert_run(desk, run)
@@ -185,7 +185,7 @@ def _undo_step(desk: ChangeContext, step: UndoStep) -> list[Refusal]:
 
 
 def _toggle_runs(desk: ChangeContext, step: UndoStep) -> None:
-    """A run that was taken back holds again, and one that held again does not."""
+    """Switch the state of runs: a reverted run is active again, and a restored one is reverted."""
     for run_id in step.run_ids:
         if not runs.mark_reverted(desk.tx, run_id, desk.reading.now):
             undo.let_run_hold(desk.tx, run_id)

@@ -18,7 +18,7 @@ from recollectum.vault.memories import changes
 from recollectum.vault.memories.changes import LIFECYCLE
 from recollectum.vault.review.writing import ChangeContext
 
-#: Changes of a memory that have a before.
+#: Changes of a memory that have a previous version.
 UNDOABLE = frozenset(
     {
         EventType.CREATED,
@@ -30,29 +30,29 @@ UNDOABLE = frozenset(
         EventType.DELETED,
     }
 )
-#: What happens to a conversation and cannot be undone, by what to do instead.
+#: Changes of a conversation that cannot be undone, by what to do instead.
 _FINAL = frozenset({EventType.IMPORTED, EventType.DELETED, EventType.PRUNED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoStep:
-    """Something that was done, and is undone as one."""
+    """A group of changes that are undone together."""
 
-    #: The newest event of it, by which it is named.
+    #: Its newest event, which names the step.
     event: int
     at: datetime
     type: EventType
     actor: str
-    #: The memories or the session that it is about.
+    #: The memories or the session that it changed.
     subjects: tuple[str, ...]
-    #: The consolidation run that it is, or those that it took back.
+    #: Its consolidation run, or the runs that it reverted.
     run_ids: tuple[str, ...] = ()
     #: Its events, newest first.
     events: tuple[Event, ...] = ()
 
 
 def find_step(tx: Tx, event: Event) -> UndoStep:
-    """The step that an event is a part of."""
+    """Return the step that contains an event."""
     if event.subject != "memory":
         return _make_step((event,))
     around = undo.step_around(tx, event.number)
@@ -65,7 +65,7 @@ def find_step(tx: Tx, event: Event) -> UndoStep:
 
 
 def latest_steps(tx: Tx) -> Iterator[UndoStep]:
-    """The steps that somebody took, newest first; what time did by itself is not among them."""
+    """Yield the steps that somebody took, newest first; automatic life-cycle steps are left out."""
     covered: set[int] = set()
     read_at: set[datetime] = set()
     for event in undo.newest_first(tx):
@@ -73,7 +73,7 @@ def latest_steps(tx: Tx) -> Iterator[UndoStep]:
             continue
         run = _run_step(tx, event)
         if run:
-            # All of a run was written at one time.
+            # All events of a run have the same time.
             read_at.add(event.at)
             yield run
             continue
@@ -88,12 +88,12 @@ def _run_step(tx: Tx, event: Event) -> UndoStep | None:
         return None
     run_id = undo.run_of(tx, event.subject_id, version)
     run = runs.find(tx, run_id) if run_id else None
-    # A later change of the same version, such as forgetting it, is no part of the run.
+    # A later change of the same version, such as forgetting it, is not part of the run.
     return _make_step((event,), (run.id,)) if run and run.at == event.at else None
 
 
 def _paired_event(tx: Tx, event: Event) -> Event | None:
-    """Superseding writes two events: the end of one memory and the beginning of another."""
+    """Return the other event of a supersede, which writes two: the end of one memory and the start of another."""
     memory = memories.find(tx, event.subject_id)
     if memory is None:
         return None
@@ -138,13 +138,13 @@ _EVENT_BY_STATE = {
 
 
 class UndoTargetGone(StepRefused):
-    """What a change was about is destroyed, or past the time in which it could come back."""
+    """Raised when the memory of a change is destroyed, or past the time in which it could be restored."""
 
 
 def check_event(desk: ChangeContext, event: Event, stands: Mapping[str, Memory], together: Collection[str]) -> Memory:
-    """The memory as it stood before an event, or a refusal in words; `stands` is how later undoes will have left it.
+    """Return the memory as it was before an event; raise when that cannot be restored.
 
-    `together` are the memories of the same step.
+    `stands` holds the state that later undos will leave. `together` are the memories of the same step.
     """
     now = stands.get(event.subject_id) or _get_target(desk, event)
     left = undo.after(desk.tx, event.number, now)
@@ -167,7 +167,7 @@ def check_event(desk: ChangeContext, event: Event, stands: Mapping[str, Memory],
 
 
 def undo_event(desk: ChangeContext, event: Event, image: Memory) -> Memory:
-    """Write the memory as it stood before an event that was checked."""
+    """Write the memory as it was before an event that was checked."""
     now = _get_target(desk, event)
     told: dict[str, Json] = {"undoes": event.number, "from": now.state}
     again = _as_it_was(desk, now, image)
@@ -193,7 +193,7 @@ def _before_image(desk: ChangeContext, event: Event, now: Memory) -> Memory:
 
 
 def _comparable_fields(memory: Memory) -> tuple[object, ...]:
-    """What must be as a change left it before that change can be taken back."""
+    """Return the fields that must be as a change left them before that change can be undone."""
     return (
         *(memory.content, memory.key, memory.kind, memory.importance, memory.trust, memory.state),
         *(memory.valid_from, memory.valid_to, memory.supersedes, memory.superseded_by),
@@ -211,7 +211,7 @@ def _check_key(desk: ChangeContext, image: Memory, together: Collection[str]) ->
 
 def _as_it_was(desk: ChangeContext, now: Memory, image: Memory) -> Memory:
     at, rules = desk.reading.now, desk.runtime.retention
-    # Out of the trash the way leads over active, also for what was archived.
+    # From the trash a memory must first become active, even if it was archived.
     out = now.state is State.SOFT_DELETED and image.state is State.ARCHIVED
     entered = enter(enter(now, State.ACTIVE, at, rules) if out else now, image.state, at, rules)
     worded = image.version != now.version

@@ -1,4 +1,4 @@
-"""Query in, hits out.
+"""Answers a query with hits.
 
 pipeline        parse, gather, rank, rerank, cap, render
 candidates      finds chunks by words, vector, time or substring
@@ -7,7 +7,7 @@ query           the question and its filters
 allowed_chunks  the chunks that the filters allow
 ranking         z-score fusion of the candidates of all arms
 scoring         fuses scores, and orders by recency; pure
-rerank          a model's scores in the head of a ranking
+rerank          applies a model's scores to the head of a ranking
 hits            turns chunks into hits
 result_limits   token budget, and the cap on untrusted hits
 index           chunks and terms of rows

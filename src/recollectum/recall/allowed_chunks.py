@@ -6,7 +6,7 @@ from recollectum.storage.port import Params, Tx
 from recollectum.storage.tables.index import search
 from recollectum.storage.tables.index.search import Evidence
 
-#: Where most candidates may be allowed, so many more than are wanted are looked up first; then all others.
+#: The first lookup takes the wanted candidates and one in this many more, enough if most are allowed; then all others.
 _SPARE = 4
 
 
@@ -16,16 +16,16 @@ class AllowedChunks:
     def __init__(self, tx: Tx, params: Params, *, filtered: bool) -> None:
         self._tx = tx
         self.params = params
-        #: Whether anything is filtered; without that, what may not be served at all is still left out.
+        #: Whether a filter is set; without one, chunks that may never be served are still left out.
         self.filtered = filtered
-        #: Whether so little is left that it is best looked up at once.
+        #: Whether so few chunks are allowed that it is best to load all of them at once.
         self.narrow = params["session_id"] is not None
         self._everything: set[int] | None = None
-        #: What was looked up so far; None for a chunk that may not be served.
+        #: The loaded chunks; None for a chunk that may not be served.
         self._known: dict[int, Evidence | None] = {}
 
     def evidence(self, numbers: Iterable[int]) -> dict[int, Evidence]:
-        """The chunks among these that may be served, by number, with what ranking has to know of each."""
+        """Return those of the chunks that may be served, by number, with the features that ranking needs."""
         wanted = list(numbers)
         known = self._known
         if unknown := [number for number in wanted if number not in known]:
@@ -34,7 +34,7 @@ class AllowedChunks:
         return {number: one for number in wanted if (one := known[number]) is not None}
 
     def best(self, ordered: list[int], most: int) -> list[int]:
-        """The first that are left, one piece of each text: one long text must not take the places of all others."""
+        """Return the first allowed chunks, one of each text, so that one long text does not crowd out the others."""
         best: dict[tuple[str, int], int] = {}
         first = most + most // _SPARE
         for block in (ordered[:first], ordered[first:]) if len(ordered) > 2 * first else (ordered,):
@@ -45,7 +45,7 @@ class AllowedChunks:
         return list(best.values())[:most]
 
     def everything(self) -> set[int]:
-        """Every chunk that is left, looked up once."""
+        """Return every allowed chunk; load them once."""
         if self._everything is None:
             self._everything = search.all_allowed(self._tx, self.params)
         return self._everything

@@ -13,14 +13,15 @@ from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.times import micros
 from recollectum.text.terms.analyser import QueryTerm, phrases
 
-#: Of what was said in a named time, no more than this is looked through.
+#: The most chunks that are searched in a period named by the question.
 _MAX_TIME_CANDIDATES = 20_000
-#: How much further down to look, where some of the first may not be served, before all that may be are asked for.
+#: How many times more candidates to look at, if some of the first may not be served, before all allowed ones are
+#: loaded.
 _DEEPENING_FACTOR = 8
 
 
 def find_by_words(tx: Tx, terms: Sequence[QueryTerm], within: AllowedChunks, size: int) -> tuple[list[int], Matches]:
-    """The chunks that match the words of a question, best first, and every match that was looked at."""
+    """Return the chunks that match the words of a question, best first, and all matches."""
     matches = tx.text.matches(phrases(terms))
     return best_allowed_matches(tx, terms, matches, within, size) if within.filtered else (matches.best(size), matches)
 
@@ -28,12 +29,12 @@ def find_by_words(tx: Tx, terms: Sequence[QueryTerm], within: AllowedChunks, siz
 def best_allowed_matches(
     tx: Tx, terms: Sequence[QueryTerm], matches: Matches, within: AllowedChunks, size: int
 ) -> tuple[list[int], Matches]:
-    """The best matches that may be served, one for each text."""
+    """Return the best matches that may be served, one for each text."""
     first = [] if within.narrow else matches.best(_DEEPENING_FACTOR * size)
     found = within.best(first, size)
     if len(found) == size:
         return found, matches
-    # Also what stands beside nothing else, which is left out of a large index: little may be left.
+    # Include matches with one frequent word only, which a large index leaves out: few chunks may be allowed.
     every = matches if matches.whole else tx.text.matches(phrases(terms), whole=True)
     if len(first) == len(every):
         return found, matches
@@ -43,21 +44,21 @@ def best_allowed_matches(
 
 
 def find_by_vector(tx: Tx, within: AllowedChunks, nearest: VectorQuery | None, size: int) -> list[int]:
-    """The chunks nearest in meaning, nearest first."""
+    """Return the chunks with the nearest vectors, nearest first."""
     if nearest is None:
         return []
     if within.filtered:
         return nearest_allowed(within, nearest, size)
     found = nearest.best(size + nearest.stale, None)
     if nearest.stale:
-        # What was taken out since must not take the places of what stands.
+        # Deleted chunks must not take the places of existing ones.
         there = search.existing(tx, found)
         found = [number for number in found if number in there]
     return found[:size]
 
 
 def nearest_allowed(within: AllowedChunks, nearest: VectorQuery, size: int) -> list[int]:
-    """The nearest that may be served, one for each text."""
+    """Return the nearest chunks that may be served, one for each text."""
     found = [] if within.narrow else nearest.best(_DEEPENING_FACTOR * size, None)
     served = within.best(found, size)
     if len(served) == size or (found and len(found) < _DEEPENING_FACTOR * size):
@@ -66,7 +67,7 @@ def nearest_allowed(within: AllowedChunks, nearest: VectorQuery, size: int) -> l
 
 
 def find_by_time(tx: Tx, times: Sequence[NamedTime], nearest: VectorQuery | None, size: int) -> list[int]:
-    """Chunks of what was said in a time that the question names: the nearest in meaning, or else the newest."""
+    """Return the chunks from a period that the question names: the nearest by vector, or else the newest."""
     said: set[int] = set()
     for one in times:
         if one.bounded:
@@ -77,12 +78,12 @@ def find_by_time(tx: Tx, times: Sequence[NamedTime], nearest: VectorQuery | None
 
 
 _SHORTEST = 2
-#: Rows looked at, the newest first: the last resort must not read a whole life.
+#: The most rows that are searched, the newest first: the last resort must not read the whole vault.
 _MOST_ROWS = 20_000
 
 
 def find_substring(tx: Tx, question: ParsedQuestion, limit: int) -> list[tuple[int, Hit]]:
-    """The newest texts that hold the query as it stands, each with the number of its chunk."""
+    """Return the newest texts that contain the query as typed, each with its chunk number."""
     piece = question.text.strip()
     if len(piece) < _SHORTEST:
         return []

@@ -13,12 +13,12 @@ from recollectum.storage.tables.index.hit_rows import ChunkDetail
 from recollectum.storage.tables.index.search import Evidence
 from recollectum.storage.times import moment
 
-#: Of a neighbour, in characters: enough to see what a hit answers.
+#: Characters of a neighbour: enough to see what a hit answers.
 _NEIGHBOUR = 600
 
 
 def to_hit(found: Evidence, detail: ChunkDetail, score: float, reasons: Reasons) -> Hit:
-    """One chunk as a hit."""
+    """Return one chunk as a hit."""
     return Hit(
         text=detail.text,
         score=score,
@@ -31,12 +31,12 @@ def to_hit(found: Evidence, detail: ChunkDetail, score: float, reasons: Reasons)
 
 
 def to_unit_score(score: float) -> float:
-    """A score between 0 and 1, in the same order: standard deviations mean nothing to a reader."""
+    """Return a score between 0 and 1, in the same order: standard deviations mean nothing to a reader."""
     return 1 / (1 + math.exp(-score / 2))
 
 
 def add_adjacent_turns(tx: Tx, hits: Sequence[tuple[int, Hit]], within: AllowedChunks) -> list[Hit]:
-    """The hits, each turn with the turns before and after it, as far as the filters leave them."""
+    """Return the hits, each with the adjacent turns that the filters allow."""
     before: dict[int, Neighbour] = {}
     after: dict[int, Neighbour] = {}
     turns = [number for number, hit in hits if hit.source.kind is SourceKind.SESSIONS]

@@ -1,4 +1,4 @@
-"""The recall pipeline: parse, gather, rank, rerank, cap what is untrusted, render; each step a plain function.
+"""The recall pipeline: parse, gather, rank, rerank, cap untrusted hits, render; each step is a plain function.
 
 Candidates come from BM25, from cosine similarity with Rocchio feedback, and from the times that a question names.
 Z-score fusion ranks them in one order.
@@ -40,37 +40,37 @@ from recollectum.storage.tables.index.search import Evidence
 from recollectum.text.terms.analyser import expand_kinds, index_terms, may_have, query_terms
 from recollectum.text.terms.similarity import outline, says_the_same
 
-#: Candidates from each arm; what is not among them in any is not an answer.
+#: Candidates from each arm; a chunk that no arm returns is not an answer.
 POOL = 60
-#: Pieces fetched for each hit that is wanted: a long text may answer with several of its own.
+#: Chunks fetched for each wanted hit: a long text may match with several of its chunks.
 _PIECES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Arms:
-    """What a query brings from outside the snapshot: its vector, or why it has none, and a model's scores."""
+    """The inputs of a query from outside the snapshot: its vector, or why it has none, and a model's scores."""
 
     nearest: VectorQuery | None = None
-    #: Why words alone are compared; None where nothing is missing.
+    #: Why only words are compared; None if nothing is missing.
     missing: str | None = None
     judged: RerankScores | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Shortlist:
-    """The hits of a search before they are rendered: best first, each with the number of its chunk."""
+    """The hits of a search before they are rendered: best first, each with its chunk number."""
 
     hits: list[tuple[int, Hit]]
     rung: SearchMode
     within: AllowedChunks
-    #: The texts that a model judges: the head of the ranking, each once.
+    #: The texts that a model scores: the head of the ranking, without duplicates.
     head: tuple[str, ...] = ()
     held_back: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The chunks to show, their words, and the texts of the head of their ranking."""
+    """The chunks to show, their texts, and the texts of the head of their ranking."""
 
     ranked: list[FusedScore]
     details: Mapping[int, ChunkDetail]
@@ -78,14 +78,14 @@ class _Chosen:
 
 
 def recall(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:
-    """The best hits for any text, best first; and the texts of the head, for a model to judge."""
+    """Return the best hits for any text, best first, and the texts of the head for a model to score."""
     found = find(tx, reading, query, arms)
     found = cap_untrusted(tx, reading, query, arms, found)
     return render(tx, query, arms, found), found.head
 
 
 def find(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> Shortlist:
-    """The best hits before the cap, without the turns beside them."""
+    """Return the best hits before the cap, without adjacent turns."""
     question = parse(tx, reading, query)
     pool = gather(tx, question, arms.nearest, max(POOL, query.limit * _PIECES))
     if not pool.numbers:
@@ -95,7 +95,7 @@ def find(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> Short
 
 
 def parse(tx: Tx, reading: ClockReading, query: RecallQuery) -> ParsedQuestion:
-    """The question taken apart: its terms, the speakers and the times that it names, and what may be served."""
+    """Parse a question into its terms, the speakers and times that it names, and the chunks that may be served."""
     params = query.filters.params(tx, reading)
     times = named_times(tx, query.text, reading.now, params)
     terms = query_terms(without_relative_times(query.text, times)) or query_terms(query.text)
@@ -108,7 +108,7 @@ def parse(tx: Tx, reading: ClockReading, query: RecallQuery) -> ParsedQuestion:
 
 
 def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: int) -> CandidatePool:
-    """The candidates of each arm: so many by words, by meaning and by time."""
+    """Return the candidates of each arm: by words, by vector and by time."""
     matches, words = find_by_words(tx, question.sought, question.within, size)
     near = find_by_vector(tx, question.within, nearest, size)
     timely = find_by_time(tx, question.times, nearest, size // 2)
@@ -116,7 +116,7 @@ def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: 
 
 
 def rank(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
-    """The candidates in one order; an arm whose places went to what may not be served is asked once more."""
+    """Rank the candidates in one order; ask an arm again if forbidden chunks took most of its places."""
     ranking = rank_candidates(tx, question, pool)
     if text_arm_starved(pool, ranking):
         matches, words = best_allowed_matches(tx, question.sought, pool.words, question.within, pool.size)
@@ -131,32 +131,32 @@ def rank(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
 def rerank(
     tx: Tx, question: ParsedQuestion, ranking: Ranking, limit: int, judged: RerankScores | None = None
 ) -> Shortlist:
-    """The hits to show: by a model's scores where there are any, then the newest first, each thing said once."""
+    """Return the hits to show: by a model's scores if there are any, then newest first, without duplicates."""
     rows = _best_of_each_row(ranking)
     most = max(RECENCY_HEAD, limit, judged.head if judged else 0)
     chosen = _choose(tx, question, ranking, rows[:most], {}, limit, judged)
     more = max(most, 2 * limit)
     if len(chosen.ranked) < limit and len(rows) > most < more:
-        # Some of the first said what a better one said, and there are others behind them.
+        # Some of the first were duplicates of better ones, and there are others behind them.
         chosen = _choose(tx, question, ranking, rows[:more], chosen.details, limit, judged)
     return Shortlist(_to_hits(question, ranking, chosen), ranking.pool.rung, question.within, chosen.head)
 
 
 def last_resort(tx: Tx, question: ParsedQuestion, limit: int, rung: SearchMode) -> Shortlist:
-    """What holds the question as it was typed, where no word and no meaning matched."""
+    """Return the texts that contain the question as typed, if neither words nor vectors matched."""
     hits = find_substring(tx, question, limit)
     return Shortlist(hits, SearchMode.SUBSTRING if hits else rung, question.within)
 
 
 def cap_untrusted(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms, found: Shortlist) -> Shortlist:
-    """The shortlist with at most so many hits of untrusted origin among them; what follows takes the places."""
+    """Return the shortlist with at most `max_untrusted` hits of untrusted origin; later hits take their places."""
     most = query.max_untrusted
     if most is None:
         return found
     hits, held = apply_cap(tx, found.hits, query.limit, most)
     if not held or len(found.hits) < query.limit:
         return replace(found, hits=hits, held_back=held)
-    # Others stand behind a full list, however much of it was untrusted.
+    # There are others behind a full list, however much of it was untrusted.
     rest = find(tx, reading, replace(query, filters=replace(query.filters, trusts=MAY_BE_OWN)), arms)
     others, more = apply_cap(tx, rest.hits, query.limit, 0)
     shown = {str(hit.source) for _, hit in hits}
@@ -165,7 +165,7 @@ def cap_untrusted(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms,
 
 
 def render(tx: Tx, query: RecallQuery, arms: Arms, found: Shortlist) -> RecallResult:
-    """The answer: each turn with the turns beside it, as far as the filters and the cap leave them."""
+    """Return the result, in which each turn has the adjacent turns that the filters and the cap allow."""
     hits = [hit for _, hit in found.hits]
     if found.rung is not SearchMode.SUBSTRING:
         hits = add_adjacent_turns(tx, found.hits, found.within)
@@ -183,7 +183,7 @@ def _choose(
     limit: int,
     judged: RerankScores | None,
 ) -> _Chosen:
-    """Out of so many of the best, those to show; words that were loaded before are not loaded again."""
+    """Choose the chunks to show from some of the best; texts that were loaded before are not loaded again."""
     details = {**loaded, **hit_rows.details(tx, [one.number for one in rows if one.number not in loaded])}
     rows = [one for one in rows if one.number in details]
     head: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ def _choose(
 
 
 def _best_of_each_row(ranking: Ranking) -> list[FusedScore]:
-    """The best piece of each row."""
+    """Return the best chunk of each row."""
     best: dict[tuple[str, int], FusedScore] = {}
     for one in ranking.ranked:
         found = ranking.known[one.number]
@@ -206,7 +206,7 @@ def _best_of_each_row(ranking: Ranking) -> list[FusedScore]:
 def _passage_texts(
     ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail]
 ) -> list[str]:
-    """Each text as it was embedded: a turn with its speaker."""
+    """Return each text as it was embedded: a turn has its speaker before it."""
     return [
         f"{known[one.number].author}: {found[one.number].text}"
         if known[one.number].source == "sessions"
@@ -218,7 +218,7 @@ def _passage_texts(
 def _newest_first(
     question: ParsedQuestion, ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail]
 ) -> list[FusedScore]:
-    """The newest first among statements of the same thing at the head of the list."""
+    """Sort statements about the same thing at the head of the list newest first."""
     head = ranked[:RECENCY_HEAD]
     if len(head) < 2 or asks_for_the_past(question.text):
         return ranked
@@ -226,7 +226,7 @@ def _newest_first(
     said = [may_have(found[one.number].text, asked) for one in head]
     statements: list[DatedStatement] = []
     for place, one in enumerate(head):
-        # Without a word of the question that another has too it competes with nothing, and its terms are not needed.
+        # If it shares no word of the question with another, it competes with none, and its terms are not needed.
         alone = all(other == place or said[place].isdisjoint(said[other]) for other in range(len(head)))
         terms = frozenset[str]() if alone else frozenset(index_terms(found[one.number].text).split())
         statements.append(DatedStatement(one.number, known[one.number].created, terms, terms & asked))
@@ -242,7 +242,7 @@ def _newest_first(
 def _without_duplicates(
     ranked: list[FusedScore], known: Mapping[int, Evidence], found: Mapping[int, ChunkDetail], limit: int
 ) -> list[FusedScore]:
-    """Without turns that say what a better hit says: the same person again, or a memory that was taken from them."""
+    """Drop turns that repeat a better hit: of the same speaker, or a memory that was made from them."""
     said: dict[str, list[tuple[str, str | None]]] = {}
     kept: list[FusedScore] = []
     for one in ranked:
@@ -259,7 +259,7 @@ def _without_duplicates(
 
 
 def _to_hits(question: ParsedQuestion, ranking: Ranking, chosen: _Chosen) -> list[tuple[int, Hit]]:
-    """The chosen as hits, each with its chunk and with why it ranks where it does."""
+    """Return the chosen chunks as hits, each with its chunk number and the reasons for its rank."""
     text_rank = {number: place for place, number in enumerate(ranking.pool.matches, start=1)}
     vector_rank = {number: place for place, number in enumerate(ranking.pool.near, start=1)}
     terms = tuple(term.word for term in question.sought)

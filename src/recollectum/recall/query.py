@@ -7,10 +7,10 @@ from recollectum.storage.tables.index.search_filters import Filters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallQuery:
-    """One question to a vault."""
+    """A question to a vault, with its limit and filters."""
 
     text: str
     limit: int
     filters: Filters = field(default_factory=Filters)
-    #: How many hits of untrusted origin are shown at most; None for all.
+    #: The most hits of untrusted origin; None for no limit.
     max_untrusted: int | None = None

@@ -12,30 +12,30 @@ from recollectum.text.terms.analyser import phrases, query_terms
 if TYPE_CHECKING:
     from recollectum.text.time.ranges import TimeRange
 
-#: An event is found by its words and dated by when it was spoken of, so its word counts for less.
+#: An event is found by its words and dated by when it was mentioned, so its time counts for less.
 _EVENT_WEIGHT = 0.5
 _EVENT_MARGIN = timedelta(days=3)
-#: Matches of an event that are looked at before all others.
+#: Matches of an event that are looked at first.
 _FIRST = 50
 _ALWAYS = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _RELATIVE = re.compile(r"\b(ago|last|past|previous|recent|this|next|yesterday|today|tomorrow)\b", re.IGNORECASE)
 
 
 class NamedTime(NamedTuple):
-    """One time that a question names, and how much that is worth."""
+    """A time that a question names, and its weight."""
 
     time: "TimeRange"
     weight: float
 
     @property
     def bounded(self) -> bool:
-        """Whether it has a beginning and an end."""
+        """Return whether the time has a start and an end."""
         return self.time.start > _ALWAYS[0] and self.time.end < _ALWAYS[1]
 
 
 def named_times(tx: Tx, question: str, now: datetime, params: Params) -> list[NamedTime]:
-    """Every time that a question names."""
-    # The words of seven languages for time, which only a question needs.
+    """Return every time that a question names."""
+    # Import here: the time words of seven languages are needed for a question only.
     from recollectum.text.time.event_references import event_references  # noqa: PLC0415
     from recollectum.text.time.ranges import time_ranges  # noqa: PLC0415
 
@@ -48,7 +48,7 @@ def named_times(tx: Tx, question: str, now: datetime, params: Params) -> list[Na
 
 
 def without_relative_times(question: str, named: list[NamedTime]) -> str:
-    """A question without the words that date it from today: whoever spoke of "last week" meant another one."""
+    """Return a question without words such as "last week": a stored text that says "last week" means another one."""
     for one in sorted(named, key=lambda one: one.time.span, reverse=True):
         if one.weight == 1.0 and _RELATIVE.search(one.time.words):
             start, end = one.time.span
@@ -57,7 +57,7 @@ def without_relative_times(question: str, named: list[NamedTime]) -> str:
 
 
 def time_fit(named: list[NamedTime], created: int) -> float:
-    """How well a moment, in microseconds, fits the times that a question names, from 0 to 1."""
+    """Return how well a time, in microseconds, fits the times that a question names, from 0 to 1."""
     if not named:
         return 0.0
     from recollectum.text.time.ranges import overlap  # noqa: PLC0415 - as above
@@ -67,9 +67,9 @@ def time_fit(named: list[NamedTime], created: int) -> float:
 
 
 def _event_time(tx: Tx, words: str, params: Params) -> datetime | None:
-    """When the event with these words was spoken of, by the best match that may be served."""
+    """Return when the event with these words was mentioned, by the best match that may be served."""
     sought = phrases(query_terms(words))
-    # Of a frequent word there are thousands of matches, and the best one is nearly always among the first.
+    # A frequent word has thousands of matches, and the best one is nearly always among the first.
     for most in (_FIRST, None):
         matches = tx.text.matches(sought, whole=most is None)
         best = matches.best(most or len(matches))

@@ -21,21 +21,21 @@ from recollectum.storage.tables.index import chunk_neighbours, search
 from recollectum.storage.tables.index.search import Evidence
 from recollectum.text.terms.analyser import QueryTerm
 
-#: So many of the best are compared with their neighbours; what is further down does not come up by them.
+#: The number of best candidates that are compared with their neighbours; neighbours do not lift later ones this far.
 _BOOSTED_HEAD = 30
-#: One in so many that may not be served is no loss.
+#: One forbidden chunk in this many is no loss.
 _STARVED_SHARE = 4
 _DISTRUST = {trust.value: max(0, rank - list(Trust).index(Trust.TOOL)) for rank, trust in enumerate(Trust)}
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """A query taken apart."""
+    """A parsed query."""
 
     text: str
-    #: What to look for by words; a speaker's name is matched as the speaker instead, and "last week" as a time.
+    #: The terms to search; a speaker's name is matched as the speaker instead, and "last week" as a time.
     terms: tuple[QueryTerm, ...]
-    #: The same, and what belongs to a kind that one of them names.
+    #: These terms, and the members of a category that one of them names.
     sought: tuple[QueryTerm, ...]
     names: frozenset[str]
     times: list[NamedTime]
@@ -44,44 +44,44 @@ class ParsedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CandidatePool:
-    """What each arm found, both best first."""
+    """The results of each arm, best first."""
 
     matches: Sequence[int]
     near: Sequence[int]
-    #: Said at the time that the question names; in no order.
+    #: Said at a time that the question names; in no order.
     timely: Sequence[int]
-    #: Every chunk that was found by its words, the matches among them.
+    #: Every chunk found by its words, including `matches`.
     words: Matches
     nearest: VectorQuery | None
-    #: How many each arm was asked for.
+    #: How many candidates each arm was asked for.
     size: int
 
     @property
     def rung(self) -> SearchMode:
-        """How they were found."""
+        """Return how the candidates were found."""
         return SearchMode.HYBRID if self.nearest else SearchMode.TEXT
 
     @property
     def numbers(self) -> list[int]:
-        """Every candidate once."""
+        """Return every candidate once."""
         return list(dict.fromkeys((*self.matches, *self.near, *self.timely)))
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The candidates that may be served, best first, and what is known of each."""
+    """The candidates that may be served, best first, and the features of each."""
 
     ranked: list[FusedScore]
     known: Mapping[int, Evidence]
     cosines: Mapping[int, float]
     scores: Mapping[int, float]
-    #: What was looked up: the candidates without those that the arms put last.
+    #: The candidates whose features were loaded: all but those that the arms put last.
     looked: frozenset[int]
     pool: CandidatePool
 
 
 def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
-    """The candidates in one order."""
+    """Return the candidates in one order."""
     numbers, within = pool.numbers, question.within
     cosines = pool.nearest.cosines(numbers) if pool.nearest else {}
     scores = pool.words.scores(numbers)
@@ -89,7 +89,7 @@ def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ra
     looked = numbers if question.names or question.times else _preselect(numbers, cosines, scores, scale, pool.size)
     known = within.evidence(looked)
     if len(looked) < len(numbers) and (len(known) < len(looked) or 2 * _count_texts(known.values()) < len(known)):
-        # What may not be served, and the pieces of one long text, must not take the places of others.
+        # Forbidden chunks, and the chunks of one long text, must not take the places of others.
         looked, known = numbers, within.evidence(numbers)
     ranked, _ = fuse_scores([_candidate(question, one, cosines, scores) for one in known.values()], scale)
     drawn = _boost_by_neighbours(tx, ranked[:_BOOSTED_HEAD], known, pool, scale)
@@ -97,7 +97,7 @@ def rank_candidates(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ra
 
 
 def text_arm_starved(pool: CandidatePool, ranking: Ranking) -> bool:
-    """Whether matches took the places of others: some may not be served, or many are pieces of one long text."""
+    """Return whether some matches may not be served, or many are chunks of one long text, and crowd out others."""
     looked, served = _count_allowed(pool.matches, ranking)
     if len(served) < looked:
         return True
@@ -105,26 +105,26 @@ def text_arm_starved(pool: CandidatePool, ranking: Ranking) -> bool:
 
 
 def vector_arm_starved(pool: CandidatePool, ranking: Ranking) -> bool:
-    """Whether what may not be served took many places of what is near."""
+    """Return whether chunks that may not be served took many places of the vector arm."""
     looked, served = _count_allowed(pool.near, ranking)
     return looked - len(served) > looked // _STARVED_SHARE
 
 
 def _count_allowed(numbers: Sequence[int], ranking: Ranking) -> tuple[int, list[Evidence]]:
-    """How many of these were looked up, and those of them that may be served."""
+    """Return how many of these were loaded, and those of them that may be served."""
     looked = [number for number in numbers if number in ranking.looked]
     return len(looked), [ranking.known[number] for number in looked if number in ranking.known]
 
 
 def _count_texts(found: Iterable[Evidence]) -> int:
-    """How many texts these are pieces of."""
+    """Return the number of different texts of these chunks."""
     return len({(one.source, one.source_number) for one in found})
 
 
 def _preselect(
     numbers: list[int], cosines: Mapping[int, float], scores: Mapping[int, float], scale: ZScale, size: int
 ) -> list[int]:
-    """Those that the two arms together put first: what is known of the others would not bring them to the head."""
+    """Return the candidates with the best scores of both arms; features would not lift the others to the head."""
     most = size // 2
     if len(numbers) <= most:
         return numbers
@@ -154,12 +154,12 @@ def _candidate(
 def _boost_by_neighbours(
     tx: Tx, ranked: list[FusedScore], known: Mapping[int, Evidence], pool: CandidatePool, scale: ZScale
 ) -> list[FusedScore]:
-    """The head of the ranking with what each turn gains from its neighbours."""
+    """Return the head of the ranking, with the score that each turn gains from its neighbours."""
     beside, stored = load_neighbours(tx, [known[one.number] for one in ranked])
     base = {one.number: one.base for one in ranked}
     others = sorted({number for pieces in beside.values() for number in pieces} - base.keys())
     if stored and others and (pool.nearest is None or pool.nearest.stale):
-        # What was taken out since says nothing any more.
+        # Chunks that were deleted since must not count.
         others = sorted(search.existing(tx, others))
     nearby = pool.nearest.cosines(others) if pool.nearest else dict.fromkeys(others)
     worded = pool.words.scores(others)
@@ -168,7 +168,7 @@ def _boost_by_neighbours(
 
 
 def load_neighbours(tx: Tx, found: Iterable[Evidence]) -> tuple[dict[int, list[int]], bool]:
-    """For each turn, the pieces of the adjacent turns by other speakers; and whether some may be gone since."""
+    """Return the chunks of the adjacent turns by other speakers, by turn, and whether some may be deleted since."""
     known: dict[int, list[int]] = {}
     unknown: list[int] = []
     for one in found:

@@ -13,21 +13,21 @@ from recollectum.settings.model import RerankSettings
 if TYPE_CHECKING:
     from recollectum.models.rerank.port import Reranker
 
-#: The model's share in the score of what it has judged.
+#: The model's share in the final score.
 MODEL_SHARE: Final = 0.5
 _ROUNDING: Final = 1e-9
 
 
 def open_reranker(way: str, settings: RerankSettings, environ: Mapping[str, str]) -> "Reranker | None":
-    """The reranker for what `recall.rerank` says, or None where there is to be none."""
-    # With what it needs of HTTP: a program that reranks nothing does not pay for it.
+    """Return the reranker that `recall.rerank` names, or None if it is off."""
+    # Import here, with the HTTP client: a program that reranks nothing does not pay for it.
     from recollectum.models.registry import rerank  # noqa: PLC0415
 
     return rerank.open_reranker(way, settings, environ)
 
 
 class Rerankers:
-    """The reranker of the settings, opened when it is first asked for and shared by all vaults."""
+    """The reranker of the settings, opened on first use and shared by all vaults."""
 
     def __init__(self, way: str, settings: RerankSettings, environ: Mapping[str, str]) -> None:
         self._way = way
@@ -39,7 +39,7 @@ class Rerankers:
         self._why: str | None = None
 
     def get(self) -> "tuple[Reranker | None, str | None]":
-        """The reranker, or None and the reason, where there should be one."""
+        """Return the reranker, or None and the reason if one is configured."""
         if self._way == "off":
             return None, None
         with self._lock:
@@ -48,7 +48,7 @@ class Rerankers:
             return self._reranker, self._why
 
     def close(self) -> None:
-        """Give back what the reranker holds."""
+        """Close the reranker."""
         with self._lock:
             if self._reranker:
                 self._reranker.close()
@@ -63,25 +63,27 @@ class Rerankers:
 
 @dataclass(frozen=True, slots=True)
 class RerankScores:
-    """How long the head is that a model judges, and what it thinks of each text once it has seen them."""
+    """The length of the head that a model scores, and the score of each text once it is known."""
 
     head: int
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def rank(self, ranked: list[FusedScore], texts: Sequence[str]) -> list[FusedScore]:
-        """The ranking with the scores that are known; `texts` are those of its head. Without any it stays as it is."""
+        """Return the ranking with the known scores applied; `texts` are those of its head. Without scores, return it
+        unchanged.
+        """
         head = zip(ranked, texts, strict=False)
         known = {one.number: self.scores[text] for one, text in head if text in self.scores}
         return mix_scores(ranked, known) if known else ranked
 
 
 def mix_scores(ranked: list[FusedScore], scores: Mapping[int, float]) -> list[FusedScore]:
-    """Half of each score from the model, brought to the mean and the spread of the scores it takes the place of."""
+    """Mix each score half with the model's, scaled to the mean and deviation of the scores that it replaces."""
     middle, spread = _mean_and_deviation(list(scores.values()))
     if not spread:
         return ranked
     mean, width = _mean_and_deviation([one.score for one in ranked if one.number in scores])
-    # Where everything was even, the model alone decides, in the unit of all scores.
+    # If all scores were equal, the model alone decides, in the unit of all scores.
     width = width or 1.0
     moved: list[FusedScore] = []
     for one in ranked:
@@ -93,7 +95,7 @@ def mix_scores(ranked: list[FusedScore], scores: Mapping[int, float]) -> list[Fu
 
 
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
-    """The mean of the values and their spread, which is 0 where they differ by rounding alone."""
+    """Return the mean and the deviation of the values; 0 if they differ by rounding only."""
     mean = math.fsum(values) / len(values)
     spread = math.sqrt(math.fsum([(value - mean) ** 2 for value in values]) / len(values))
     return mean, spread if spread > _ROUNDING * max(1.0, abs(mean)) else 0.0

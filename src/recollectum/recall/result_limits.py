@@ -11,7 +11,7 @@ from recollectum.text.tokens import estimate
 
 
 def fit_token_budget(found: RecallResult, tokens: int) -> RecallResult:
-    """The best hits that fit a budget; the first that does not ends the list. Neighbours come with what is left."""
+    """Return the best hits that fit a budget, up to the first that does not; neighbours use what is left."""
     kept: list[Hit] = []
     for hit in found:
         cost = estimate(hit.text)
@@ -34,16 +34,16 @@ def _affordable(neighbour: Neighbour | None, tokens: int) -> tuple[Neighbour | N
     return (neighbour, tokens - cost) if cost <= tokens else (None, tokens)
 
 
-#: How many in one recall, by the setting's name; None is all.
+#: The cap on untrusted hits by the value of the setting; None is no cap.
 CAP_BY_SETTING = {"one": 1, "none": 0, "all": None}
-#: How far a text may be trusted that could be the person's own.
+#: The trust levels of a text that could be the person's own.
 MAY_BE_OWN = (Trust.OWNER, Trust.ASSISTANT, Trust.IMPORTED)
 _OWN = frozenset({Trust.OWNER, Trust.ASSISTANT})
 _NEVER = frozenset({Trust.TOOL, Trust.UNKNOWN})
 
 
 def apply_cap(tx: Tx, found: Sequence[tuple[int, Hit]], size: int, most: int) -> tuple[list[tuple[int, Hit]], int]:
-    """The first hits with at most so many of untrusted origin among them; and how many were held back."""
+    """Return the first hits with at most `most` of untrusted origin, and how many were held back."""
     doubtful = _untrusted_positions(tx, [hit for _, hit in found])
     kept: list[tuple[int, Hit]] = []
     shown = held = 0
@@ -59,7 +59,7 @@ def apply_cap(tx: Tx, found: Sequence[tuple[int, Hit]], size: int, most: int) ->
 
 
 def _untrusted_positions(tx: Tx, found: Iterable[Hit]) -> set[int]:
-    """The places of the hits of untrusted origin."""
+    """Return the positions of the hits of untrusted origin."""
     doubtful: set[int] = set()
     brought: dict[int, Hit] = {}
     for place, hit in enumerate(found):
@@ -78,7 +78,7 @@ def _untrusted_positions(tx: Tx, found: Iterable[Hit]) -> set[int]:
 
 
 def without_untrusted_neighbours(hits: list[Hit]) -> list[Hit]:
-    """What a tool answered just before or after a hit comes along no more than a hit of its own would."""
+    """Return the hits without neighbours that a tool wrote: the cap applies to them as well."""
     return [
         replace(hit, before=_is_trusted_neighbour(hit.before), after=_is_trusted_neighbour(hit.after))
         if any(one and one.trust in _NEVER for one in (hit.before, hit.after))

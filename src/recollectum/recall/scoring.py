@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 RECENCY_HEAD = 12
 SAME_TOPIC = 0.5
-#: Who asks how it was before is not served by how it is now.
+#: A question about the past is not answered by the newest statement.
 _PAST_WORDS = re.compile(
     r"\b(first|original(ly)?|initial(ly)?|used to|previous(ly)?|former(ly)?|before|earliest|old(est)?)\b", re.IGNORECASE
 )
@@ -16,7 +16,7 @@ _PAST_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DatedStatement:
-    """One candidate as a statement: when it was made, its terms, and which of them the question asked for."""
+    """One candidate as a statement: its time, its terms, and those of them that the question asked for."""
 
     number: int
     created: int
@@ -25,12 +25,12 @@ class DatedStatement:
 
 
 def asks_for_the_past(query: str) -> bool:
-    """Whether a question is after what was said before."""
+    """Return whether a question asks for what was said before."""
     return _PAST_WORDS.search(query) is not None
 
 
 def order_by_recency(statements: Sequence[DatedStatement]) -> list[int]:
-    """The numbers of the statements, best first, with competitors ordered newest first."""
+    """Return the numbers of the statements, best first, with competitors ordered newest first."""
     order = [one.number for one in statements]
     free = [bool(one.asked) for one in statements]
     for place, one in enumerate(statements):
@@ -53,7 +53,7 @@ def _compete(one: DatedStatement, other: DatedStatement) -> bool:
     return shared >= SAME_TOPIC * len(one.terms | other.terms)
 
 
-#: What is written has its subject in words; talk often has it in the turn before.
+#: A written text names its subject; a turn often has it in the turn before.
 LEXICAL_WEIGHT = 0.6
 WRITTEN_LEXICAL_WEIGHT = 0.75
 SPEAKER_WEIGHT = 1.0
@@ -61,18 +61,18 @@ FIRST_PERSON_WEIGHT = 0.5
 NEIGHBOUR_WEIGHT = 0.2
 TOLD_WEIGHT = 3.0
 TOLD_HALF_SATURATION = 10
-#: With so many words that tell, a turn is as good as a memory.
+#: With this many words that tell something, a turn is as good as a memory.
 TOLD_NEUTRAL = 20
 ECHO_WEIGHT = 2.0
 TIME_WEIGHT = 1.5
-#: Small, so that they settle what is otherwise even.
+#: Small weights, which decide between otherwise equal scores.
 IMPORTANCE_WEIGHT = 0.4
 TRUST_WEIGHT = 0.3
 _ROUNDING = 1e-9
 
 
 class SearchCandidate(NamedTuple):
-    """What is known of one chunk when a question is asked."""
+    """The features of one chunk for one question."""
 
     number: int
     #: None when it has no vector yet.
@@ -86,14 +86,14 @@ class SearchCandidate(NamedTuple):
     echo: float = 0.0
     #: How well its time fits the one that the question names, from 0 to 1.
     when: float = 0.0
-    #: From 0 to 1; a half is ordinary.
+    #: From 0 to 1; 0.5 is normal.
     importance: float = 0.5
-    #: Steps below the owner's own word.
+    #: The number of trust levels below the owner's own word.
     distrust: int = 0
 
 
 class FusedScore(NamedTuple):
-    """A candidate's score: what the arms say together, and what each further reason added to it."""
+    """The score of a candidate: the fused score of the arms, and what each further signal added to it."""
 
     number: int
     score: float
@@ -102,13 +102,13 @@ class FusedScore(NamedTuple):
 
 
 class ZScale(NamedTuple):
-    """What turns both arms' scores into standard deviations of one pool."""
+    """The means and deviations that turn both arms' scores into z-scores of one pool."""
 
     cosine: tuple[float, float]
     bm25: tuple[float, float]
 
     def base(self, cosine: float | None, bm25: float, *, turn: bool) -> float:
-        """What the two arms say together of a turn of a conversation, or of something written."""
+        """Return the fused score of both arms for a turn of a conversation, or for a written text."""
         middle, unit = self.cosine
         near = 0.0 if cosine is None else (cosine - middle) * unit
         middle, unit = self.bm25
@@ -116,12 +116,12 @@ class ZScale(NamedTuple):
 
 
 def measure_scale(cosines: Iterable[float], scores: Iterable[float]) -> ZScale:
-    """The scale of a pool of candidates: the cosines of those that have a vector, and the BM25 of all."""
+    """Return the scale of a pool of candidates: the cosines of those that have a vector, and the BM25 scores of all."""
     return ZScale(_mean_and_inverse_deviation(list(cosines)), _mean_and_inverse_deviation(list(scores)))
 
 
 def fuse_scores(candidates: Sequence[SearchCandidate], scale: ZScale | None = None) -> tuple[list[FusedScore], ZScale]:
-    """Every candidate with its score, best first, ties to the newer; and the scale they were measured on."""
+    """Return every candidate with its score, best first, the newer first in a tie; and the scale."""
     if scale is None:
         scale = measure_scale(
             [one.cosine for one in candidates if one.cosine is not None], [one.bm25 for one in candidates]
@@ -137,7 +137,7 @@ def fuse_scores(candidates: Sequence[SearchCandidate], scale: ZScale | None = No
 def boost_by_neighbours(
     ranked: Sequence[FusedScore], beside: Mapping[int, Iterable[int]], base: Mapping[int, float]
 ) -> list[FusedScore]:
-    """The same with what each turn gains from its neighbours; `base` says what the arms think of those."""
+    """Return the scores with what each turn gains from its neighbours; `base` has the neighbours' fused scores."""
     moved: list[FusedScore] = []
     for one in ranked:
         near = NEIGHBOUR_WEIGHT * sum([base[number] for number in beside.get(one.number, ()) if number in base])
@@ -150,12 +150,12 @@ def _by_score(fused: list[FusedScore]) -> list[FusedScore]:
 
 
 def _signal_scores(one: SearchCandidate) -> list[tuple[str, float]]:
-    """What each reason adds, without those that add nothing."""
+    """Return what each signal adds, without those that add nothing."""
     added: list[tuple[str, float]] = []
     if one.named:
         added.append(("who", SPEAKER_WEIGHT + FIRST_PERSON_WEIGHT * one.own))
     if one.turn and one.told is not None:
-        # Measured from an ordinary turn, since a memory or a document gains and loses nothing here.
+        # Measured from an average turn, since a memory or a document gains and loses nothing here.
         enough = TOLD_HALF_SATURATION / (TOLD_NEUTRAL + TOLD_HALF_SATURATION)
         added.append(("told", TOLD_WEIGHT * (enough - TOLD_HALF_SATURATION / (one.told + TOLD_HALF_SATURATION))))
     if one.echo:
@@ -170,10 +170,10 @@ def _signal_scores(one: SearchCandidate) -> list[tuple[str, float]]:
 
 
 def _mean_and_inverse_deviation(values: list[float]) -> tuple[float, float]:
-    """The middle of the values, and one over their spread."""
+    """Return the mean of the values, and the inverse of their deviation."""
     if not values:
         return 0.0, 0.0
     mean = math.fsum(values) / len(values)
     spread = math.sqrt(math.fsum([(value - mean) ** 2 for value in values]) / len(values))
-    # Equal scores differ by rounding; to measure anything in that would be noise.
+    # Equal scores differ by rounding; scaling that difference would amplify noise.
     return mean, 1 / spread if spread > _ROUNDING * max(1.0, abs(mean)) else 0.0

@@ -1,7 +1,7 @@
-"""Rows as searchable chunks.
+"""Indexes rows as searchable chunks.
 
 chunk_index   indexes memories, messages and notes
 passages      the text that is embedded, and features of a turn
-rechunking    makes the chunks of another version again
+rechunking    rebuilds the chunks that another version made
 verification  compares the index with its rows, and rebuilds it
 """

@@ -16,78 +16,78 @@ if TYPE_CHECKING:
 
 
 def index_memory(tx: Tx, number: int, memory: Memory) -> None:
-    """Make an active memory findable, by its content and by the words of its key; any other state is not."""
+    """Index an active memory by its content and the words of its key; a memory in another state is skipped."""
     if memory.state is State.ACTIVE:
         chunk_rows.add(tx, SourceKind.MEMORIES, number, memory_chunks(memory))
 
 
 def reindex_memory(tx: Tx, number: int, memory: Memory) -> None:
-    """Bring the index up to what a memory says now."""
+    """Update the index to the current text of a memory."""
     chunk_rows.remove(tx, SourceKind.MEMORIES, number)
     index_memory(tx, number, memory)
 
 
 def index_message(tx: Tx, number: int, message: Message) -> None:
-    """Make a message findable by its words."""
+    """Index a message by its words."""
     chunk_rows.add(tx, SourceKind.SESSIONS, number, message_chunks(message))
 
 
 def index_memories(tx: Tx, memories: Iterable[tuple[int, str, str | None]]) -> None:
-    """Make many active memories findable, each given by its row number, its content and its key."""
+    """Index many active memories, each given by its row number, content and key."""
     pieces = ((number, *piece) for number, content, key in memories for piece in _chunks_with_key(content, key))
     chunk_rows.add_many(tx, SourceKind.MEMORIES, pieces)
 
 
 def index_messages(tx: Tx, texts: Iterable[tuple[int, str]]) -> None:
-    """Make many messages findable, each given by its row number and its text."""
+    """Index many messages, each given by its row number and text."""
     pieces = ((number, chunk, index_terms(chunk.text)) for number, text in texts for chunk in chunks(text))
     chunk_rows.add_many(tx, SourceKind.SESSIONS, pieces)
 
 
 def index_note(tx: Tx, number: int, path: str, text: str) -> None:
-    """Make a note findable, by its words, its headings and the name of its file."""
+    """Index a note by its words, its headings and its file name."""
     pieces = ((chunk, to_headings(chunk), _note_terms(chunk, path)) for chunk in note_chunks(text))
     chunk_rows.add_note(tx, number, pieces)
 
 
 def reindex_note(tx: Tx, number: int, path: str, text: str) -> None:
-    """Bring the index up to what a note says now."""
+    """Update the index to the current text of a note."""
     chunk_rows.remove(tx, SourceKind.NOTES, number)
     index_note(tx, number, path, text)
 
 
 def rename_note(tx: Tx, number: int, path: str, text: str) -> None:
-    """Make a note findable by the new name of its file; its pieces and their vectors stay."""
+    """Index a note under its new file name; its chunks and their vectors stay."""
     chunk_rows.set_terms(tx, SourceKind.NOTES, number, (_note_terms(chunk, path) for chunk in note_chunks(text)))
 
 
 def note_chunks(text: str) -> "list[NoteChunk]":
-    """A note in pieces."""
-    # Most programs have no notes, and its patterns take a while to be made.
+    """Return the chunks of a note."""
+    # Import here: most programs have no notes, and the patterns of this module take a while to compile.
     from recollectum.text.markdown import sections  # noqa: PLC0415
 
     return sections(text)
 
 
 def to_headings(chunk: "NoteChunk") -> str:
-    """The headings of a piece as one line."""
+    """Return the headings of a chunk as one line."""
     return " > ".join(chunk.headings)
 
 
 def _note_terms(chunk: "NoteChunk", path: str) -> str:
     name = path.rpartition("/")[2].rpartition(".")[0]
-    # The words of its own heading stand in the first piece of a section already, but not in the ones that follow.
+    # The words of its own heading are already in the first chunk of a section, but not in the following ones.
     above = [title for title in chunk.headings if title not in chunk.text]
     return index_terms(" ".join((chunk.text, *above, name.replace("_", " "))))
 
 
 def message_chunks(message: Message) -> Iterator[tuple[Chunk, str]]:
-    """A message in pieces, each with the terms it is found by."""
+    """Return the chunks of a message, each with its search terms."""
     return ((chunk, index_terms(chunk.text)) for chunk in chunks(message.text))
 
 
 def memory_chunks(memory: Memory) -> Iterator[tuple[Chunk, str]]:
-    """A memory in pieces, each with the terms it is found by."""
+    """Return the chunks of a memory, each with its search terms."""
     return _chunks_with_key(memory.content, memory.key)
 
 

@@ -11,7 +11,7 @@ from recollectum.text.chunking import chunks
 from recollectum.text.terms.analyser import index_terms
 from recollectum.text.terms.stopwords import STOP_WORDS
 
-#: How many turns before one are looked at for what it repeats.
+#: The number of earlier turns that are compared to find what a turn repeats.
 ECHO_TURNS = 10
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _FIRST_PERSON = frozenset({"i", "my", "me", "mine", "myself", "we", "our", "us", "i'm", "i've", "i'd", "i'll"})
@@ -20,21 +20,21 @@ _HASH_BYTES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """One chunk as the embedder sees it."""
+    """The text of one chunk as it is embedded."""
 
     chunk: int
     text: str
-    #: The turn it is a piece of, or None for a memory or a note.
+    #: The turn that the chunk belongs to, or None for a memory or a note.
     session_id: str | None
     position: int | None
-    #: What was said, without the speaker.
+    #: The text without the speaker.
     said: str
 
 
 def to_passage(row: Sequence[object]) -> Passage:
-    """A chunk with its text and, for a turn, its speaker: who says a thing is half of what it means.
+    """Return the text of a chunk to embed: a turn has its speaker before it, since that is half of its meaning.
 
-    A piece of a note has its headings before it, for the same reason.
+    A chunk of a note has its headings before it, for the same reason.
     """
     number, start, stop, content, text, speaker, session_id, position, note, headings = row
     whole = str(next((one for one in (text, note, content) if one is not None), ""))
@@ -61,44 +61,44 @@ def _with_headings(headings: str, said: str) -> str:
 
 
 def text_hash(text: str) -> bytes:
-    """The name under which the vector of a text is kept."""
+    """Return the hash under which the vector of a text is cached."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()
 
 
 def memory_hashes(content: str) -> list[bytes]:
-    """The names under which vectors of a memory's text may be kept."""
+    """Return the hashes under which the vectors of a memory may be cached."""
     return [text_hash(chunk.text) for chunk in chunks(content)]
 
 
 def note_hashes(text: str) -> set[bytes]:
-    """The names under which vectors of a note's pieces may be kept."""
+    """Return the hashes under which the vectors of a note's chunks may be cached."""
     return {text_hash(_with_headings(to_headings(chunk), chunk.text)) for chunk in note_chunks(text)}
 
 
 def message_hashes(message: Message) -> list[bytes]:
-    """The names under which vectors of a message may be kept."""
+    """Return the hashes under which the vectors of a message may be cached."""
     speaker = message.speaker or message.role
     return [text_hash(f"{speaker}: {chunk.text}") for chunk in chunks(message.text)]
 
 
 def count_told_words(said: str) -> int:
-    """How many words stand outside questions: an answer tells, a question asks."""
+    """Count the words outside questions: an answer tells, a question asks."""
     sentences = (sentence for sentence in _SENTENCE.split(said) if not sentence.rstrip().endswith("?"))
     return sum(len(sentence.split()) for sentence in sentences)
 
 
 def speaks_of_self(said: str) -> bool:
-    """Whether a turn is about its speaker."""
+    """Return whether a turn is about its speaker."""
     return not _FIRST_PERSON.isdisjoint(said.casefold().replace("’", "'").split())
 
 
 def telling_terms(said: str) -> frozenset[str]:
-    """The terms of a turn that carry what it says."""
+    """Return the terms of a turn that carry meaning."""
     return frozenset(index_terms(said).split()) - STOP_WORDS
 
 
 def echo_share(terms: Set[str], before: Sequence[Set[str]]) -> float:
-    """The share of a turn's terms that the turns before it already had."""
+    """Return the share of a turn's terms that occur in the turns before it."""
     if not terms:
         return 0.0
     seen = {term for turn in before for term in turn}

@@ -1,4 +1,4 @@
-"""Detects chunks that another version made, and makes them again a few rows at a time."""
+"""Detects chunks that another version made, and rebuilds them a few rows at a time."""
 
 from collections.abc import Callable
 from typing import Final
@@ -17,30 +17,30 @@ from recollectum.storage.tables.content import memories, messages, notes
 from recollectum.storage.tables.index import chunks
 from recollectum.storage.tables.trail import meta, quarantines
 
-#: What this version makes of texts: a digest of the pieces and terms of a specimen. A test works it out, and fails
-#: with the new one whenever anything is cut or found otherwise than before.
+#: The version of the chunking: a digest of the chunks and terms of a specimen. A test computes it, and fails with the
+#: new value when anything is cut or indexed differently.
 MARK: Final = "89b21cf0c0987716"
-#: The mark of vaults from before there was one.
+#: The version of vaults from before versions were recorded.
 FIRST: Final = "89b21cf0c0987716"
-#: The name under which a vault keeps the mark, and the one for how far the cutting has come.
+#: The names in meta of the version, and of how far the rechunking has come.
 NAME: Final = "index_chunking"
 _DONE: Final = "index_chunking_done"
 _ORDER: Final = (SourceKind.MEMORIES, SourceKind.SESSIONS, SourceKind.NOTES)
 
 
 def is_due(tx: Tx) -> bool:
-    """Whether the pieces of a vault are another version's."""
+    """Return whether another version made the chunks of a vault."""
     return (meta.find(tx, NAME) or FIRST) != MARK
 
 
 def note_done(tx: Tx) -> None:
-    """Note that all pieces are this version's."""
+    """Record that this version made all chunks."""
     meta.save(tx, NAME, MARK)
     meta.save(tx, _DONE, "")
 
 
 def step(tx: Tx, limit: int) -> int:
-    """Cut the next rows again; how many, or 0 when all are done. Each is found all the time."""
+    """Rechunk the next rows, and return how many; 0 when all are done. The rows stay searchable all the time."""
     if not is_due(tx):
         return 0
     at, number = _load_position(tx)
@@ -54,7 +54,7 @@ def step(tx: Tx, limit: int) -> int:
 
 
 def _load_position(tx: Tx) -> tuple[int, int]:
-    """Which source is being cut, and after which row; from the beginning where another version began."""
+    """Return the source that is being rechunked and its last row; start again if another version began it."""
     mark, _, rest = (meta.find(tx, _DONE) or "").partition(" ")
     source, _, number = rest.partition(" ")
     return (_ORDER.index(SourceKind(source)), int(number)) if mark == MARK else (0, 0)
@@ -82,13 +82,13 @@ def _messages(tx: Tx, after: int, limit: int) -> list[int]:
 def _notes(tx: Tx, after: int, limit: int) -> list[int]:
     found = notes.following(tx, after, limit)
     for number, path, text in found:
-        # Its headings and lines may be others even where the pieces are the same; known vectors are used again.
+        # Headings and lines may differ even if the chunks are the same; cached vectors are used again.
         reindex_note(tx, number, path, text)
     return [row[0] for row in found]
 
 
 def _keeps_chunks(tx: Tx, source: SourceKind, number: int, pieces: list[tuple[Chunk, str]]) -> bool:
-    """Whether a row is cut as before: then only its terms are made anew, and its vectors stay."""
+    """Return whether a row is cut as before; then only its terms are rebuilt, and its vectors stay."""
     if [tuple(row) for row in chunks.spans(tx, source, number)] != [(one.start, one.end) for one, _ in pieces]:
         return False
     chunks.set_terms(tx, source, number, [terms for _, terms in pieces])

@@ -15,13 +15,13 @@ def check_index(tx: Tx) -> IndexHealth:
     return IndexHealth(
         missing=missing,
         stray=stray + abs(tx.text.count() - chunks.count(tx)),
-        # A row whose key has changed is both without its seal and not where its seal says.
+        # A row whose key has changed is counted twice: it has no seal, and its seal has no row.
         changed=max(len(seals.changed(tx)), seals.orphaned(tx)),
     )
 
 
 def rebuild_index(tx: Tx) -> int:
-    """Drop the index and make it again."""
+    """Delete the index and build it again."""
     chunks.clear(tx)
     index_memories(tx, memories.findable(tx))
     aside = quarantines.numbers(tx)

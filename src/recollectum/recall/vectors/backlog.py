@@ -26,12 +26,12 @@ from recollectum.storage.tables.content import messages
 from recollectum.storage.tables.index import chunk_neighbours, chunks, embedding_cache, generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 
-#: Does a little; False when nothing is left.
+#: Does a little work; returns False when nothing is left.
 WorkerStep: TypeAlias = Callable[[], bool]
 
 
 class BackgroundWorker:
-    """Runs steps in a thread that lives only while there is something to do."""
+    """Runs steps in a thread that lives only while there is work."""
 
     def __init__(self, name: str, when_idle: Callable[[], None] = lambda: None) -> None:
         self._name = name
@@ -43,41 +43,41 @@ class BackgroundWorker:
         self._thread: threading.Thread | None = None
         self._asked = 0
         self._served = 0
-        #: What ended the last run early, in words.
+        #: The error that ended the last run early, as text.
         self.trouble: str | None = None
 
     def start(self, step: WorkerStep) -> int:
-        """Have the steps done, from now until nothing is left; a number to wait for."""
+        """Run the steps from now until nothing is left, and return a number to wait for."""
         with self._changed:
             self._asked += 1
             self._resting = False
-            # One that is not alive was left behind by a fork, or by an error that nobody expected.
+            # A thread that is not alive was left behind by a fork, or by an unexpected error.
             if not (self._thread and self._thread.is_alive()) and not self._stopping.is_set():
                 self._thread = threading.Thread(target=self._run, args=(step,), name=self._name, daemon=True)
                 self._thread.start()
             return self._asked
 
     def wait(self, asked: int, seconds: float) -> bool:
-        """Whether a run that began after that call of `start` came to its end in time."""
+        """Wait for the run that began after that call of `start`, and return whether it ended in time."""
         with self._changed:
             return self._changed.wait_for(lambda: self._served >= asked, seconds)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a thread is at work."""
+        """Return whether a thread is running."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
     def stop_soon(self) -> None:
-        """End after the step in progress, unless more is asked for before that; nobody waits for it."""
+        """Stop after the current step, unless more work is requested first; return without waiting."""
         self._resting = True
 
     def pause(self, seconds: float) -> None:
-        """Let others go first, for a step that finds them at the same work."""
+        """Sleep for a while, for a step that finds another process at the same work."""
         self._stopping.wait(seconds)
 
     def close(self) -> None:
-        """End after the step in progress; what is left is done the next time."""
+        """Stop after the current step; the remaining work is done the next time."""
         self._stopping.set()
         with self._changed:
             thread = self._thread
@@ -101,7 +101,7 @@ class BackgroundWorker:
                 return
 
     def _steps(self, step: WorkerStep) -> str | None:
-        # Whatever stops it is told, and met again by the next question.
+        # Store any error: the caller reports it, and the next question meets it again.
         try:
             while not self._stopping.is_set() and not self._resting and step():
                 pass
@@ -110,23 +110,23 @@ class BackgroundWorker:
         return None
 
 
-#: The name under which a vault notes the model that somebody went back from.
+#: The name in meta of the model that somebody switched back from.
 ROLLED_BACK_MODEL = "index_left"
 
 
 @dataclass(frozen=True, slots=True)
 class BacklogStep:
-    """What one step did."""
+    """The result of one step."""
 
-    #: How many pieces it went through; 0 when nothing is left.
+    #: The number of chunks it processed; 0 when nothing is left.
     count: int
-    #: Whether somebody else had been through them before it came to the end.
+    #: Whether another process had processed them before the step ended.
     contended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFeatures:
-    """What one turn is worth as an answer."""
+    """The ranking features of one turn."""
 
     chunk: int
     told: int
@@ -136,7 +136,7 @@ class TurnFeatures:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingBatch:
-    """What one step works on: passages, the vectors known already, and what each turn is worth."""
+    """The input of one step: passages, the known vectors, and the features of each turn."""
 
     generation: Generation
     passages: tuple[Passage, ...]
@@ -145,12 +145,12 @@ class EmbeddingBatch:
 
 
 def model_key(identity: EmbedderIdentity) -> bytes:
-    """The name of a model in the cache."""
+    """Return the key of a model in the embedding cache."""
     return text_hash(identity.text_key())
 
 
 def begin_generation(tx: Tx, identity: EmbedderIdentity, now: datetime) -> Generation:
-    """The generation that a model embeds into: the current one if it is its own, or one beside it."""
+    """Return the generation that a model embeds into: the current one if it is the model's, or a new one beside it."""
     wanted = identity.text_key()
     by_state = {one.state: one for one in generations.everything(tx)}
     standing = by_state.get(GenerationState.CURRENT)
@@ -162,18 +162,18 @@ def begin_generation(tx: Tx, identity: EmbedderIdentity, now: datetime) -> Gener
     if building and building.identity == wanted:
         return building
     if building:
-        # The model was changed again before that one was ready.
+        # The model was changed again before that generation was complete.
         generations.drop(tx, building.id)
     previous = by_state.get(GenerationState.PREVIOUS)
     if previous and previous.identity == wanted:
-        # Back to the model before: what it embedded stands, and only what was written since is missing.
+        # Back to the previous model: its vectors stay, and only what was written since is missing.
         generations.move(tx, previous.id, GenerationState.BUILDING, now)
         return replace(previous, state=GenerationState.BUILDING)
     return generations.add(tx, wanted, GenerationState.BUILDING, now)
 
 
 def embed_step(database: Database, embedder: Embedder, *, limit: int, cache_entries: int, now: datetime) -> BacklogStep:
-    """Embed the next chunks of this model's generation, if it has one. No transaction waits for the model."""
+    """Embed the next chunks of this model's generation, if it has one. No transaction is open while the model runs."""
     while batch := database.read(lambda tx: _load(tx, embedder.identity, limit)):
         if batch.passages:
             return _embed_batch(database, embedder, batch, cache_entries, now)
@@ -186,7 +186,7 @@ def embed_step(database: Database, embedder: Embedder, *, limit: int, cache_entr
 
 
 def lag(tx: Tx, generation: Generation) -> int:
-    """How many numbers a generation is behind; an upper bound on the chunks without a vector."""
+    """Return how many chunk numbers a generation is behind: an upper bound on the chunks without a vector."""
     return max(0, chunks.last(tx) - generation.done)
 
 
@@ -215,7 +215,7 @@ def _fill(tx: Tx, generation: Generation, identity: EmbedderIdentity, limit: int
 
 
 def _turn_features(tx: Tx, passages: Sequence[Passage]) -> list[TurnFeatures]:
-    """What each turn is worth; the turns before the first of a session are fetched once."""
+    """Return the features of each turn; the turns before the first of a session are loaded once."""
     recent: dict[str, deque[frozenset[str]]] = {}
     judged: list[TurnFeatures] = []
     for passage in passages:
@@ -236,7 +236,7 @@ def _turn_features(tx: Tx, passages: Sequence[Passage]) -> list[TurnFeatures]:
 
 
 def _embed(embedder: Embedder, batch: EmbeddingBatch) -> dict[bytes, bytes]:
-    """The vectors that are not known yet, by the hash of their text."""
+    """Return the vectors that are not cached, by the hash of their text."""
     missing = {text_hash(one.text): one.text for one in batch.passages if text_hash(one.text) not in batch.known}
     if not missing:
         return {}
@@ -247,13 +247,13 @@ def _embed(embedder: Embedder, batch: EmbeddingBatch) -> dict[bytes, bytes]:
 def _store(
     tx: Tx, batch: EmbeddingBatch, fresh: dict[bytes, bytes], model: bytes, cache_entries: int, now: datetime
 ) -> bool:
-    """Keep what was embedded; whether nobody else had come that far before."""
+    """Store the embedded vectors, and return whether no other process stored them first."""
     if all(one.id != batch.generation.id for one in generations.everything(tx)):
-        # Another process dropped it, for another model.
+        # Another process deleted it, for another model.
         return True
     standing = {row[0] for row in chunks.after(tx, batch.generation.done, len(batch.passages) * 2)}
     found = {**batch.known, **fresh}
-    # A chunk that was taken out while the model worked must not come back as a vector.
+    # A chunk that was deleted while the model ran must not come back as a vector.
     entries = [(one.chunk, found[text_hash(one.text)]) for one in batch.passages if one.chunk in standing]
     vectors.add(tx, batch.generation.id, entries)
     judged = [one for one in batch.judged if one.chunk in standing]
@@ -268,10 +268,10 @@ def _store(
 
 
 def _promote_generation(tx: Tx, generation: Generation, limit: int, now: datetime) -> bool:
-    """Put a generation that has everything in the place of the current one: one pointer, one transaction.
+    """Make a complete generation the current one: one pointer, in one transaction.
 
-    False when there is more to embed first. What others wrote in this moment may be missing: it is embedded like
-    any other write, and to wait for it could last as long as they write.
+    Return False when there is more to embed first. Chunks that others write at this moment may be missing: they are
+    embedded like any other write, and waiting for them could take as long as others write.
     """
     standing = generations.find(tx, GenerationState.BUILDING)
     if standing is None or standing.id != generation.id:

@@ -1,4 +1,4 @@
-"""Opens the embedder of a home when it is first asked for, and those of earlier generations."""
+"""Opens the embedder of a home on first use, and those of earlier generations."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -10,22 +10,22 @@ from recollectum.home.paths import Home
 from recollectum.models.embedding.port import Embedder
 from recollectum.settings.model import EmbeddingSettings
 
-#: Take the place of `open_embedder`, the last one first; `recollectum.testing` puts some here for a while.
+#: Replacements of `open_embedder`; the last one is used. `recollectum.testing` adds some for a while.
 REPLACEMENTS: list[Callable[[EmbeddingSettings], Embedder | None]] = []
 
 
 def open_embedder(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
-    """The embedder of these settings, or None where search is to be by words alone."""
+    """Return the embedder of these settings, or None if search is by words only."""
     if REPLACEMENTS:
         return REPLACEMENTS[-1](settings)
-    # All providers and what they need of HTTP: a program that never asks does not pay for them.
+    # Import here: this loads all providers and the HTTP client, which a program that never searches need not pay for.
     from recollectum.models.registry import embedding  # noqa: PLC0415
 
     return embedding.open_embedder(settings, environ)
 
 
 class Embedders:
-    """The embedder of the settings, opened when it is first asked for and shared by all vaults."""
+    """The embedder of the settings, opened on first use and shared by all vaults."""
 
     def __init__(
         self,
@@ -34,21 +34,21 @@ class Embedders:
         shared_in: Home | None = None,
         given: Embedder | None = None,
     ) -> None:
-        #: Used in place of the one that the settings name; whoever gave it closes it.
+        #: Used in place of the one that the settings name; the caller that passed it closes it.
         self._given = given
         self._settings = settings
         self._environ = environ
-        #: The home whose daemon computes for other processes; None where each has its own model.
+        #: The home whose daemon embeds for other processes; None if each process loads its own model.
         self._shared_in = shared_in
         self._lock = threading.Lock()
         self._opened = False
         self._embedder: Embedder | None = None
-        #: Those of generations from before the settings changed; None where it cannot be had.
+        #: The embedders of generations from before the settings changed; None for one that cannot be opened.
         self._others: dict[str, Embedder | None] = {}
         self._why: str | None = None
 
     def get(self) -> tuple[Embedder | None, str | None]:
-        """The embedder, or None and the reason."""
+        """Return the embedder, or None and the reason."""
         if self._given:
             return self._given, None
         with self._lock:
@@ -57,10 +57,10 @@ class Embedders:
             return self._embedder, self._why
 
     def of(self, identity: str) -> Embedder | None:
-        """The embedder whose vectors a generation has, as far as it can still be had: for as long as it is current.
+        """Return the embedder that made the vectors of a generation, if it can still be opened.
 
-        It is the one of the settings, the one of this machine, or another model at the address of the settings.
-        Texts go nowhere else, whatever was once allowed.
+        It is the one of the settings, the local one, or another model at the address of the settings. Texts are sent
+        nowhere else, whatever was allowed before.
         """
         configured, _ = self.get()
         if configured and configured.identity.text_key() == identity:
@@ -87,7 +87,7 @@ class Embedders:
         return None
 
     def close(self) -> None:
-        """Give back what the embedders hold."""
+        """Close the embedders."""
         with self._lock:
             for embedder in (self._embedder, *self._others.values()):
                 if embedder:
@@ -96,7 +96,7 @@ class Embedders:
     def _shared(self, embedder: Embedder | None) -> Embedder | None:
         if embedder is None or self._shared_in is None:
             return embedder
-        # With the providers, which are loaded by now.
+        # Import with the providers, which are loaded by now.
         from recollectum.models.embedding.shared import share  # noqa: PLC0415
 
         return share(embedder, self._shared_in)
@@ -104,7 +104,7 @@ class Embedders:
     def _open(self) -> None:
         try:
             self._embedder = self._shared(open_embedder(self._settings, self._environ))
-            # Who chose to do without one need not be told at every question.
+            # Give no reason: a person who turned it off need not be told at every question.
             without = self._embedder is None and self._settings.provider != "none"
             self._why = "no embedder is installed, so only words were compared" if without else None
         except (ModelError, SettingsError) as error:

@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.int64]
 
-#: How often the middles are moved before they are taken as they are.
+#: The number of k-means rounds.
 KMEANS_ROUNDS: Final = 8
-#: Vectors that are given their list in one step.
+#: Vectors assigned to cells in one step.
 ASSIGN_BATCH: Final = 4096
-#: Vectors that a middle is worked out from; of fewer than the least it would tell what one of them says.
+#: Vectors sampled for each centroid. A centroid of fewer than the least would represent a single vector.
 _SAMPLE_PER_CENTROID: Final = 20
 _MIN_CELL_SIZE: Final = 4
-#: Vectors taken from one place of the vault.
+#: Consecutive vectors taken from one place of the vault.
 _SAMPLE_RUN: Final = 8
-#: With so many times the vectors it was made for, the layer is made again.
+#: The index is rebuilt when there are this many times the vectors it was built for.
 _REBUILD_FACTOR: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class IvfStatus:
-    """What a coarse layer is good for at the moment."""
+    """The state of an IVF index."""
 
-    #: Nearly every vector has its list.
+    #: Nearly every vector is in a cell.
     usable: bool
-    #: There is something left to do.
+    #: There is work left.
     wanting: bool
 
 
 def ivf_status(tx: Tx, generation: Generation, size: int) -> IvfStatus:
-    """How far the coarse layer of a generation of so many vectors has come."""
+    """Return the state of the IVF index of a generation with `size` vectors."""
     layer = coarse.find(tx, generation.id)
     if layer is None or layer.rounds < KMEANS_ROUNDS:
         return IvfStatus(usable=False, wanting=True)
@@ -52,7 +52,7 @@ def ivf_status(tx: Tx, generation: Generation, size: int) -> IvfStatus:
 
 
 def build_step(database: Database, generation: Generation, *, size: int, dimensions: int) -> bool:
-    """Do the next piece of work on the coarse layer of a generation of so many vectors; False when nothing is left."""
+    """Run the next build step of the IVF index of a generation with `size` vectors; return False when it is done."""
     layer = database.read(lambda tx: coarse.find(tx, generation.id))
     if layer is None:
         return _seed_centroids(database, generation, size, dimensions)
@@ -119,12 +119,12 @@ def _assign_cells(database: Database, generation: Generation, layer: IvfProgress
 
 
 def _cell_count(size: int) -> int:
-    """How many lists so many vectors are put in."""
+    """Return the number of cells for a number of vectors."""
     return max(1, 3 * round(size**0.5))
 
 
 def _load_sample(tx: Tx, generation: int, most: int, dimensions: int) -> "Floats":
-    """Vectors from all over a generation, the same ones each time as long as it does not change."""
+    """Return a sample of vectors from all over a generation; it is the same until the generation changes."""
     last, taken = vectors.last(tx, generation), 0
     rows: list[Row] = []
     places = max(1, most // _SAMPLE_RUN)
@@ -136,7 +136,7 @@ def _load_sample(tx: Tx, generation: int, most: int, dimensions: int) -> "Floats
 
 
 def _valid_vectors(rows: list[Row], dimensions: int) -> "tuple[list[int], Floats]":
-    """The numbers and vectors of the rows that are not damaged; to tell what lies together, whole bytes will do."""
+    """Return the numbers and vectors of the undamaged rows, from the signed bytes, which are enough for clustering."""
     import numpy as np  # noqa: PLC0415
 
     good = [(number, data[:dimensions]) for number, data in rows if len(data) >= dimensions]
@@ -146,7 +146,7 @@ def _valid_vectors(rows: list[Row], dimensions: int) -> "tuple[list[int], Floats
 
 
 def _nearest_centroids(rows: "Floats", middles: "Floats") -> "NDArray[np.int64]":
-    """For each row the middle it is nearest to."""
+    """Return the nearest centroid of each row."""
     import numpy as np  # noqa: PLC0415
 
     blocks = [(rows[at : at + ASSIGN_BATCH] @ middles.T).argmax(axis=1) for at in range(0, len(rows), ASSIGN_BATCH)]
@@ -154,7 +154,7 @@ def _nearest_centroids(rows: "Floats", middles: "Floats") -> "NDArray[np.int64]"
 
 
 def _kmeans_round(sample: "Floats", middles: "Floats") -> "Floats":
-    """Each middle moved to the middle of what is nearest to it; one that stands for too few is given up."""
+    """Move each centroid to the mean of its nearest vectors; drop a centroid with too few."""
     import numpy as np  # noqa: PLC0415
 
     nearest = _nearest_centroids(sample, middles)
@@ -172,37 +172,37 @@ _PAGE = 16_384
 
 @dataclass(frozen=True, slots=True)
 class IvfCells:
-    """Rows laid out list by list, from the first place on; what has no list lies behind them."""
+    """The layout of the rows, cell by cell from the first place; rows without a cell follow."""
 
     middles: "NDArray[np.float32]"
-    #: Where each list begins, and behind the last one where it ends.
+    #: The start of each cell, and the end of the last one.
     starts: "Places"
-    #: All chunk numbers that have a list, in order, and the place of each.
+    #: All chunk numbers with a cell, in order, and the place of each.
     numbers: "Places"
     places: "NDArray[np.int32]"
 
     @property
     def held_bytes(self) -> int:
-        """The memory they take."""
+        """Return the memory in bytes."""
         return sum(one.nbytes for one in (self.middles, self.starts, self.numbers, self.places))
 
     @property
     def grouped(self) -> int:
-        """How many rows have a list."""
+        """Return the number of rows in cells."""
         return len(self.numbers)
 
     def place(self, numbers: "Places") -> "Places":
-        """Where each chunk lies; -1 for one that has no list."""
+        """Return the place of each chunk; -1 for one without a cell."""
         return find_places(self.numbers, self.places, numbers)
 
     def spans(self, query: "NDArray[np.float32]", least: int) -> list[tuple[int, int]]:
-        """The rows of the lists nearest to a query, at least so many where there are as many."""
+        """Return the row spans of the cells nearest to a query, with at least `least` rows if there are as many."""
         import numpy as np  # noqa: PLC0415 - the caller has it already
 
         nearest = np.argsort(-np.einsum("ij,j->i", self.middles, query), kind="stable")
         sizes = np.diff(self.starts)[nearest].cumsum()
         chosen = np.sort(nearest[: int(np.searchsorted(sizes, least)) + 1])
-        # Lists that lie side by side are read in one go.
+        # Read adjacent cells as one span.
         breaks = np.flatnonzero(np.diff(chosen) > 1)
         first = chosen[np.concatenate([[0], breaks + 1])]
         last = chosen[np.concatenate([breaks, [len(chosen) - 1]])]
@@ -210,13 +210,14 @@ class IvfCells:
 
 
 def find_places(known: "Places", places: "NDArray[np.int32] | None", numbers: "Places") -> "Places":
-    """The place of each number among the known ones, which are in order; -1 for one that is not there."""
+    """Return the place of each number among the known ones, which are sorted; -1 for a missing one."""
     import numpy as np  # noqa: PLC0415
 
     if not len(known):
         return np.full(len(numbers), -1, np.int64)
     if places is None and known[-1] - known[0] == len(known) - 1:
-        # None is missing, so that each number says its place; to search would go through memory that is long cold.
+        # No number is missing, so that each number gives its place; a search would read memory that is not in the
+        # cache.
         at = numbers - known[0]
         return np.where((at >= 0) & (at < len(known)), at, -1)
     at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
@@ -224,7 +225,7 @@ def find_places(known: "Places", places: "NDArray[np.int32] | None", numbers: "P
 
 
 def load_cells(tx: Tx, generation: int, dimensions: int) -> IvfCells | None:
-    """The lists of a generation as the vault has them; None when they are damaged or not there."""
+    """Return the stored cells of a generation; None when they are damaged or missing."""
     import numpy as np  # noqa: PLC0415
 
     layer = coarse.find(tx, generation)

@@ -26,52 +26,52 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float32]
     Bytes = NDArray[np.int8]
 
-#: So many vectors are scanned for a question; where there are more, those of the lists nearest to it.
+#: At most this many vectors are scanned for a question; if there are more, only the cells nearest to it are.
 EXHAUSTIVE_SCAN_LIMIT: Final = 250_000
-#: Rows that were taken out elsewhere and may stay here before everything is loaded anew.
+#: One deleted row in this many may stay in memory before all rows are loaded again.
 _STALE_SHARE = 10
 _LEAST_ROOM = 1024
-#: Rows fetched at once, so few that they do not count beside the matrix.
+#: Rows fetched at once: so few that they take little memory beside the matrix.
 _PAGE = 512
-#: Scores from which the line above which to look is guessed.
+#: The number of scores from which the threshold is estimated.
 _LINE = 4096
-#: Of what the scan puts first, so many times what is asked for is compared exactly, and at least so many.
+#: This many times the requested number of best scores is re-scored exactly, and at least so many.
 _POOL, _LEAST_POOL = 2, 64
-#: Of the whole scan so many are sought at once: enough for what most questions ask for in turn.
+#: The number of best rows taken from a whole scan: enough for what most questions request in turn.
 _FIRST = 128
-#: Up to this part of all rows a filter's own are gathered; beyond it, all are scanned.
+#: If a filter allows at most one row in this many, its rows are gathered; otherwise all are scanned.
 _GATHERED = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ExactVectors:
-    """Some vectors with every bit there is of them, and their lengths."""
+    """Some vectors at full precision, and their lengths."""
 
     places: "Numbers"
     rows: "NDArray[np.float32]"
     lengths: "Scores"
 
     def cosines(self, query: "NDArray[np.float32]") -> "Scores":
-        """How near each is to a query of length 1."""
+        """Return the cosine of each with a query of length 1."""
         import numpy as np  # noqa: PLC0415
 
-        # Not by @, which would wake a second thread for a tenth of a millisecond's work.
+        # Not with @, which would start a second thread for a tenth of a millisecond's work.
         return np.einsum("ij,j->i", self.rows, query) / self.lengths
 
 
 @dataclass(frozen=True, slots=True)
 class VectorBlock:
-    """The rows as they are at one moment."""
+    """A snapshot of the rows."""
 
     rows: "Bytes"
     low: "NDArray[np.uint8]"
-    #: One by the length of each row of signed bytes; 0 where nothing is.
+    #: The inverse of the length of each row of signed bytes; 0 for an empty row.
     inverse: "Scores"
     numbers: "Numbers"
     lists: IvfCells | None
 
     def places(self, numbers: "Numbers") -> "Numbers":
-        """Where each chunk lies; -1 for one that has no vector."""
+        """Return the place of each chunk; -1 for one without a vector."""
         import numpy as np  # noqa: PLC0415
 
         if self.lists is None:
@@ -81,36 +81,36 @@ class VectorBlock:
         return np.where(loose >= 0, loose + grouped, self.lists.place(numbers))
 
     def exactly(self, places: "Numbers") -> ExactVectors:
-        """The vectors at some places."""
+        """Return the vectors at some places, at full precision."""
         found = dequantise(self.rows[places], self.low[places])
         return ExactVectors(places, found, _lengths(found))
 
     def scan(self, asked: "Bytes", spans: list[tuple[int, int]]) -> "Scores":
-        """How near the rows of some spans are to signed bytes, as a score that orders them as their cosine would."""
+        """Return the scores of the rows of some spans for a query of signed bytes, in the order of their cosines."""
         scores, end = _dot_products(asked, [self.rows[start:stop] for start, stop in spans]), 0
         for start, stop in spans:
             begin, end = end, end + stop - start
             part = scores[begin:end]
-            # In place: memory that is new costs more than the work.
+            # In place: allocating memory costs more than the work.
             part *= self.inverse[start:stop]
         return scores
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """How near chunks are to a query: one scan tells which ones may be, and those are compared exactly."""
+    """The nearest chunks of a query: one scan finds the candidates, which are then compared exactly."""
 
     block: VectorBlock
     query: "NDArray[np.float32]"
-    #: What was scanned for, where, and what came of it.
+    #: The scanned query, the scanned spans, and the scores.
     asked: "Bytes"
     spans: list[tuple[int, int]]
     scores: "Scores"
-    #: Those with the highest scores.
+    #: The rows with the highest scores.
     first: ExactVectors
 
     def without_gone(self, standing: "Callable[[list[int]], Set[int]]") -> "ScanResult":
-        """The same without those of the first that are no longer there, by what the caller says is."""
+        """Return the result without those of the first rows that `standing` does not confirm."""
         import numpy as np  # noqa: PLC0415
 
         numbers = self.block.numbers[self.first.places].tolist()
@@ -120,26 +120,26 @@ class ScanResult:
         return replace(self, first=first)
 
     def moved(self, query: "NDArray[np.float32]") -> "ScanResult":
-        """The same for a query so near to this one that another scan would find hardly anything else."""
+        """Return the result for a query so close to this one that another scan would find nearly the same rows."""
         return replace(self, query=_normalised(query))
 
     def best(self, most: int, allowed: "set[int] | None" = None) -> list[int]:
-        """The numbers of the nearest chunks, nearest first, ties to the newer."""
+        """Return the numbers of the nearest chunks, nearest first; the newer wins a tie."""
         return list(self.ranked(most, allowed))
 
     def ranked(self, most: int, allowed: "set[int] | None" = None) -> dict[int, float]:
-        """The same, each with its cosine."""
+        """Return the numbers of the nearest chunks with their cosines, nearest first."""
         import numpy as np  # noqa: PLC0415
 
         found = self._candidates(most, allowed)
         numbers, cosines = self.block.numbers[found.places], found.cosines(self.query)
         order = np.lexsort((-numbers, -cosines))
-        # A place that was kept for a row which turned out to be damaged has no number.
+        # A place that was reserved for a damaged row has no number.
         order = order[numbers[order] > 0][:most]
         return dict(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
 
     def of(self, chunks: list[int]) -> list[float | None]:
-        """The cosine of each chunk; None for one that has no vector yet."""
+        """Return the cosine of each chunk; None for one that has no vector yet."""
         import numpy as np  # noqa: PLC0415
 
         places = self.block.places(np.array(chunks, np.int64))
@@ -148,14 +148,14 @@ class ScanResult:
         return [next(cosines) if here else None for here in there.tolist()]
 
     def middle(self, most: int) -> "NDArray[np.float32]":
-        """The middle of the nearest vectors, each of length 1."""
+        """Return the mean of the nearest vectors, each scaled to length 1."""
         import numpy as np  # noqa: PLC0415
 
         nearest = np.argsort(-self.first.cosines(self.query), kind="stable")[:most]
         return (self.first.rows[nearest] / self.first.lengths[nearest, None]).mean(axis=0)
 
     def _candidates(self, most: int, allowed: "set[int] | None") -> ExactVectors:
-        """What may be among the nearest: by the scan, so many times what is asked for."""
+        """Return the candidates for the nearest: a multiple of the requested number, by the scan."""
         pool = max(_POOL * most, _LEAST_POOL)
         if allowed is not None:
             return self.block.exactly(self._found_among(allowed, pool))
@@ -164,7 +164,7 @@ class ScanResult:
         return self.block.exactly(_to_places(_top_places(self.scores, pool), self.spans))
 
     def _found_among(self, allowed: set[int], most: int) -> "Numbers":
-        """The places of the first among some chunks; here lists are no help, since they may hold none of them."""
+        """Return the places of the best among some chunks; the scanned cells may contain none of them."""
         import numpy as np  # noqa: PLC0415
 
         block = self.block
@@ -180,31 +180,31 @@ class ScanResult:
 
 
 class VectorMatrix:
-    """The vectors of one generation, kept current with what other processes write."""
+    """The vectors of one generation, kept current with the writes of other processes."""
 
     def __init__(self, generation: int, dimensions: int, *, scanned: int = EXHAUSTIVE_SCAN_LIMIT) -> None:
         self.generation = generation
         self.dimensions = dimensions
         self._scanned = scanned
         self._lock = threading.Lock()
-        #: How many loaded rows are known to have been taken out since; which ones is not.
+        #: How many loaded rows were deleted since; which ones is not known.
         self.stale = 0
-        #: Whether there are so many vectors that `coarse.step` has something to do.
+        #: Whether there are so many vectors that `coarse.step` has work to do.
         self.wants_lists = False
         self._clear()
 
     def __len__(self) -> int:
-        """How many vectors are loaded."""
+        """Return the number of loaded vectors."""
         return self._count
 
     @property
     def held_bytes(self) -> int:
-        """The memory that the vectors and their lists take."""
+        """Return the memory of the vectors and their cells, in bytes."""
         arrays = sum(one.nbytes for one in (self._rows, self._low, self._inverse, self._numbers))
         return arrays + (self._lists.held_bytes if self._lists else 0)
 
     def refresh(self, tx: Tx, generation: Generation) -> None:
-        """Load what was written since the last time, or everything when much was taken out or came into lists."""
+        """Load the rows written since the last time, or all rows if many were deleted or assigned to cells."""
         with self._lock:
             if (generation.removed - self._removed) * _STALE_SHARE > max(self._count, _LEAST_ROOM):
                 self._clear()
@@ -216,7 +216,7 @@ class VectorMatrix:
             self.stale = generation.removed - self._removed
 
     def near(self, query: "NDArray[np.float32]", scanned: int | None = None) -> ScanResult:
-        """What is needed to tell which vectors are nearest to a query."""
+        """Scan the rows for a query, and return the result."""
         with self._lock:
             count, lists = self._count, self._lists
             block = VectorBlock(
@@ -242,7 +242,7 @@ class VectorMatrix:
         self._numbers = np.zeros(0, np.int64)
 
     def _regroup(self, tx: Tx, generation: Generation) -> bool:
-        """Whether to lay the rows out by lists: once nearly all have one, and again when many came since."""
+        """Return whether to lay out the rows by cells: once nearly all have one, and again when many were added."""
         self.wants_lists = False
         if self._count <= self._scanned:
             return False
@@ -252,12 +252,12 @@ class VectorMatrix:
         return standing.usable and loose * 4 > self._count
 
     def _load(self, tx: Tx, generation: Generation) -> None:
-        """Fetch what follows the last row, a page at a time."""
+        """Load the rows after the last one, a page at a time."""
         if self._count == 0:
             self._removed = generation.removed
         elif self._last >= generation.done:
             return
-        # There are at most so many; memory that is never written to is never taken.
+        # Reserve room for the most there can be; memory that is never written is never allocated.
         self._make_room(max(0, generation.done - self._last))
         if self._last == 0 and self._lists:
             self._count = self._lists.grouped
@@ -270,7 +270,7 @@ class VectorMatrix:
 
         chunks, data = zip(*page, strict=True)
         if not are_valid_rows(data, self.dimensions):
-            # A row of another length is damaged: it is passed over, and its chunk is found by its words.
+            # A row of another length is damaged: it is skipped, and its chunk is found by its words.
             page = [row for row in page if are_valid_rows(row[1:], self.dimensions)]
             if page:
                 self._append(page)
@@ -283,7 +283,7 @@ class VectorMatrix:
         self._inverse[places], self._numbers[places] = 1 / _lengths(rows.astype(np.float32)), numbers
 
     def _new_places(self, numbers: "Numbers") -> "Numbers | slice":
-        """Where new rows go: to their list, or behind everything."""
+        """Return the places of new rows: in their cell, or at the end."""
         import numpy as np  # noqa: PLC0415
 
         if self._lists is None:
@@ -301,7 +301,7 @@ class VectorMatrix:
         need, count = self._count + more, self._count
         if need <= len(self._numbers):
             return
-        # An eighth to spare: writes come in ones, and memory must stay near what the vectors take.
+        # Reserve an eighth more: writes come one by one, and memory must stay near the size of the vectors.
         room = max(_LEAST_ROOM, need + need // 8)
         for name in ("_rows", "_low", "_inverse", "_numbers"):
             old = getattr(self, name)
@@ -311,7 +311,7 @@ class VectorMatrix:
 
 
 def _to_places(found: "NDArray[np.int64]", spans: list[tuple[int, int]]) -> "Numbers":
-    """Where in the block the places of a scan of some spans lie."""
+    """Return the places in the block of the positions in a scan of some spans."""
     import numpy as np  # noqa: PLC0415
 
     if len(spans) == 1:
@@ -322,14 +322,14 @@ def _to_places(found: "NDArray[np.int64]", spans: list[tuple[int, int]]) -> "Num
 
 
 def _top_places(scores: "Scores", most: int) -> "NDArray[np.int64]":
-    """The places of the highest scores, so many or all there are, in no order."""
+    """Return the positions of the highest scores, `most` or all, in no order."""
     import numpy as np  # noqa: PLC0415
 
     if len(scores) <= most:
         return np.arange(len(scores))
     if len(scores) <= _LINE:
         return np.argpartition(scores, len(scores) - most)[-most:]
-    # A few thousand tell about where the line runs; to sort them all would take as long as the scan.
+    # A sample of a few thousand estimates the threshold; sorting all would take as long as the scan.
     sample = scores[:: max(1, len(scores) // _LINE)]
     above = min(len(sample), 2 * most * len(sample) // len(scores) + 8)
     found = np.flatnonzero(scores >= np.partition(sample, len(sample) - above)[len(sample) - above])
@@ -351,7 +351,7 @@ def _normalised(query: "NDArray[np.float32]") -> "NDArray[np.float32]":
 
 
 def _dot_products(query: "Bytes", parts: "Sequence[Bytes]") -> "Scores":
-    """The dot product of a query with every row: by SIMD where there is a package for it, else by numpy in blocks."""
+    """Return the dot product of a query with every row: by the SIMD package if installed, else by numpy in blocks."""
     import numpy as np  # noqa: PLC0415
 
     scores = np.empty(sum(map(len, parts)), np.float32)

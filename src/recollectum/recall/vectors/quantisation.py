@@ -15,7 +15,7 @@ _SCALE = 127
 
 
 def quantise(rows: "Vectors") -> list[bytes]:
-    """Each vector as it is kept: first the signed bytes, then the bits, eight in a byte."""
+    """Return the stored form of each vector: first the signed bytes, then the low bits, eight in a byte."""
     import numpy as np  # noqa: PLC0415 - heavy, and only where there are vectors
 
     high, low = _pack_halves(_scaled(rows, 2))
@@ -23,37 +23,37 @@ def quantise(rows: "Vectors") -> list[bytes]:
 
 
 def quantise_query(vector: "Vectors") -> "Bytes":
-    """One vector to scan for."""
+    """Return one vector as the signed bytes to scan for."""
     import numpy as np  # noqa: PLC0415
 
     return _high_bytes(_scaled(vector.reshape(1, -1), 2))[0].astype(np.int8)
 
 
 def low_bits_size(dimensions: int) -> int:
-    """How many bytes the bits of one vector take."""
+    """Return the number of bytes of one vector's low bits."""
     return -(-dimensions // 8)
 
 
 def dequantise(high: "Bytes", low: "Bits") -> "Vectors":
-    """Vectors with every bit there is of them, of any length."""
+    """Return the vectors at full precision, not scaled to length 1."""
     import numpy as np  # noqa: PLC0415
 
     found = high.astype(np.float32)
     found *= 2
     found += np.unpackbits(low, axis=1, count=high.shape[1], bitorder="little")
-    # A bit that is not set stands for one less.
+    # A bit that is not set means one half-step less.
     found -= 1
     return found
 
 
 def are_valid_rows(data: Sequence[bytes], dimensions: int) -> bool:
-    """Whether rows have one of the lengths that were ever written; another one is damaged."""
+    """Return whether rows have one of the lengths that were ever written; a row of another length is damaged."""
     known = {dimensions + low_bits_size(dimensions), dimensions, dimensions + -(-dimensions // 4)}
     return set(map(len, data)) <= known
 
 
 def unpack_rows(data: Sequence[bytes], dimensions: int) -> "tuple[Bytes, Bits]":
-    """Whole rows as signed bytes and bits, whenever they were written."""
+    """Return rows of any format version as signed bytes and low bits."""
     import numpy as np  # noqa: PLC0415
 
     lengths = set(map(len, data))
@@ -68,7 +68,7 @@ def unpack_rows(data: Sequence[bytes], dimensions: int) -> "tuple[Bytes, Bits]":
 
 
 def _unpack_equal_rows(rows: "Bits", dimensions: int) -> "tuple[Bytes, Bits]":
-    """Rows of one length: as they are written now, or from before, with two bits below each byte or with none."""
+    """Unpack rows of one length: of the current format, or of an earlier one with two low bits or none."""
     import numpy as np  # noqa: PLC0415
 
     high, low = rows[:, :dimensions].view(np.int8), rows[:, dimensions:]
@@ -82,7 +82,7 @@ def _unpack_equal_rows(rows: "Bits", dimensions: int) -> "tuple[Bytes, Bits]":
 
 
 def _scaled(rows: "Vectors", parts: int) -> "NDArray[np.int16]":
-    """Each component in parts of a signed byte."""
+    """Return each component in units of a signed byte."""
     import numpy as np  # noqa: PLC0415
 
     # Scaled so that the largest component is 127; a cosine needs no scale.
@@ -92,12 +92,12 @@ def _scaled(rows: "Vectors", parts: int) -> "NDArray[np.int16]":
 
 
 def _high_bytes(halves: "NDArray[np.int16]") -> "NDArray[np.int16]":
-    """The signed byte nearest to each component, the upper one of two."""
+    """Return the nearest signed byte of each component, rounding half up."""
     return (halves + 1) >> 1
 
 
 def _pack_halves(halves: "NDArray[np.int16]") -> "tuple[Bytes, Bits]":
-    """Components in halves of a signed byte, as signed bytes and bits."""
+    """Return components in half-steps as signed bytes and low bits."""
     import numpy as np  # noqa: PLC0415
 
     high = _high_bytes(halves)

@@ -1,4 +1,4 @@
-"""Searches one vault by vectors: keeps the vectors current, and says why it cannot answer."""
+"""Searches one vault by vectors: keeps the vectors current, and gives the reason when it cannot answer."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -23,12 +23,12 @@ from recollectum.storage.tables.trail import meta
 
 T = TypeVar("T")
 
-#: How long a recall waits for the vectors of what was just written.
+#: How long a recall waits for the vectors of recent writes.
 PATIENCE_SECONDS: Final = 1.0
 STEP: Final = 16
-#: Rows that are cut again in one transaction.
+#: Rows that are rechunked in one transaction.
 _RECHUNK_ROWS: Final = 64
-#: How often a question begins anew because the model was changed while it was read.
+#: How often a question is tried again because the model was changed in between.
 _MAX_ATTEMPTS: Final = 3
 _SHORTEST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 32.0
@@ -36,20 +36,20 @@ _LONGEST_PAUSE: Final = 32.0
 
 @dataclass(frozen=True, slots=True)
 class _IndexState:
-    """How the index stands when a question comes."""
+    """The state of the index when a question comes."""
 
     current: Generation | None
     building: Generation | None
-    #: The model that somebody went back from.
+    #: The model that somebody switched back from.
     left: str | None
     behind: int
 
 
 class VectorSearch:
-    """The vectors of one vault, as this process has them.
+    """The vectors of one vault in this process.
 
-    A question waits for what is new in the generation that answers, and only for so long. A generation of another
-    model is built by a thread of its own, for which nobody waits.
+    A question waits a limited time for new vectors of the current generation. A background thread builds the generation
+    of another model, and no question waits for it.
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class VectorSearch:
         self._catching_up = BackgroundWorker("recollectum-index", when_idle)
         self._building = BackgroundWorker("recollectum-build", when_idle)
         self._grouping = BackgroundWorker("recollectum-group", when_idle)
-        #: Whether this process has had its say about the model; afterwards another one's change stands.
+        #: Whether this process has requested its model once; after that, a change by another process wins.
         self._begun = False
         self._pieces_known = False
         self._pause = _SHORTEST_PAUSE
-        #: The size of the vectors in memory.
+        #: The memory of the vectors, in bytes.
         self.held_bytes = 0
-        #: What was last read, by what it is, with the state in which the vault was then.
+        #: The last result of each read, with the state of the vault at that time.
         self._read: dict[str, tuple[Hashable, Any]] = {}
 
     def prepare(self, database: Database, query: str) -> tuple[VectorQuery | None, str | None]:
-        """What a question needs to be answered by meaning; or None, and why not."""
+        """Return the vector query for a question; or None, and the reason."""
         embedder, why = self._embedders.get()
         if embedder is None and self._pieces_known:
             return None, why
@@ -97,10 +97,10 @@ class VectorSearch:
     def _answer(
         self, database: Database, answering: Embedder, standing: _IndexState, query: str
     ) -> tuple[VectorQuery | None, str | None] | None:
-        """The vector arm from the generation of one model; None when another has taken its place in the meantime."""
+        """Return the vector query against the generation of one model; None when another generation has replaced it."""
         awaited = self._catch_up(database) if standing.behind or standing.current is None else None
         try:
-            # While what was just written is embedded beside it.
+            # In parallel, recent writes are embedded.
             asked = answering.embed([query], Purpose.QUERY)[0]
         except ModelError as error:
             return None, str(error)
@@ -119,18 +119,18 @@ class VectorSearch:
             trouble = f"about {behind} pieces have no vector yet and were compared by words alone"
         if not matrix.stale:
             return VectorQuery(matrix, asked), trouble
-        # What was taken out must not say what a question means.
+        # Deleted chunks must not contribute to the feedback.
         fresh = database.read(lambda tx: VectorQuery(matrix, asked, lambda numbers: search.existing(tx, numbers)))
         return fresh, trouble
 
     def _group(self, database: Database, generation: Generation, matrix: VectorMatrix) -> None:
-        """Put the vectors of a large vault into lists, behind the answers."""
+        """Build the IVF cells of a large vault in the background."""
         size, dimensions = len(matrix), matrix.dimensions
         self._grouping.start(lambda: ivf.build_step(database, generation, size=size, dimensions=dimensions))
 
     def _why_not(self, database: Database, configured: Embedder) -> str:
-        """Why the generation that should answer cannot."""
-        # Looked up first: whoever has begun has also written it down.
+        """Return why the current generation cannot answer."""
+        # Read this first: a process that has begun has also stored it.
         begun = self._begun
         standing, wanted = database.read(_load_index_state), configured.identity.text_key()
         if standing.left == wanted:
@@ -150,7 +150,7 @@ class VectorSearch:
         return self._catching_up.start(lambda: self._freshen(database))
 
     def _freshen(self, database: Database) -> bool:
-        """Embed a little of what is new in the generation that answers."""
+        """Embed some of the new chunks of the current generation."""
         embedder, _ = self._embedders.get()
         standing = database.read(lambda tx: generations.find(tx, GenerationState.CURRENT))
         if standing is None and embedder:
@@ -160,7 +160,7 @@ class VectorSearch:
         return embedder is not None and self._step(database, embedder, STEP).count > 0
 
     def _go_on(self, database: Database, configured: Embedder | None) -> _IndexState:
-        """How the index stands; what another version or another model left is seen to behind the answers."""
+        """Return the state of the index; in the background, rebuild what another version or another model made."""
         due, standing = database.read(
             lambda tx: (not self._pieces_known and rechunking.is_due(tx), self._once(tx, "standing", _load_index_state))
         )
@@ -172,7 +172,9 @@ class VectorSearch:
         return standing
 
     def _wants(self, configured: Embedder, standing: _IndexState) -> bool:
-        """Whether this process should build: it asks for another model, and was not overruled since."""
+        """Return whether this process should build: it requests another model, and no other process has overruled it
+        since.
+        """
         wanted = configured.identity.text_key()
         if standing.current is None or wanted in (standing.current.identity, standing.left):
             return False
@@ -187,7 +189,7 @@ class VectorSearch:
             self.begin(database, configured)
         done = self.step(database, configured)
         if done.contended:
-            # Another process builds the same: one is enough, and the other looks from time to time whether it lives.
+            # Another process builds the same: one is enough, and this one checks from time to time whether it is alive.
             self._building.pause(self._pause)
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         else:
@@ -195,7 +197,9 @@ class VectorSearch:
         return done.count > 0
 
     def follow(self, database: Database) -> int:
-        """Do at once what is done behind the answers; how many pieces. Where somebody went back, it stays so."""
+        """Do the background work now, and return the number of chunks; a model that somebody switched back from stays
+        unused.
+        """
         configured, why = self._embedders.get()
         if configured is None and why:
             raise ModelMissing(why)
@@ -215,13 +219,13 @@ class VectorSearch:
         return done
 
     def recut(self, database: Database) -> bool:
-        """Cut a few rows again that another version cut; False when none is left."""
+        """Rechunk a few rows that another version chunked; return False when none is left."""
         if not database.read(rechunking.is_due):
             return False
         return database.write(lambda tx: rechunking.step(tx, _RECHUNK_ROWS)) > 0
 
     def begin(self, database: Database, embedder: Embedder) -> None:
-        """Let a model have its generation: the current one, or one beside it."""
+        """Start the generation of a model: the current one, or a new one beside it."""
         database.write(lambda tx: backlog.begin_generation(tx, embedder.identity, self._clock()))
         self._begun = True
 
@@ -236,26 +240,26 @@ class VectorSearch:
         )
 
     def embedder(self) -> tuple[Embedder | None, str | None]:
-        """The embedder in force, or None and the reason."""
+        """Return the configured embedder, or None and the reason."""
         return self._embedders.get()
 
     @property
     def trouble(self) -> str | None:
-        """What ended the last try to build a generation here, if anything did."""
+        """Return the error that ended the last attempt to build a generation here, or None."""
         return self._building.trouble
 
     @property
     def is_busy(self) -> bool:
-        """Whether a background thread is at work."""
+        """Return whether a background thread is running."""
         return self._catching_up.is_busy or self._building.is_busy or self._grouping.is_busy
 
     def stop_soon(self) -> None:
-        """Let the background threads end after the step in progress; the next question has them go on."""
+        """Stop the background threads after the current step; the next question restarts them."""
         for worker in (self._catching_up, self._building, self._grouping):
             worker.stop_soon()
 
     def close(self) -> None:
-        """Stop what goes on behind the answers; it goes on from there the next time."""
+        """Stop the background threads; the work continues from there the next time."""
         self._catching_up.close()
         self._building.close()
         self._grouping.close()
@@ -263,7 +267,7 @@ class VectorSearch:
     def _vectors(
         self, database: Database, identity: str, dimensions: int, *, written: bool
     ) -> tuple[VectorMatrix, int] | None:
-        """The vectors of a model; those of the last time where nothing was written since, as was just seen."""
+        """Return the vectors of a model; the cached ones if nothing was written since."""
         seen, _ = self._read.get("standing", (None, None))
         at, found = self._read.get(identity, (None, None))
         if found is not None and at == seen and not written:
@@ -271,7 +275,7 @@ class VectorSearch:
         return database.read(lambda tx: self._once(tx, identity, lambda tx: self._current(tx, identity, dimensions)))
 
     def _once(self, tx: Tx, what: str, load: Callable[[Tx], T]) -> T:
-        """What `load` reads, from memory where nothing was written since: questions come oftener than writes."""
+        """Return the result of `load`, cached until something is written: questions are more frequent than writes."""
         state = tx.state
         before, found = self._read.get(what, (None, None))
         if before != state:
@@ -280,7 +284,7 @@ class VectorSearch:
         return cast("T", found)
 
     def _current(self, tx: Tx, identity: str, dimensions: int) -> tuple[VectorMatrix, int] | None:
-        """The vectors to compare with and how far they are behind, if they are of the model that read the question."""
+        """Return the matrix and its lag, if its vectors are of the model that embedded the question."""
         generation = generations.find(tx, GenerationState.CURRENT)
         if generation is None or generation.identity != identity:
             return None

@@ -16,5 +16,5 @@ page            a part of a long list, and the cursor of the next
 proposal    a change that waits for a decision
 session     a conversation, its checkpoints and its summary
 transcript  a conversation file of another program
-trust       how far a text is believed
+trust       how far a text is trusted
 """

@@ -1,4 +1,4 @@
-"""Contact: somebody the person knows, and how they are reached, as far as memories say."""
+"""Contact: somebody the person knows, and how to reach them, according to memories."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from recollectum.domain.trust import Trust
 
 
 class AddressKind(StrEnum):
-    """What sort of address it is."""
+    """The kind of an address."""
 
     PHONE = "phone"
     EMAIL = "email"
@@ -19,17 +19,17 @@ class Address:
     """A number, an e-mail address or a handle."""
 
     kind: AddressKind
-    #: In the one spelling under which it is compared: a number without its spaces.
+    #: The normalised form used for comparison: a number without its spaces.
     value: str
-    #: As it stands in the memory.
+    #: As written in the memory.
     written: str
-    #: `work`, `home`, or the platform of a handle; empty when nothing was said.
+    #: `work`, `home`, or the platform of a handle; empty when unknown.
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactAddress:
-    """An address of one contact, and the memory that says so."""
+    """An address of one contact, and the memory it comes from."""
 
     address: Address
     memory_id: str
@@ -38,16 +38,16 @@ class ContactAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """One somebody."""
+    """One person that memories describe."""
 
     #: As first written; empty when only the relation is known.
     name: str
-    #: Other names that a memory gives them.
+    #: Other names in memories.
     nicknames: tuple[str, ...] = ()
-    #: Such as `girlfriend`; what they are to the person.
+    #: The relation to the person, such as `girlfriend`.
     relations: tuple[str, ...] = ()
     addresses: tuple[ContactAddress, ...] = ()
-    #: All memories that say any of this.
+    #: All memories that describe the contact.
     memory_ids: tuple[str, ...] = ()
 
     @property
@@ -70,8 +70,8 @@ class Resolved:
     """Exactly one clear match, or a question for the person, or nothing known."""
 
     outcome: Outcome
-    #: Only with a match: there is nothing to act on otherwise.
+    #: Only with a match; otherwise there is nothing to act on.
     contact: Contact | None = None
-    #: What to ask or to tell the person; empty with a match.
+    #: What to ask or tell the person; empty with a match.
     question: str = ""
     candidates: tuple[Contact, ...] = ()

@@ -9,7 +9,7 @@ from recollectum.domain.message import Json, Message
 from recollectum.domain.session import Summary
 from recollectum.domain.trust import Trust
 
-#: No profile has more bullets.
+#: The largest number of bullets in a profile.
 MAX_BULLETS = 20
 
 
@@ -18,27 +18,27 @@ class Bullet:
     """One line of a profile."""
 
     text: str
-    #: The memories that say it; never empty.
+    #: The memories it is based on; never empty.
     memory_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known of a person, the most important first."""
+    """What is known about a person, most important first."""
 
     bullets: tuple[Bullet, ...]
     #: The model that wrote it, or `rules`.
     by: str
 
 
-#: Past this a budget is a mistake.
+#: A larger budget is refused as a mistake.
 MAX_TOKENS = 10_000_000
-#: How many ids of what was left out a ledger shows as JSON; the count is always whole.
+#: How many ids of left-out items a ledger shows in JSON; the count is always complete.
 SHOWN = 50
 
 
 class PartKind(StrEnum):
-    """What a part of a context is, in the order in which the parts stand."""
+    """The kind of a part, in the order of the parts in a context."""
 
     NOTES = "notes"
     PROFILE = "profile"
@@ -46,33 +46,33 @@ class PartKind(StrEnum):
     MEMORY = "memory"
     SUMMARY = "summary"
     MESSAGE = "message"
-    #: The lines between parts, and what a whole costs beyond the sum of its parts.
+    #: The lines between parts, and what the whole costs beyond the sum of its parts.
     LAYOUT = "layout"
 
 
-#: What each part may take of a budget's tokens, in hundredths; the window has the rest.
+#: The share of each part in a budget's tokens, in per cent; the message window gets the rest.
 SHARES = {PartKind.NOTES: 15, PartKind.PROFILE: 10, PartKind.LEARNING: 10, PartKind.MEMORY: 25, PartKind.SUMMARY: 15}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """The most a context may hold."""
+    """The limits of a context."""
 
     tokens: int = 4000
     messages: int = 20
     memories: int = 50
     user_turns: int = 30
-    #: How many recalled texts may come from elsewhere than the owner and the agent.
+    #: How many recalled texts may come from sources other than the owner and the agent.
     untrusted: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledText:
-    """A text that recall found, with everything its label says."""
+    """A text that recall found, with everything its label needs."""
 
     id: str
     text: str
-    #: Where it stands, such as `memory mem_01j…` or `note tea.md:3-7`.
+    #: Its place, such as `memory mem_01j…` or `note tea.md:3-7`.
     source: str
     trust: Trust
     author: str
@@ -85,34 +85,34 @@ class Parts:
 
     #: The file of global notes, as the person wrote it.
     notes: str = ""
-    #: The most important first.
+    #: Most important first.
     profile: Sequence[str] = ()
     learnings: Sequence[str] = ()
-    #: The best first.
+    #: Best first.
     recalled: Sequence[RecalledText] = ()
     summary: Summary | None = None
-    #: The newest of the conversation, the oldest of them first.
+    #: The newest messages of the conversation, oldest first.
     messages: Sequence[Message] = ()
-    #: How many older messages the conversation has that are not among `messages`.
+    #: How many older messages of the conversation are not among `messages`.
     earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartCost:
-    """What one part cost, and what is in it."""
+    """The cost and the content of one part."""
 
     kind: PartKind
     tokens: int
-    #: A memory's or message's id; elsewhere the place in its part, from 1.
+    #: The id of a memory or message; for other items their position in the part, from 1.
     ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Things of one kind that did not go in, and why."""
+    """Items of one kind that were left out, and why."""
 
     kind: PartKind
-    #: May be more than there are ids, when some were not even loaded.
+    #: May exceed the number of ids, when some were not even loaded.
     count: int
     ids: tuple[str, ...]
     #: One sentence.
@@ -121,11 +121,11 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine:
-    """One thing that went in, or that was left out for a reason."""
+    """One item that is in the context, or that was left out for a reason."""
 
     kind: PartKind
     id: str
-    #: None when it went in.
+    #: None when it is in the context.
     left_out: str | None = None
 
 
@@ -136,17 +136,17 @@ class Ledger:
     parts: tuple[PartCost, ...]
     left_out: tuple[LeftOut, ...]
     budget: Budget
-    #: How the tokens were counted, and whether that is the model's own way.
+    #: How tokens were counted, and whether that is the model's own tokeniser.
     counter: str
     exact: bool
 
     @property
     def total(self) -> int:
-        """What the whole context costs, in tokens."""
+        """The cost of the whole context, in tokens."""
         return sum(part.tokens for part in self.parts)
 
     def __iter__(self) -> Iterator[LedgerLine]:
-        """Everything by name: first what went in, then what did not."""
+        """Yield every item: first those in the context, then those left out."""
         for part in self.parts:
             for id in part.ids:
                 yield LedgerLine(kind=part.kind, id=id)
@@ -155,7 +155,7 @@ class Ledger:
                 yield LedgerLine(kind=group.kind, id=id, left_out=group.why)
 
     def to_dict(self) -> dict[str, Json]:
-        """The ledger as JSON."""
+        """Return the ledger as JSON."""
         limits = self.budget
         return {
             "total": self.total,
@@ -181,35 +181,35 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a model is given, never over its budget, and the account of it."""
+    """What a model gets, never over its budget, with its ledger."""
 
-    #: Everything but the conversation: what goes into a system prompt.
+    #: Everything but the conversation: the text for a system prompt.
     text: str
     ledger: Ledger
     #: The newest turns, in order.
     messages: tuple[Message, ...] = ()
-    #: The same turns as text, for a model that takes a single one; empty when there are none.
+    #: The same turns as text, for a model that takes one text; empty when there are none.
     conversation: str = ""
-    #: The words of everything in the text, piece by piece: who hears them again must not learn them anew.
+    #: The text of every item, piece by piece: an agent that repeats them must not learn them again.
     served: tuple[str, ...] = ()
 
     @property
     def whole(self) -> str:
-        """The text and the conversation in one."""
+        """The text and the conversation as one text."""
         return "\n\n".join(block for block in (self.text, self.conversation) if block)
 
     @property
     def tokens(self) -> int:
-        """What the whole costs; at least what its counter counts."""
+        """The cost of the whole, at least what its counter counts."""
         return self.ledger.total
 
     @property
     def budget(self) -> Budget:
-        """The most it could have held."""
+        """The budget in tokens."""
         return self.ledger.budget
 
     def to_dict(self) -> dict[str, Json]:
-        """The context as JSON."""
+        """Return the context as JSON."""
         return {
             "text": self.text,
             "messages": [

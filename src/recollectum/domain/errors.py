@@ -9,25 +9,25 @@ RecollectumError
 ├── StepRefused             the life cycle has no such step from this state
 ├── HomeError               the state directory cannot be used
 │   └── LockHeld            another process holds the lock, and says who
-├── KeyProblem              the encryption key cannot be had
+├── KeyProblem              the encryption key is not available
 │   ├── WrongKey            the key does not open this file
 │   └── KeyStoreMissing     the wrapped keys are gone
-├── ModelError              a model did not do its work
+├── ModelError              a model call failed
 │   ├── ModelMissing        its package or its files are not installed
 │   ├── ModelTimeout        it did not answer in time
 │   ├── ModelUnavailable    it cannot be reached, or is too busy
-│   ├── ModelRefused        it will not serve this request, however often it is asked
-│   ├── ModelGarbled        its answer does not have the form that was asked for
+│   ├── ModelRefused        it refuses this request, and a retry will not help
+│   ├── ModelGarbled        its answer does not have the requested form
 │   └── BudgetSpent         a limit on calls, tokens or money is reached for today
-└── StorageError            the database said no
-    ├── Busy                others wrote for longer than the timeout
-    ├── DiskFull            no room; nothing was written
+└── StorageError            the database refused an operation
+    ├── Busy                other writers held the lock for longer than the timeout
+    ├── DiskFull            the disk is full; nothing was written
     ├── ReadOnly            the file or folder may not be written
-    ├── Damaged             the file is not what was written to it
+    ├── Damaged             the file differs from what was written to it
     ├── SchemaNewer         a newer Recollectum wrote it
     └── SchemaEdited        an applied migration is not the one shipped
 
-A message says what happened, to which value, and what to do. It never holds
+A message says what happened, to which value, and what to do. It never contains
 the content of a memory or message, and never a secret.
 """
 
@@ -69,7 +69,7 @@ class LockHeld(HomeError):
 
 
 class KeyProblem(RecollectumError):
-    """The encryption key cannot be had."""
+    """The encryption key is not available."""
 
 
 class WrongKey(KeyProblem):
@@ -81,7 +81,7 @@ class KeyStoreMissing(KeyProblem):
 
 
 class ModelError(RecollectumError):
-    """A model did not do its work."""
+    """A model call failed."""
 
 
 class ModelMissing(ModelError):
@@ -93,7 +93,7 @@ class ModelTimeout(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """It cannot be reached, or is too busy; it may have said when to ask again."""
+    """It cannot be reached, or is too busy; it may have said when to retry."""
 
     def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
@@ -101,7 +101,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRefused(ModelError):
-    """It will not serve this request, however often it is asked; a server's refusal has its HTTP status."""
+    """It refuses this request, and a retry will not help; a server's refusal has its HTTP status."""
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
@@ -109,7 +109,7 @@ class ModelRefused(ModelError):
 
 
 class ModelGarbled(ModelError):
-    """Its answer does not have the form that was asked for."""
+    """Its answer does not have the requested form."""
 
 
 class BudgetSpent(ModelError):
@@ -117,15 +117,15 @@ class BudgetSpent(ModelError):
 
 
 class StorageError(RecollectumError):
-    """The database said no."""
+    """The database refused an operation."""
 
 
 class Busy(StorageError):
-    """Others wrote for longer than the timeout."""
+    """Other writers held the lock for longer than the timeout."""
 
 
 class DiskFull(StorageError):
-    """No room; nothing was written."""
+    """The disk is full; nothing was written."""
 
 
 class ReadOnly(StorageError):
@@ -133,7 +133,7 @@ class ReadOnly(StorageError):
 
 
 class Damaged(StorageError):
-    """The file is not what was written to it."""
+    """The file differs from what was written to it."""
 
 
 class SchemaNewer(StorageError):

@@ -1,4 +1,4 @@
-"""Event: one line of the audit trail. It names things by id and never repeats what they say."""
+"""Event: one line of the audit trail. It names things by id and never contains their content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class EventType(StrEnum):
     CLOCK_ACCEPTED = "clock_accepted"
 
 
-#: A type of event as callers write it: the member, or its word.
+#: A type of event as callers write it: the member, or its value.
 EventTypeName: TypeAlias = (
     EventType
     | Literal[
@@ -55,7 +55,7 @@ EventTypeName: TypeAlias = (
 class Event:
     """One thing that happened to one memory or session."""
 
-    #: Counts up within the vault; its id, and its place in the order.
+    #: Counts up within the vault; it is the id and gives the order.
     number: int
     at: datetime
     type: EventType

@@ -19,19 +19,19 @@ class Chunk:
 
 
 class SourceKind(StrEnum):
-    """What sort of row a chunk was cut from."""
+    """The kind of row that a chunk was cut from."""
 
     MEMORIES = "memories"
     SESSIONS = "sessions"
     NOTES = "notes"
 
 
-#: A source as callers write it: the member, or its word.
+#: A source as callers write it: the member, or its value.
 SourceName: TypeAlias = SourceKind | Literal["memories", "sessions", "notes"]
 
 
 class SearchMode(StrEnum):
-    """How an answer was found, from the best way to the last."""
+    """How an answer was found, from the best way to the last resort."""
 
     HYBRID = "hybrid"
     TEXT = "text"
@@ -40,15 +40,15 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The exact place of a text: which row, and from which character to which."""
+    """The exact place of a text: its row, and the first and last character."""
 
     kind: SourceKind
-    #: The memory, when it is one.
+    #: The memory, if the text is one.
     memory_id: str | None = None
-    #: The session and message: the ones a memory came from, or the ones the text stands in.
+    #: The session and message that a memory came from, or that contain the text.
     session_id: str | None = None
     message_id: str | None = None
-    #: The message's place in its session.
+    #: The message's position in its session.
     position: int | None = None
     #: The file of a note, and its lines, counted from 1.
     path: str | None = None
@@ -58,7 +58,7 @@ class Source:
     end: int
 
     def __str__(self) -> str:
-        """A short citation, such as `msg_01j… [0:24]`, or `/home/ada/notes/tea.md:3-7`."""
+        """Return a short citation, such as `msg_01j… [0:24]`, or `/home/ada/notes/tea.md:3-7`."""
         if self.path is not None:
             return f"{self.path}:{self.first_line}-{self.last_line}"
         return f"{self.memory_id or self.message_id} [{self.start}:{self.end}]"
@@ -66,39 +66,39 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasons:
-    """Why a hit ranks where it does: its place and score in each arm, and what was added to them."""
+    """Why a hit has its rank: its rank and score in each arm, and what was added."""
 
     rung: SearchMode
-    #: Place among the matches by words, from 1, and BM25.
+    #: Rank in the keyword search, from 1, and the BM25 score.
     text_rank: int | None = None
     text_score: float | None = None
-    #: Place among the nearest by meaning, from 1, and the cosine.
+    #: Rank in the vector search, from 1, and the cosine.
     vector_rank: int | None = None
     vector_score: float | None = None
-    #: The terms that were looked for.
+    #: The terms that were searched for.
     terms: tuple[str, ...] = ()
-    #: What each further reason added to the score, by name; only those that are not 0.
+    #: What each other reason added to the score, by name; only non-zero ones.
     added: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """What was said just before or after a hit, by whom; of a long text the part that is nearest to it."""
+    """The text just before or after a hit, and who said it; of a long text, the nearest part."""
 
     message_id: str
     position: int
     author: str
-    #: As the message itself has it, wherever its conversation came from.
+    #: The trust of the message itself, wherever its conversation came from.
     trust: Trust
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One piece of text that answers a query."""
+    """One chunk of text that matches a query."""
 
     text: str
-    #: Higher is better; comparable within one result only.
+    #: Higher is better; comparable only within one result.
     score: float
     source: Source
     trust: Trust
@@ -106,13 +106,13 @@ class Hit:
     author: str
     created_at: datetime
     reasons: Reasons
-    #: Of a turn of a conversation: the turns beside it, as far as the filters leave them.
+    #: For a message: the messages beside it, if the filters allow them.
     before: Neighbour | None = None
     after: Neighbour | None = None
 
 
 class RecallResult(list[Hit]):
-    """The hits of one recall, best first, with the way they were found and, where it was not the best one, why."""
+    """The hits of one recall, best first, with the search mode and, if it was degraded, the reason."""
 
     def __init__(
         self, hits: Iterable[Hit], rung: SearchMode, degraded: str | None = None, *, held_back: int = 0
@@ -121,29 +121,29 @@ class RecallResult(list[Hit]):
         self.rung = rung
         #: None when nothing was missing; else one sentence, such as `the embedder did not answer in time`.
         self.degraded = degraded
-        #: How many better hits are not shown because tools or strangers wrote them.
+        #: How many better hits are hidden because tools or strangers wrote them.
         self.held_back = held_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexHealth:
-    """What a check found."""
+    """The result of an index check."""
 
-    #: Active memories, messages and notes that the index lacks.
+    #: Active memories, messages and notes that are missing in the index.
     missing: int
-    #: Pieces of the index whose memory, message or note is gone or no longer active.
+    #: Chunks whose memory, message or note is gone or no longer active.
     stray: int
-    #: Rows that are not as they were written, in a vault that is not encrypted; the cipher sees to the others.
+    #: Rows that differ from what was written, in an unencrypted vault; in an encrypted one the cipher detects them.
     changed: int = 0
 
     @property
     def sound(self) -> bool:
-        """Whether everything agrees."""
+        """Whether rows and index agree."""
         return self.missing == 0 and self.stray == 0 and self.changed == 0
 
     @property
     def words(self) -> str:
-        """What was found, as one reads it."""
+        """The findings as a sentence."""
         index = f"{self.missing} missing from the index, {self.stray} stray in it" if self.missing or self.stray else ""
         rows = f"{self.changed} rows are not as they were written" if self.changed else ""
         return "; ".join(filter(None, (index, rows))) or "sound"

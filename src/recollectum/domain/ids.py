@@ -1,4 +1,4 @@
-"""Makes ids, checks names, and parses the words of enums; the system clock."""
+"""Makes ids, checks names and parses enum values; provides the system clock."""
 
 import hashlib
 import secrets
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from recollectum.domain.errors import InvalidInput
 
-#: The clock is an argument everywhere, so that tests can turn it.
+#: The clock is always an argument, so that tests can set it.
 Clock = Callable[[], datetime]
 
 
@@ -34,7 +34,7 @@ _ID_LENGTH = 26
 
 
 def system_clock() -> datetime:
-    """The time now, in UTC."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
@@ -48,11 +48,11 @@ class IdMaker:
         self._lock = threading.Lock()
 
     def __call__(self, prefix: str) -> str:
-        """A new id for the noun that `prefix` names."""
+        """Return a new id with the noun's `prefix`."""
         millis = max(0, (self._clock() - _EPOCH) // _MILLISECOND)
         number = (millis << _RANDOM_BITS) | self._random_bits(_RANDOM_BITS)
         with self._lock:
-            # A clock that stands still or goes back must not undo the order.
+            # A clock that stops or goes back must not break the order.
             if number <= self._last:
                 number = self._last + 1
             self._last = number
@@ -60,14 +60,14 @@ class IdMaker:
 
 
 def derived_id(prefix: str, at: datetime, seed: str) -> str:
-    """The id of a thing that has a name of its own elsewhere: the same name gives the same id, however often."""
+    """Return the id of a thing with a name elsewhere: the same name always gives the same id."""
     millis = max(0, (at - _EPOCH) // _MILLISECOND)
     digest = hashlib.blake2b(seed.encode("utf-8", "surrogatepass"), digest_size=_RANDOM_BITS // 8).digest()
     return f"{prefix}_{_encode((millis << _RANDOM_BITS) | int.from_bytes(digest))}"
 
 
 def _encode(number: int) -> str:
-    """Crockford's base 32, two characters a step, as 26 characters."""
+    """Encode as Crockford's base 32, two characters at a time, 26 characters in all."""
     pairs: list[str] = []
     for _ in range(_ID_LENGTH // 2):
         pairs.append(_PAIRS[number & 1023])
@@ -76,7 +76,7 @@ def _encode(number: int) -> str:
 
 
 def is_id(text: str, prefix: str) -> bool:
-    """Whether `text` has the form of an id of that noun."""
+    """Return whether `text` has the form of an id with that prefix."""
     head, _, tail = text.partition("_")
     return head == prefix and len(tail) == _ID_LENGTH and all(c in _ALPHABET for c in tail)
 
@@ -90,7 +90,7 @@ _SEPARATORS = frozenset("/\\:")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
 
 
-# Letters of other alphabets that a reader takes for a Latin one; a capital may look like another letter than its small.
+# Letters of other alphabets that look like a Latin one; a capital may look like another letter than its lower case.
 _LOOKALIKES = str.maketrans(
     "абвгдеһіјкԛѕмнорстухԝѵԁ" + "αβγεηικνορτυχωϲϳ" + "ıɑɡʀʏᴀᴄᴇᴏᴜᴠᴡᴢ" + "АВЕКМНОРСТУХІЈЅԚԜѴ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ",
     "a6brdehijkqsmhopctyxwvd" + "abyenikvoptuxwcj" + "iagryaceouvwz" + "ABEKMHOPCTYXIJSQWV" + "ABEZHIKMNOPTYXC",
@@ -98,7 +98,7 @@ _LOOKALIKES = str.maketrans(
 
 
 def check_name(name: str, what: str) -> str:
-    """The name in its one spelling, or a sentence about why it cannot be one."""
+    """Return the normalised name; raise with the reason when it is invalid."""
     if not name:
         raise InvalidInput(f"{what} name is empty; give it at least one letter or digit")
     if len(name) > 2 * MAX_NAME_LENGTH:
@@ -106,7 +106,7 @@ def check_name(name: str, what: str) -> str:
     for char in name:
         _check_character(char, name, what)
     spelled = unicodedata.normalize("NFC", name)
-    # Measured in the form that is kept, which can be longer or shorter.
+    # Measured in the normalised form, which can be longer or shorter.
     if len(spelled) > MAX_NAME_LENGTH:
         raise InvalidInput(f"{what} name of {len(spelled)} characters is too long; use at most {MAX_NAME_LENGTH}")
     if spelled.startswith(".") or spelled.endswith("."):
@@ -128,8 +128,8 @@ def _scripts(name: str) -> set[str]:
 
 
 def skeleton(name: str) -> str:
-    """What the name looks like: two names with one skeleton would be taken for each other."""
-    # Before anything is folded, which would turn some of them into letters that look otherwise.
+    """Return what the name looks like: two names with one skeleton can be mistaken for each other."""
+    # Before folding, which would turn some characters into letters that look different.
     seen = unicodedata.normalize("NFKC", name.translate(_LOOKALIKES)).casefold()
     return unicodedata.normalize("NFKC", seen.translate(_LOOKALIKES))
 
@@ -138,7 +138,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 def parse_enum(cls: type[E], value: str, name: str) -> E:
-    """The member of that value; `name` is what the caller calls it, for the sentence of a refusal."""
+    """Return the enum member with that value; `name` is the caller's name for it, used in the error."""
     try:
         return cls(value)
     except ValueError:
@@ -146,5 +146,5 @@ def parse_enum(cls: type[E], value: str, name: str) -> E:
 
 
 def parse_optional_enum(cls: type[E], value: str | None, name: str) -> E | None:
-    """The member of that value, or None when no value was given."""
+    """Return the enum member with that value, or None when no value was given."""
     return None if value is None else parse_enum(cls, value, name)

@@ -1,4 +1,4 @@
-"""Learning: what an agent found out about working with a person, in one of four categories, with its day."""
+"""Learning: what an agent learned about working with a person, in one of four categories, with its day."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from recollectum.domain.memory import Kind
 
 #: The four categories, in the order of the file. A learning is a memory of one of these kinds.
 CATEGORIES: Sequence[Kind] = (Kind.PREFERENCE, Kind.CORRECTION, Kind.PATTERN, Kind.TOOL_USAGE)
-#: A category as callers write it: the member, or its word.
+#: A category as callers write it: the member, or its value.
 CategoryName: TypeAlias = Kind | Literal["preference", "correction", "pattern", "tool_usage"]
-#: Whose learnings these are when nobody says.
+#: The default agent of learnings.
 DEFAULT_AGENT = "main"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """One thing that was learned, as it stands now."""
+    """One learning in its current form."""
 
-    #: The id of the memory that it is.
+    #: The id of its memory.
     id: str
     text: str
     category: Kind
-    #: The day on which it was learned or last said again (UTC), or the one a person wrote before it.
+    #: The day on which it was learned or last repeated (UTC), or the day that a person wrote.
     day: date
-    #: The agent it belongs to; None for one that all agents of the person share.
+    #: The agent it belongs to; None for a learning that all agents of the person share.
     agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as it stood in a file after the last sync, without its text."""
+    """One line of a file after the last sync, without its text."""
 
     memory_id: str
     category: Kind
@@ -43,17 +43,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LearningConflict:
-    """A learning that was changed in its file and in the vault since the last sync; both versions are kept."""
+    """A learning that changed in its file and in the vault since the last sync; both versions are kept."""
 
     memory_id: str
-    #: The line of the file as it was read; None where the line is not there any more.
+    #: The line of the file; None when the line is gone.
     line: int | None
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningsReport:
-    """What a sync did, in the vault and in the file."""
+    """The result of a sync, in the vault and in the file."""
 
     path: Path
     #: Taken over from the file into the vault.
@@ -63,16 +63,16 @@ class LearningsReport:
     clashes: tuple[LearningConflict, ...] = ()
     #: Whether the file was written.
     written: bool = False
-    #: Why the file was left as it is, in a sentence; None when it was read.
+    #: Why the file was left unchanged, in a sentence; None when it was read.
     problem: str | None = None
 
     def any(self) -> bool:
-        """Whether anything changed on either side."""
+        """Return whether anything changed on either side."""
         return bool(self.added or self.edited or self.forgotten or self.written)
 
 
 def check_category(category: str) -> Kind:
-    """One of the four categories."""
+    """Return the kind; raise unless it is one of the four categories."""
     for kind in CATEGORIES:
         if category == kind.value:
             return kind

@@ -1,4 +1,4 @@
-"""Memory: something durable, its versions, its citations, the five states of its life and the steps between them."""
+"""Memory: a saved fact, its versions, its citations, the five states of its life cycle and the steps between them."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class State(StrEnum):
-    """Where a memory is in its life."""
+    """The state of a memory in its life cycle."""
 
     ACTIVE = "active"
     ARCHIVED = "archived"
@@ -26,11 +26,11 @@ class State(StrEnum):
     PURGED = "purged"
 
 
-#: A state as callers write it: the member, or its word.
+#: A state as callers write it: the member, or its value.
 StateName: TypeAlias = State | Literal["active", "archived", "soft_deleted", "hard_delete_pending", "purged"]
 
 
-#: The only steps there are. Everything that moves a memory asks this table.
+#: The only allowed steps. Everything that moves a memory uses this table.
 STEPS: Mapping[State, frozenset[State]] = {
     State.ACTIVE: frozenset({State.ARCHIVED, State.SOFT_DELETED}),
     State.ARCHIVED: frozenset({State.ACTIVE, State.SOFT_DELETED}),
@@ -41,7 +41,7 @@ STEPS: Mapping[State, frozenset[State]] = {
 
 
 class Kind(StrEnum):
-    """What sort of thing is remembered."""
+    """The kind of a memory."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -52,13 +52,13 @@ class Kind(StrEnum):
     TASK = "task"
 
 
-#: A kind as callers write it: the member, or its word.
+#: A kind as callers write it: the member, or its value.
 KindName: TypeAlias = Kind | Literal["fact", "preference", "correction", "pattern", "tool_usage", "project", "task"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One thing that is remembered, as it stands now."""
+    """One saved fact in its current form."""
 
     id: str
     content: str
@@ -69,20 +69,20 @@ class Memory:
     #: From 0 to 1.
     importance: float = 0.5
     trust: Trust = Trust.OWNER
-    #: Who wrote it down: the process or the key that called.
+    #: Who wrote it: the calling process or key.
     author: str = ""
-    #: The agent it was learned through, when there was one.
+    #: The agent that saved it, if any.
     agent: str | None = None
     #: The message it came from.
     message_id: str | None = None
     version: int = 1
     state: State = State.ACTIVE
-    #: From when to when it is true in the world, as far as anyone said.
+    #: The period in which it is true in the world, if known.
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
-    #: The five times that drive its life.
+    #: The five times that drive its life cycle.
     archive_at: datetime | None = None
     retention_expires_at: datetime | None = None
     expires_at: datetime | None = None
@@ -103,26 +103,26 @@ class Version:
     valid_from: datetime | None
     valid_to: datetime | None
     recorded_at: datetime
-    #: None for the version that stands now.
+    #: None for the current version.
     replaced_at: datetime | None
     author: str
 
 
 class SaveOutcome(StrEnum):
-    """What saving a memory came to."""
+    """The outcome of saving a memory."""
 
     CREATED = "created"
-    #: It was known already: its life begins anew.
+    #: A duplicate: its deadlines start anew.
     RENEWED = "renewed"
-    #: Its key held something else, which is kept as a version.
+    #: Its key held another text, which is stored as a version.
     CHANGED = "changed"
-    #: The caller may write and not read, so it is not told what was there before.
+    #: The caller may write but not read, so it is not told what was there before.
     SAVED = "saved"
 
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """A memory as it was saved, and what saving it came to."""
+    """The saved memory, and the outcome."""
 
     memory: Memory
     outcome: SaveOutcome
@@ -134,7 +134,7 @@ class SaveResult:
 
 
 def check_key(key: str) -> str:
-    """A key that follows the grammar, or a sentence that says which rule it breaks."""
+    """Return the key; raise with the broken rule when it is invalid."""
     if len(key) > MAX_KEY:
         raise InvalidInput(f"key of {len(key)} characters is too long; use at most {MAX_KEY}")
     if not _KEY.fullmatch(key):
@@ -146,13 +146,13 @@ def check_key(key: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """Characters of one message's text, and where that message stands."""
+    """A range of characters in one message's text, and the position of that message."""
 
     session_id: str
     message_id: str
-    #: Of the message in its session, from 1.
+    #: Position of the message in its session, from 1.
     position: int
     start: int
     end: int
-    #: Whether these very words were cited; else no more is known than the message, and the characters are all of it.
+    #: Whether these exact words were cited; else only the message is known, and the range is its whole text.
     exact: bool

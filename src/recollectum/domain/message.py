@@ -1,4 +1,4 @@
-"""Message: one event in a session, with everything its agent knew about it."""
+"""Message: one event in a session, with everything its agent recorded about it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias
 from recollectum.domain.trust import Trust
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
-#: One piece of a message that is not plain text, as its agent wrote it.
+#: One part of a message that is not plain text, as its agent wrote it.
 Part = Mapping[str, Json]
 Content = str | tuple[Part, ...]
 
 
 class Role(StrEnum):
-    """Who or what speaks."""
+    """Who speaks."""
 
     SYSTEM = "system"
     USER = "user"
@@ -26,12 +26,12 @@ class Role(StrEnum):
     ERROR = "error"
 
 
-#: A role as callers write it: the member, or its word.
+#: A role as callers write it: the member, or its value.
 RoleName: TypeAlias = Role | Literal["system", "user", "assistant", "tool", "info", "warning", "error"]
 
 
 class ToolStatus(StrEnum):
-    """How far a tool call got."""
+    """The state of a tool call."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -42,7 +42,7 @@ class ToolStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One use of a tool: what was asked, what came back, how far it got."""
+    """One tool call: its arguments, its result and its state."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """An agent's use of a tool by which it writes a memory; recorded in the agent's session with the memory."""
+    """An agent's use of a tool that saves a memory; recorded in the agent's session with the memory."""
 
     tool: str
     agent: str
@@ -91,21 +91,21 @@ class Message:
     tokens: TokenCount | None = None
     token_estimate: int = 0
     model: str | None = None
-    #: The id its own agent gave it; adding the same one twice changes nothing.
+    #: The native id from its agent; adding the same one twice changes nothing.
     native_id: str | None = None
-    #: Who spoke, when the role does not say it: a member of a group.
+    #: Who spoke, when the role does not say: a member of a group.
     speaker: str | None = None
     trust: Trust = Trust.UNKNOWN
     extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     @property
     def text(self) -> str:
-        """The words of the message, whatever form its content has."""
+        """The text of the message, whatever form its content has."""
         return text_of(self.content)
 
 
 def text_of(content: Content) -> str:
-    """The words in a content: itself, or the text of its parts, one a line."""
+    """Return the text of a content: the text itself, or that of its parts, one per line."""
     if isinstance(content, str):
         return content
     return "\n".join(text for part in content if isinstance(text := part.get("text"), str))
@@ -115,5 +115,5 @@ _TRUST_OF_ROLE = {Role.USER: Trust.OWNER, Role.ASSISTANT: Trust.ASSISTANT, Role.
 
 
 def trust_of_role(role: Role) -> Trust:
-    """How far a message is believed when nothing else is known of it."""
+    """Return the trust of a message when only its role is known."""
     return _TRUST_OF_ROLE.get(role, Trust.UNKNOWN)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-#: How far below a folder its notes may lie.
+#: The greatest depth of notes below a folder.
 MAX_DEPTH = 64
 
 
@@ -11,9 +11,9 @@ MAX_DEPTH = 64
 class NoteFolder:
     """A folder whose Markdown files are part of the vault."""
 
-    #: Counts up within the vault; what events call the folder.
+    #: Counts up within the vault; names the folder in events.
     number: int
-    #: Absolute, with every link in it followed.
+    #: Absolute, with all links resolved.
     path: str
     added_at: datetime
     #: How many of its files the vault holds.
@@ -24,12 +24,12 @@ class NoteFolder:
 class Note:
     """A file as it was when it was last read."""
 
-    #: Counts up within the vault; stays when the file is renamed.
+    #: Counts up within the vault; stays the same when the file is renamed.
     number: int
     folder: str
-    #: From the folder, with forward slashes.
+    #: Relative to the folder, with forward slashes.
     path: str
-    #: Of the bytes in the file.
+    #: Digest of the file's bytes.
     hash: str
     modified_at: datetime
     size: int
@@ -38,7 +38,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What a look at the folders changed."""
+    """The result of a sync of the folders."""
 
     added: int = 0
     changed: int = 0
@@ -47,5 +47,5 @@ class SyncReport:
     unchanged: int = 0
     #: Paths that were left out, each with the reason.
     skipped: tuple[tuple[str, str], ...] = ()
-    #: False when the time was over before everything was seen to.
+    #: False when the deadline passed before everything was done.
     complete: bool = True

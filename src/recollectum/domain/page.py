@@ -7,9 +7,9 @@ from recollectum.domain.errors import InvalidInput
 
 T = TypeVar("T")
 
-#: Where a page begins. It is opaque: take it from a page and give it back to the same method.
+#: Where a page begins. It is opaque: take it from a page and pass it to the same method.
 Cursor = NewType("Cursor", str)
-#: The largest number that a row can have.
+#: The largest row number.
 _MOST = 2**63 - 1
 
 
@@ -18,18 +18,18 @@ class Page(list[T]):
 
     def __init__(self, items: Iterable[T] = (), next: Cursor | None = None) -> None:
         super().__init__(items)
-        #: Leads to the items that follow; None on the last page.
+        #: The cursor of the next page; None on the last page.
         self.next = next
 
 
 def cut_page(found: Sequence[T], limit: int, place: Callable[[T], str | int]) -> Page[T]:
-    """The first `limit` of what was found; where more was found, the cursor is the place of the last one shown."""
+    """Return the first `limit` items found; if there are more, the cursor is the place of the last one shown."""
     shown = found[:limit]
     return Page(shown, Cursor(str(place(shown[-1]))) if len(found) > limit else None)
 
 
 def number_of(cursor: str | None) -> int | None:
-    """The number that a cursor stands for, in a list that is ordered by number."""
+    """Return the row number in a cursor of a list ordered by number."""
     if cursor is None:
         return None
     if not cursor.isascii() or not cursor.isdecimal() or int(cursor) > _MOST:
@@ -38,7 +38,7 @@ def number_of(cursor: str | None) -> int | None:
 
 
 def every(load: Callable[[Cursor | None], Page[T]]) -> Iterator[T]:
-    """The items of all pages: `every(lambda cursor: vault.memories.page(cursor=cursor))`."""
+    """Yield the items of all pages: `every(lambda cursor: vault.memories.page(cursor=cursor))`."""
     cursor: Cursor | None = None
     while True:
         page = load(cursor)

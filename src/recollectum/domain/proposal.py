@@ -1,4 +1,4 @@
-"""Proposal: a change to what is known, with the words it came from; and the run that found it."""
+"""Proposal: a change to memories with the texts it is based on; and the run that found it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,26 +8,26 @@ from typing import Literal, TypeAlias
 from recollectum.domain.memory import Kind
 from recollectum.domain.trust import Trust
 
-#: Who found something, when no model did.
+#: The reader's name when no model was used.
 RULES = "rules"
 
 
 class Act(StrEnum):
-    """What a finding would do to what is known."""
+    """What a finding would do to memories."""
 
     ADD = "add"
-    #: The same memory in better words, or with more.
+    #: The same memory with better or more text.
     UPDATE = "update"
-    #: Another fact in the place of one that no longer holds.
+    #: Another fact in place of one that is no longer true.
     SUPERSEDE = "supersede"
-    #: Two memories that say the same become one.
+    #: Two memories with the same content become one.
     MERGE = "merge"
     FORGET = "forget"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Characters of one message's text."""
+    """A range of characters in one message's text."""
 
     message_id: str
     start: int
@@ -36,38 +36,38 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that a reader found, before anybody decided about it."""
+    """One finding of a reader, before a decision."""
 
     act: Act
     content: str
     kind: Kind
     importance: float
-    #: The words it came from; never empty for what was read in a conversation.
+    #: The cited texts; never empty for a finding from a conversation.
     spans: tuple[Span, ...]
     #: The memories it changes: none for `add`, one for `update` and `supersede`, two or more for `merge`.
     targets: tuple[str, ...] = ()
     key: str | None = None
     #: One sentence for the person who decides.
     reason: str = ""
-    #: The least of what it came from.
+    #: The lowest trust of its sources.
     trust: Trust = Trust.OWNER
     #: `rules`, or the identity of the model.
     by: str = RULES
-    #: Whether it may be written without being asked; else it waits in the inbox.
+    #: Whether it may be written without approval; else it waits in the inbox.
     certain: bool = False
 
 
 class Decision(StrEnum):
-    """What became of a proposal."""
+    """The decision about a proposal."""
 
     WAITING = "waiting"
     APPROVED = "approved"
     REJECTED = "rejected"
-    #: What it was about changed or went in the meantime.
+    #: A memory it is about changed or was removed in the meantime.
     STALE = "stale"
 
 
-#: A decision as callers write it: the member, or its word.
+#: A decision as callers write it: the member, or its value.
 DecisionName: TypeAlias = Decision | Literal["waiting", "approved", "rejected", "stale"]
 
 
@@ -81,6 +81,6 @@ class Proposal:
     created_at: datetime
     decided_at: datetime | None = None
     decided_by: str | None = None
-    #: The memory that came of it.
+    #: The memory that it became.
     memory_id: str | None = None
     run_id: str | None = None

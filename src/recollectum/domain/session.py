@@ -40,12 +40,12 @@ class SessionKey:
     kind: SessionKind = SessionKind.DIRECT
     agent: str = MAIN
     channel: str = MAIN
-    #: The group's id, or the hook's, or the job's.
+    #: The id of the group, the hook or the job.
     name: str | None = None
     topic: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a key that has no text form."""
+        """Raise for a key that has no text form."""
         named = self.kind is not SessionKind.DIRECT
         if named != (self.name is not None):
             raise InvalidInput(f"a {self.kind} session key {'needs' if named else 'takes no'} name")
@@ -59,7 +59,7 @@ class SessionKey:
 
     @classmethod
     def parse(cls, text: str) -> "SessionKey":
-        """Read a key from its text form; a text that is not one is refused."""
+        """Parse a key from its text form; raise when it is invalid."""
         head, *rest = text.split(":")
         if head in (SessionKind.HOOK, SessionKind.CRON) and rest:
             return cls(SessionKind(head), name=_unescape(":".join(rest)))
@@ -75,7 +75,7 @@ class SessionKey:
         raise InvalidInput(f"{text!r} is not a session key; after the channel write direct or group:ID")
 
     def __str__(self) -> str:
-        """The key's one text form."""
+        """Return the key's canonical text form."""
         if self.kind in (SessionKind.HOOK, SessionKind.CRON):
             return f"{self.kind}:{_escape(self.name or '')}"
         key = f"agent:{_escape(self.agent)}:{_escape(self.channel)}"
@@ -87,7 +87,7 @@ class SessionKey:
 
 
 def _split_topic(place: list[str]) -> tuple[list[str], str | None]:
-    """Take the trailing `topic:<id>` off the place, when there is one."""
+    """Split off a trailing `topic:<id>`, if there is one."""
     if len(place) >= 2 and place[-2] == "topic":
         return place[:-2], _unescape(place[-1])
     return place, None
@@ -103,57 +103,57 @@ def _unescape(part: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One conversation; its messages are kept beside it, in order."""
+    """One conversation; its messages are stored separately, in order."""
 
     id: str
     key: SessionKey
     created_at: datetime
     updated_at: datetime
-    #: Set when the session was closed; the next open under its key begins a new one.
+    #: Set when the session was ended; the next open under its key starts a new one.
     ended_at: datetime | None = None
     title: str | None = None
     summary: str | None = None
-    #: SHA-256 of the project folder the conversation was about, when there was one.
+    #: SHA-256 of the project folder that the conversation was about, if any.
     project: str | None = None
-    #: True when the conversation was brought in from elsewhere: what it says is data, not the owner's word.
+    #: True for an imported conversation: its text is data, not the owner's word.
     imported: bool = False
     message_count: int = 0
     token_estimate: int = 0
     extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
-#: Where a session keeps what it was forked from, and a copied message the id of the one it is a copy of.
+#: The field where a session stores what it was forked from, and a copied message the id of the original.
 FORK, ORIGIN = "forked_from", "copy_of"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A place in a conversation, by name."""
+    """A named position in a conversation."""
 
     name: str
     session_id: str
-    #: The position of the last message that belongs to it.
+    #: The position of its last message.
     position: int
     saved_at: datetime
 
 
 def copied_to(session: Session) -> int:
-    """The position up to which a session's messages are copies of another's; 0 when it began by itself."""
+    """Return the position up to which a session's messages are copies; 0 when it is not a fork."""
     fork = session.extra.get(FORK)
     copied = fork.get("messages") if isinstance(fork, dict) else None
     return copied if isinstance(copied, int) else 0
 
 
-#: The maker of a summary that no language model had a hand in.
+#: The author of a summary that no language model wrote.
 BY_RULES = "rules"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What was said up to some message."""
+    """What was said up to a message."""
 
     text: str
-    #: The position of the last message that is folded in.
+    #: The position of the last message that it covers.
     up_to: int
     #: The model that wrote it, or `rules`.
     by: str

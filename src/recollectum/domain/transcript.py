@@ -1,4 +1,4 @@
-"""Transcript: a file in which another program writes down a conversation as it goes on."""
+"""Transcript: a file in which another program records a conversation as it goes on."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,31 +8,31 @@ from datetime import datetime
 class FollowedPath:
     """A folder or a file whose transcripts the vault follows."""
 
-    #: Counts up within the vault; what events call the place.
+    #: Counts up within the vault; names the path in events.
     number: int
-    #: Absolute, with every link in it followed.
+    #: Absolute, with all links resolved.
     path: str
-    #: The agent and channel its sessions are kept under, when they are not the ones the files say.
+    #: The agent and channel of its sessions, if they differ from those in the files.
     agent: str | None
     channel: str | None
     added_at: datetime
-    #: How many of its files the vault has met.
+    #: How many of its files the vault has seen.
     files: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptFile:
-    """A file as it was at the last look, and how far it has been read."""
+    """A file as it was at the last sync, and how far it was read."""
 
     path: str
-    #: The number of the place it was found in.
+    #: The number of the followed path it was found in.
     root: int
     #: Device and inode.
     identity: str = ""
     size: int = 0
     #: In nanoseconds.
     mtime: int = 0
-    #: Everything before this byte is in the vault; always the end of a line.
+    #: Everything before this offset is in the vault; always the end of a line.
     read_to: int = 0
     lines: int = 0
     #: Digests of the first and the last bytes before `read_to`.
@@ -44,19 +44,19 @@ class TranscriptFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptReport:
-    """What a look at the transcripts changed."""
+    """The result of a sync of the transcripts."""
 
-    #: Files in which something new was read.
+    #: Files with new content.
     files: int = 0
-    #: Messages that came in, and those that were here already.
+    #: New messages, and messages that were here already.
     added: int = 0
     known: int = 0
-    #: Files that were cut, rotated or replaced, and so were read from their beginning.
+    #: Files that were truncated, rotated or replaced, and so were read from the start.
     reread: int = 0
     unchanged: int = 0
-    #: Lines that could not be read: file, line counted from 1, reason. Each cost only itself.
+    #: Lines that could not be parsed: file, line counted from 1, reason. The other lines were imported.
     damage: tuple[tuple[str, int, str], ...] = ()
     #: Files that were left out, each with the reason.
     skipped: tuple[tuple[str, str], ...] = ()
-    #: False when the time was over before everything was seen to.
+    #: False when the deadline passed before everything was done.
     complete: bool = True

@@ -1,4 +1,4 @@
-"""Trust: where a text came from, from most to least believed."""
+"""Trust: where a text came from, from most to least trusted."""
 
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -14,7 +14,7 @@ class Trust(StrEnum):
     UNKNOWN = "unknown"
 
 
-#: A trust as callers write it: the member, or its word.
+#: A trust as callers write it: the member, or its value.
 TrustName: TypeAlias = Trust | Literal["owner", "assistant", "tool", "imported", "unknown"]
 
 
@@ -22,5 +22,5 @@ _RANK = {trust: rank for rank, trust in enumerate(Trust)}
 
 
 def least_trusted(*trusts: Trust) -> Trust:
-    """The weakest of several: what is derived is no better than its worst source."""
+    """Return the lowest of several: derived text is no better than its worst source."""
     return max(trusts, key=_RANK.__getitem__)

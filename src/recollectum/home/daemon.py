@@ -1,7 +1,7 @@
 """Finds the daemon of a home: its process, and the address it listens on.
 
-A daemon holds `locks/daemon.lock` for as long as it lives, so the kernel knows when it is gone. While it answers
-requests it keeps `run/daemon.json`, readable by the owner of the home alone: whoever has its token acts as that owner.
+A daemon holds `locks/daemon.lock` while it lives, so the kernel knows when it is gone. While it answers requests it
+keeps `run/daemon.json`, readable only by the owner of the home: a client with its token acts as that owner.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from recollectum.home.files import make_private_folder, write_atomic
 from recollectum.home.locks import Lock, LockHolder
 from recollectum.home.paths import Home
 
-#: Somebody who only looks whether the lock is held may have it for an instant.
+#: A process that only checks the lock may hold it for an instant.
 _PATIENCE = timedelta(seconds=1)
 
 
@@ -29,46 +29,46 @@ class Daemon:
     #: Where it listens, such as `http://127.0.0.1:8377`, without a slash at the end.
     url: str
     pid: int
-    #: Whoever shows it acts as the owner of the home; new at each start, and never printed.
+    #: A client with this token acts as the owner of the home; new at each start, and never printed.
     token: str = field(repr=False)
     started_at: datetime
 
 
 def daemon_lock(home: Home) -> Lock:
-    """The lock that a daemon holds for as long as it lives."""
+    """Return the lock that a daemon holds while it lives."""
     return Lock(home.locks / "daemon.lock", timeout=_PATIENCE)
 
 
 def find_daemon(home: Home) -> Daemon | None:
-    """The daemon that answers requests for this home; None when no process holds its lock, or it does not listen."""
+    """Return the daemon that answers requests for this home; None when there is none or it does not listen."""
     found = _read(_file(home))
     if found is None or not is_held(home.locks / "daemon.lock"):
         return None
     holder = daemon_lock(home).holder()
-    # A daemon that was killed leaves its file behind; the next one is not there yet, or does not listen.
+    # A killed daemon leaves its file behind, and the next one may not listen yet.
     return found if holder is None or holder.pid == found.pid else None
 
 
 def find_holder(home: Home) -> LockHolder | None:
-    """The process that is the daemon of this home, whether it listens or not; None when there is none."""
+    """Return the process of the home's daemon, whether it listens or not; None when there is none."""
     return daemon_lock(home).holder() if is_held(home.locks / "daemon.lock") else None
 
 
 def write_daemon(home: Home, daemon: Daemon) -> None:
-    """Say where the daemon listens; only the holder of the lock does, once it listens."""
+    """Record where the daemon listens; called only by the lock holder, once it listens."""
     make_private_folder(_file(home).parent)
     fields = {"url": daemon.url, "pid": daemon.pid, "token": daemon.token, "started_at": daemon.started_at.isoformat()}
     write_atomic(_file(home), json.dumps(fields).encode() + b"\n")
 
 
 def remove_daemon(home: Home) -> None:
-    """Take back what `write_daemon` said; also what a daemon that was killed had said."""
+    """Remove the record of `write_daemon`, also one that a killed daemon left."""
     with contextlib.suppress(FileNotFoundError):
         _file(home).unlink()
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process holds the lock at a path; asking keeps nobody from taking it for longer than an instant."""
+    """Return whether a process holds the lock at a path; the check holds the lock only for an instant."""
     if not path.exists():
         return False
     if sys.platform == "win32":
@@ -83,7 +83,7 @@ def is_held(path: Path) -> bool:
     except OSError:
         return False
     try:
-        # Shared: two who look at once must not take each other for the holder.
+        # Shared: two simultaneous checks must not take each other for the holder.
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True

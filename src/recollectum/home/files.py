@@ -15,13 +15,13 @@ PRIVATE_FOLDER = 0o700
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM)
-# Neither flag exists on Windows, where a link cannot be made without a privilege.
+# Windows has neither flag, and needs a privilege to create links.
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def explain(error: OSError, path: Path) -> RecollectumError:
-    """The same failure as one sentence that names the path and the cure."""
+    """Return the same error as one sentence with the path and the cure."""
     if error.errno in _NO_ROOM:
         return DiskFull(f"there is no room left to write {path}; free some space and try again, nothing was changed")
     if error.errno == errno.EROFS:
@@ -36,7 +36,7 @@ def explain(error: OSError, path: Path) -> RecollectumError:
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Replace the file with `data`, so that a reader or a crash sees the old bytes or the new and never a mixture."""
+    """Replace the file atomically: a reader or a crash sees the old bytes or the new, never a mixture."""
     temporary = path.with_name(f".recollectum-{os.urandom(8).hex()}.tmp")
     try:
         _write_new(temporary, data)
@@ -45,7 +45,7 @@ def write_atomic(path: Path, data: bytes) -> None:
     except OSError as error:
         raise explain(error, path) from error
     finally:
-        # After the rename there is nothing under this name; before it, nobody wants it.
+        # After the rename the temporary name is free; before it, the file is useless.
         with contextlib.suppress(OSError):
             temporary.unlink()
 
@@ -60,27 +60,27 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write every byte: on a nearly full disk one `os.write` takes a part and says nothing."""
+    """Write every byte: on a nearly full disk one `os.write` may write only a part without an error."""
     left = memoryview(data)
     while left:
         left = left[os.write(file, left) :]
 
 
 def sync_file(file: int) -> None:
-    """Wait until the bytes are on the medium."""
+    """Flush the bytes to the disk."""
     if sys.platform == "darwin":
         import fcntl  # noqa: PLC0415 - there is no such module on Windows
 
-        # There, fsync leaves the bytes in the drive's own cache.
+        # On macOS, fsync leaves the bytes in the drive's cache.
         fcntl.fcntl(file, fcntl.F_FULLFSYNC)
     else:
         os.fsync(file)
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in the folder are on the medium."""
+    """Flush the names in the folder to the disk."""
     if sys.platform == "win32":
-        # A folder cannot be opened there; the rename itself goes through the journal.
+        # Windows cannot open a folder; the rename itself is journaled.
         return
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -90,10 +90,10 @@ def sync_folder(path: Path) -> None:
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file that only its owner can read, or take others' leave away where there is one already.
+    """Create an empty file that only its owner can read, or restrict an existing one.
 
-    SQLite gives `-wal` and `-shm` the mode of the database, so this comes before it opens the file. A file that exists
-    is never opened here: closing it again would drop the locks SQLite holds on it in this process.
+    SQLite gives `-wal` and `-shm` the mode of the database, so this runs before SQLite opens the file. An existing file
+    is never opened here: closing it would drop the locks that SQLite holds on it in this process.
     """
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, PRIVATE_FILE))
@@ -104,7 +104,7 @@ def create_private(path: Path) -> None:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make the folder, and what is missing above it, or take others' leave away where there is one already."""
+    """Create the folder with missing parents, private to this account, or restrict an existing one."""
     try:
         path.mkdir(PRIVATE_FOLDER, parents=True)
     except FileExistsError:

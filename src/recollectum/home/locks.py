@@ -26,30 +26,30 @@ class LockHolder:
     """The process that took a lock, and when."""
 
     pid: int
-    #: The kernel's start time of the process, which tells it from a later one with its number; None where unknown.
+    #: The kernel's start time of the process, which distinguishes reused process ids; None where unknown.
     started: int | None
     acquired: datetime
-    #: The name of the program. Its arguments are left out, because they can hold what a person said.
+    #: The name of the program. Its arguments are left out, because they can contain a person's text.
     command: str
 
     def encode(self) -> bytes:
-        """One line of JSON."""
+        """Return one line of JSON."""
         fields = {"pid": self.pid, "started": self.started, "command": self.command}
         return json.dumps({**fields, "acquired": self.acquired.isoformat()}).encode() + b"\n"
 
     def lives(self) -> bool:
-        """Whether the very process that wrote this is known to be running."""
+        """Return whether the same process that wrote this is running."""
         return self.started is not None and start_time(self.pid) == self.started
 
 
 def this_process(now: datetime) -> LockHolder:
-    """The calling process, as a holder from now on."""
+    """Return the calling process as a holder from now on."""
     command = Path(sys.argv[0]).name if sys.argv else ""
     return LockHolder(os.getpid(), start_time(os.getpid()), now, command or "python")
 
 
 def decode_holder(data: bytes) -> LockHolder | None:
-    """The holder that a lock file names; None when it is empty or half written."""
+    """Return the holder that a lock file names; None when it is empty or incomplete."""
     try:
         found: object = json.loads(data)
         if not isinstance(found, dict):
@@ -65,18 +65,18 @@ def decode_holder(data: bytes) -> LockHolder | None:
 
 
 def start_time(pid: int) -> int | None:
-    """When the process started, in the kernel's ticks; None when it is dead or the system does not say."""
+    """Return when the process started, in kernel ticks; None when it is dead or the system does not say."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
-    # The program's name is in parentheses and may hold any character, so count from the last one.
+    # The program's name is in parentheses and may contain any character, so search from the last one.
     fields = text.rpartition(")")[2].split()
     return None if fields[_STATE] in _DEAD else int(fields[_STARTED])
 
 
 TIMEOUT = timedelta(seconds=10)
-#: From this age on a holder is said to look hung. It is never overrun for it.
+#: A holder older than this is reported as possibly hung. Its lock is never broken for that.
 HUNG = timedelta(seconds=30)
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.05
@@ -85,7 +85,7 @@ _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 class Lock:
-    """Exclusive between processes and between threads. It is not re-entrant."""
+    """A lock that is exclusive between processes and threads. It is not re-entrant."""
 
     def __init__(
         self,
@@ -102,12 +102,12 @@ class Lock:
         self._file: int | None = None
 
     def acquire(self) -> None:
-        """Wait for the lock, at most for the timeout, then say who holds it."""
+        """Wait for the lock up to the timeout, then raise an error that names its holder."""
         if not self.wait(self.timeout):
             raise LockHeld(self._sentence())
 
     def wait(self, longest: timedelta) -> bool:
-        """Try until the lock is had or the time is up."""
+        """Try until the lock is acquired or the timeout has passed."""
         give_up = time.monotonic() + longest.total_seconds()
         pause = _FIRST_PAUSE
         while not self._try():
@@ -119,7 +119,7 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Give the lock back; nothing happens when it is not held."""
+        """Release the lock; do nothing when it is not held."""
         file, self._file = self._file, None
         if file is None:
             return
@@ -129,7 +129,7 @@ class Lock:
         os.close(file)
 
     def holder(self) -> LockHolder | None:
-        """The process that holds the lock, as far as it is known to live."""
+        """Return the process that holds the lock, if it is known to be alive."""
         try:
             found = decode_holder(self.path.read_bytes())
         except OSError:
@@ -156,7 +156,7 @@ class Lock:
             os.close(file)
             return False
         self._file = file
-        # The note is for people. On a full disk it cannot be written, and then too the lock must be had.
+        # The record is only for people. On a full disk it cannot be written, but the lock is still acquired.
         with contextlib.suppress(OSError):
             os.ftruncate(file, 0)
             write_all(file, this_process(self._clock()).encode())
@@ -170,7 +170,7 @@ class Lock:
             raise explain(error, self.path) from error
 
     def _same_file(self, file: int) -> bool:
-        """Whether the path still names what was locked: somebody may have deleted it, against the rule."""
+        """Return whether the path still names the locked file: somebody may have deleted it against the rules."""
         try:
             return os.path.samestat(os.fstat(file), self.path.stat())
         except FileNotFoundError:
@@ -191,7 +191,7 @@ class Lock:
 if sys.platform == "win32":
     import msvcrt
 
-    # Bytes that are locked cannot be read there, so the locked one lies past all that is written.
+    # Windows cannot read locked bytes, so the locked byte lies after the written ones.
     _LOCKED_BYTE = 1 << 20
 
     def _try_lock(file: int, path: Path) -> bool:
@@ -213,7 +213,7 @@ else:
 
     def _try_lock(file: int, path: Path) -> bool:
         try:
-            # Not lockf: that one is dropped when any code here opens and closes the same file.
+            # Not lockf: that lock is dropped when any code here opens and closes the same file.
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in _HELD_BY_OTHER:

@@ -1,7 +1,7 @@
 """Writes the log of a home: JSON lines of named events with an allow-list of fields and no content.
 
-A field that is not on the list, or whose value does not look as it must, is dropped and counted. There is no free
-text at any level: an error is its class and the places in the code, without its message and without values.
+A field that is not on the list, or whose value does not have the required form, is dropped and counted. There is no
+free text at any level: an error is logged as its class and its places in the code, without message or values.
 """
 
 import json
@@ -18,20 +18,20 @@ from recollectum.home.paths import Home
 if TYPE_CHECKING:
     from logging import Logger
 
-#: From silent to talkative.
+#: From least to most verbose.
 LEVELS = ("off", "error", "info", "debug")
 
 FOLDER = "logs"
 _FILE = "recollectum.jsonl"
 _MOST_PLACES = 40
 _EVENT = re.compile(r"[a-z_]{1,24}(\.[a-z_]{1,24}){1,2}")
-# As ids are made here: an id that came from a file may be anything, and is dropped.
+# The format of our ids: an id from a file may be anything, and is dropped.
 _ID = re.compile(r"[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}")
 _CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _PLACE = re.compile(r"[a-z0-9_<>]{1,40}(/[a-z0-9_]{1,40})?\.py:[0-9]{1,6}")
 _OPERATION = re.compile(r"[a-z_]{1,24}\.[a-z_]{1,32}")
 _RULE = re.compile(r"[A-Za-z0-9_.-]{1,64}\.toml:[0-9]{1,6} \((admin|user|project|default)\)")
-#: The words that states and kinds have.
+#: The allowed words of states and kinds.
 _OF_STATE = "done held needs_confirmation pending failed waiting claimed"
 _OF_KIND = "session memory user source older-than restored home vaults"
 _WORDS = frozenset((*_OF_STATE.split(), *_OF_KIND.split()))
@@ -45,7 +45,7 @@ def _matches(pattern: re.Pattern[str]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-#: What may be in a line, and what it must look like.
+#: The allowed fields of a line, and the form of their values.
 FIELDS: Mapping[str, Callable[[object], bool]] = {
     **{name: lambda value: isinstance(value, int | float) for name in _NUMBERS},
     **dict.fromkeys(_IDS, _matches(_ID)),
@@ -59,7 +59,7 @@ FIELDS: Mapping[str, Callable[[object], bool]] = {
 
 
 class Log:
-    """One home's log, or none at all; the file is made with the first line."""
+    """One home's log, or none at all; the first line creates the file."""
 
     def __init__(self, home: Home | None = None, level: str = "off", clock: Clock = system_clock) -> None:
         self._folder = home.root / FOLDER if home else None
@@ -68,19 +68,19 @@ class Log:
         self._logger: Logger | None = None
 
     def error(self, event: str, fields: Mapping[str, object] | None = None) -> None:
-        """What went wrong and was not expected to."""
+        """Log an unexpected problem."""
         self._write("error", event, fields or {})
 
     def info(self, event: str, fields: Mapping[str, object] | None = None) -> None:
-        """What was done that a person may ask about."""
+        """Log something that a person may ask about."""
         self._write("info", event, fields or {})
 
     def debug(self, event: str, fields: Mapping[str, object] | None = None) -> None:
-        """What was done on the way."""
+        """Log an intermediate step."""
         self._write("debug", event, fields or {})
 
     def failure(self, event: str, error: BaseException) -> None:
-        """An error nobody expected: its class and the places in the code, nothing that it says."""
+        """Log an unexpected error: its class and its places in the code, without its message."""
         self.error(event, {"error": type(error).__name__, "places": list(places(error))})
 
     def _write(self, level: str, event: str, fields: Mapping[str, object]) -> None:
@@ -90,12 +90,12 @@ class Log:
         try:
             self._opened(self._folder).info(line)
         except (OSError, RecollectumError):
-            # A log that cannot be written must not stop the work it tells of.
+            # A log that cannot be written must not stop the work it describes.
             self._level = 0
 
     def _opened(self, folder: Path) -> "Logger":
         if self._logger is None:
-            # Only now: most programs log nothing.
+            # Imported here: most programs log nothing.
             from recollectum.home.log_rotation import open_logger  # noqa: PLC0415
 
             self._logger = open_logger(folder, _FILE)
@@ -109,7 +109,7 @@ class Log:
 
 
 def to_line(level: str, event: str, fields: Mapping[str, object], at: str) -> str:
-    """One line of the log, with what may be in it and how many fields were dropped."""
+    """Return one line of the log with the allowed fields, and the number of dropped ones."""
     kept = {name: value for name, value in fields.items() if name in FIELDS and FIELDS[name](value)}
     dropped = len(fields) - len(kept)
     named = event if _EVENT.fullmatch(event) else "log.unnamed"
@@ -118,7 +118,7 @@ def to_line(level: str, event: str, fields: Mapping[str, object], at: str) -> st
 
 
 def places(error: BaseException) -> Iterator[str]:
-    """Where an error came from, and where its causes did, outermost first: files and lines alone."""
+    """Yield the places of an error and of its causes, outermost first: files and lines only."""
     seen: list[BaseException] = []
     one: BaseException | None = error
     while one is not None and one not in seen:
@@ -137,5 +137,5 @@ def _walk(trace: TracebackType | None) -> Iterator[str]:
 def _place(file: str, line: int) -> str:
     name = "/".join(Path(file).parts[-2:]).lower()
     place = f"{name}:{line}"
-    # A file of somebody else's may have any name.
+    # The file of another package may have any name.
     return place if _PLACE.fullmatch(place) else f"other.py:{line}"

@@ -10,7 +10,7 @@ from recollectum.domain.errors import HomeError, InvalidInput, ReadOnly
 from recollectum.home.files import make_private_folder
 
 VARIABLE = "RECOLLECTUM_HOME"
-#: Folders a person fills by hand, and a project may add to.
+#: Folders that a person fills by hand and a project may add to.
 OVERRIDABLE = ("policies", "commands", "skills", "agents", "extensions")
 
 
@@ -22,12 +22,12 @@ class Home:
 
     @property
     def settings_file(self) -> Path:
-        """What the person has set."""
+        """The person's settings."""
         return self.root / "settings.toml"
 
     @property
     def legacy_settings_file(self) -> Path:
-        """The same in its old JSON form; read only where there is no `settings_file`."""
+        """The settings in the old JSON form; read only where there is no `settings_file`."""
         return self.root / "settings.json"
 
     @property
@@ -47,26 +47,26 @@ class Home:
 
     @property
     def reserve_file(self) -> Path:
-        """Room kept back, so that a full disk still lets things be deleted."""
+        """Reserved disk space, so that deletion still works on a full disk."""
         return self.root / "reserve"
 
     def folder(self, name: str) -> Path:
-        """The folder of one of the `OVERRIDABLE` names."""
+        """Return the folder of one of the `OVERRIDABLE` names."""
         return self.root / check_folder(name)
 
 
 def check_folder(name: str) -> str:
-    """The name, when it is one of the folders a project may add to."""
+    """Return the name; raise unless it is a folder that a project may add to."""
     if name not in OVERRIDABLE:
         raise InvalidInput(f"{name!r} is not a folder of a home or project; use one of {', '.join(OVERRIDABLE)}")
     return name
 
 
 def home_root(explicit: Path | None, environ: Mapping[str, str]) -> Path:
-    """The folder that was asked for, else the one the environment names, else `~/.recollectum`."""
+    """Return the requested folder, else the one the environment names, else `~/.recollectum`."""
     account = _account_folder(environ)
     if explicit is not None:
-        # An empty text and "." are one Path, and an empty variable on a command line is the likelier of the two.
+        # An empty text and "." are the same Path, and an empty variable on a command line is more likely.
         if explicit == Path():
             raise HomeError("the home that was given is empty or '.'; name a folder, such as ./recollectum-home")
         return _checked(_expand(explicit, account).absolute(), account, "the home that was given")
@@ -102,7 +102,7 @@ def _checked(root: Path, account: Path, what: str) -> Path:
 
 
 def prepare(home: Home) -> None:
-    """Make the folders of the home, private to this account, or say in one sentence why they cannot be."""
+    """Create the folders of the home, private to this account; raise with the reason when that fails."""
     _check_root(home.root)
     for folder in (home.root, home.vaults, home.locks, home.backups):
         try:
@@ -117,11 +117,11 @@ def prepare(home: Home) -> None:
 
 
 def _check_root(root: Path) -> None:
-    """Refuse what must not be made private: a file, or a folder that everybody shares, such as /tmp."""
+    """Raise for a path that must not be made private: a file, or a shared folder such as /tmp."""
     try:
         mode = root.stat().st_mode
     except OSError:
-        # Missing, or out of sight: making it will say what is wrong.
+        # Missing or inaccessible: creating it will raise the right error.
         return
     if not stat.S_ISDIR(mode):
         raise HomeError(f"{root} is not a folder; move the file away, or choose another home with {VARIABLE}")

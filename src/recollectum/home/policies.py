@@ -22,7 +22,7 @@ _LONGEST_PATTERN = 2000
 
 
 def load_policies(home: Home, project: Project | None, system: Path | None) -> Ruleset:
-    """The rules in force; a file that cannot be used is among the problems, and the others hold."""
+    """Return the rules in force; an invalid file is reported as a problem, and the other files apply."""
     files = [*shipped_policies()]
     if project is not None:
         files += _project_files(project)
@@ -33,13 +33,13 @@ def load_policies(home: Home, project: Project | None, system: Path | None) -> R
 
 
 def load_files(paths: Iterable[Path], tier: Tier = Tier.USER) -> Ruleset:
-    """The rules of just these files and of the files in these folders."""
+    """Return the rules of just these files and of the files in these folders."""
     each = (file for path in paths for file in (_files_of(path) if path.is_dir() else [path]))
     return build_ruleset(read_policy(path, tier) for path in each)
 
 
 def read_policy(path: Path, tier: Tier) -> RuleFile:
-    """What one file says, or the problem that it cannot be read."""
+    """Return the rules of one file, or the problem why it cannot be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return _unreadable(path, tier, "it is not a file; move what is there out of the way")
@@ -51,7 +51,7 @@ def read_policy(path: Path, tier: Tier) -> RuleFile:
 
 
 def parse_policy(data: bytes, file: str, tier: Tier) -> RuleFile:
-    """What the bytes of a file say, whatever they are."""
+    """Parse the bytes of a policy file."""
     if len(data) > MAX_BYTES:
         return _unreadable(file, tier, f"it is larger than {MAX_BYTES // 1024} KiB; split it")
     try:
@@ -63,14 +63,14 @@ def parse_policy(data: bytes, file: str, tier: Tier) -> RuleFile:
 
 
 def shipped_policies() -> tuple[RuleFile, ...]:
-    """The rule sets that come with Recollectum."""
+    """Return the rule sets that come with Recollectum."""
     folder = resources.files("recollectum.policy").joinpath("rulesets")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
     return tuple(parse_policy(folder.joinpath(name).read_bytes(), f"shipped/{name}", Tier.DEFAULT) for name in names)
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """The test whether a pattern is somewhere in a text, by an engine whose time grows with the text and no faster."""
+    """Return a matcher for a pattern, by an engine whose time grows linearly with the text."""
     engine = _engine()
     if engine is None:
         raise InvalidInput(_MISSING)
@@ -78,7 +78,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
         raise InvalidInput(f"args_pattern is longer than {_LONGEST_PATTERN} characters; shorten it")
     options: Any = engine.Options()
     options.log_errors = False
-    # Nobody asks what a group held, and to tell it takes RE2 many times as long.
+    # Capture groups are not needed, and they make RE2 many times slower.
     options.never_capture = True
     try:
         made: Any = engine.compile(pattern, options=options)
@@ -91,7 +91,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 
 @cache
 def _engine() -> Any:  # noqa: ANN401 - the package has no types
-    """RE2, when it is installed. Python's own engine is no substitute: some patterns take it longer than a life."""
+    """Return RE2, when it is installed. Python's own engine is no substitute: some patterns take exponential time."""
     try:
         return import_module("re2")
     except ImportError:
@@ -99,7 +99,7 @@ def _engine() -> Any:  # noqa: ANN401 - the package has no types
 
 
 def _folder(folder: Path, tier: Tier) -> list[RuleFile]:
-    """The files of a folder; one that cannot be looked into may forbid anything."""
+    """Return the files of a folder; an unreadable folder counts as one that may forbid anything."""
     try:
         return [read_policy(path, tier) for path in _files_of(folder)]
     except OSError as error:

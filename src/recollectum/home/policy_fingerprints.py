@@ -4,14 +4,14 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-#: Each file with what changes when it is written: time, size and place on the disk.
+#: Each file with what changes when it is written: time, size and inode.
 Fingerprints = tuple[tuple[str, int, int, int], ...]
-#: Stands for a folder that cannot be looked into, so that it is not taken for an empty one.
+#: Marks an unreadable folder, so that it is not taken for an empty one.
 _CLOSED = (-1, -1, -1)
 
 
 def fingerprint_files(folders: Iterable[Path]) -> Fingerprints:
-    """The marks of every policy file in the folders; empty when there is none."""
+    """Return the fingerprint of every policy file in the folders; empty when there is none."""
     return tuple(mark for folder in folders for mark in _fingerprint_folder(folder))
 
 
@@ -33,6 +33,6 @@ def _fingerprint_entry(entry: "os.DirEntry[str]") -> tuple[str, int, int, int]:
     try:
         found = entry.stat()
     except OSError:
-        # A link to nowhere is a policy that cannot be read, and is told as such when it is.
+        # A broken link is a policy that cannot be read, and is reported when it is loaded.
         return (entry.path, *_CLOSED)
     return entry.path, found.st_mtime_ns, found.st_size, found.st_ino

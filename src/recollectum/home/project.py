@@ -15,33 +15,33 @@ FOLDER = ".recollectum"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A folder of work with settings and additions of its own. Anybody may have written what is in it."""
+    """A project folder with its own settings and additions. Its content is untrusted."""
 
     root: Path
 
     @property
     def settings_file(self) -> Path:
-        """The few settings that a project may make."""
+        """The few settings that a project may change."""
         return self.root / FOLDER / "settings.toml"
 
     def folder(self, name: str) -> Path:
-        """The folder of one of the `OVERRIDABLE` names."""
+        """Return the folder of one of the `OVERRIDABLE` names."""
         return self.root / FOLDER / check_folder(name)
 
     @property
     def key(self) -> str:
-        """The name of the project in a vault: it says nothing about where the folder is."""
+        """The name of the project in a vault; it does not reveal the folder."""
         return hashlib.sha256(os.fsencode(self.root.resolve())).hexdigest()
 
     def check_inside(self, path: Path) -> Path:
-        """The path, unless a link in it leads out of the project."""
+        """Return the path; raise when a link in it leads out of the project."""
         if not path.resolve().is_relative_to(self.root.resolve()):
             raise InvalidInput(f"{path} leads out of the project {self.root}; replace the link with what it points to")
         return path
 
 
 def find_project(start: Path, home: Home, *, account: int | None = None) -> Project | None:
-    """The project that `start` lies in, or None; `account` is the user id at work, when it is not this process's."""
+    """Return the project that contains `start`, or None; `account` is the user id, if not this process's."""
     here = start.resolve()
     for folder in (here, *here.parents):
         if _is_project_folder(folder / FOLDER, home, account):
@@ -58,7 +58,7 @@ def _is_project_folder(path: Path, home: Home, account: int | None) -> bool:
 
 
 def _is_ours(found: os.stat_result, account: int | None) -> bool:
-    """Whether this account or root made it: on a shared machine, a stranger's /tmp/.recollectum is not our project."""
+    """Return whether this account or root owns it: on a shared machine, a stranger's /tmp/.recollectum is not ours."""
     if os.name == "nt":
         return True
     account = os.geteuid() if account is None else account
@@ -66,7 +66,7 @@ def _is_ours(found: os.stat_result, account: int | None) -> bool:
 
 
 def _is_home(path: Path, home: Home) -> bool:
-    """Whether it is the home in use, or one that RECOLLECTUM_HOME has put out of use for now."""
+    """Return whether it is the home in use, or the default home that RECOLLECTUM_HOME replaces for now."""
     if path.resolve() == home.root.resolve():
         return True
     other = Home(path)
@@ -74,7 +74,7 @@ def _is_home(path: Path, home: Home) -> bool:
 
 
 def overrides(home: Home, project: Project | None, folder: str) -> dict[str, Path]:
-    """Each entry of the folder by name, the project's in place of the home's."""
+    """Return each entry of the folder by name, the project's in place of the home's."""
     found = {entry.name: entry for entry in _entries(home.folder(folder))}
     if project is None:
         return found
@@ -86,16 +86,16 @@ def overrides(home: Home, project: Project | None, folder: str) -> dict[str, Pat
 
 def _entries(folder: Path) -> Iterator[Path]:
     if folder.is_dir():
-        # Hidden files are what editors and desktops leave behind.
+        # Hidden files are leftovers of editors and desktops.
         yield from sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
 def _check_entry(project: Project, entry: Path) -> None:
-    """Refuse what a hostile repository could put there: links that lead out, and things that are not files."""
+    """Raise for what a hostile repository could plant: links that lead out, and special files."""
     for path in (entry, *_below(entry)):
         project.check_inside(path)
         if path != entry and path.is_symlink() and path.is_dir():
-            # What lies behind it was not looked at, and could lead out.
+            # Its target was not checked, and could lead out.
             raise InvalidInput(f"{path} is a link to a folder; replace it with the folder itself")
         if not (path.is_file() or path.is_dir()):
             raise InvalidInput(f"{path} is neither a file nor a folder; take it out of the project")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recollectum.home.files import PRIVATE_FILE, explain, write_all
 
-#: Enough for a delete in batches: the log it has to write, and the file beside it that SQLite needs.
+#: Enough for a delete in batches: its log, and the file that SQLite needs beside it.
 SIZE = 8 * 1024 * 1024
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -18,18 +18,18 @@ _BLOCK = 512
 
 
 class Reserve:
-    """A file of nothing that is given up when there is no other room."""
+    """A file without data that is deleted when the disk is full."""
 
     def __init__(self, path: Path, size: int = SIZE) -> None:
         self.path = path
         self.size = size
 
     def ensure(self) -> bool:
-        """Hold the room back; False, and no file, when there is not enough of it."""
+        """Reserve the space; False, and no file, when there is not enough."""
         if self.size <= 0 or self._whole():
             return True
         try:
-            # No O_EXCL: two processes may fill the same file at once, and both end with a whole one.
+            # No O_EXCL: two processes may fill the same file at once, and both end with a complete one.
             file = os.open(self.path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE)
             try:
                 self._fill(file)
@@ -44,7 +44,7 @@ class Reserve:
         return True
 
     def release(self) -> bool:
-        """Give the room up; False when it was not held."""
+        """Release the space; False when it was not reserved."""
         try:
             self.path.unlink()
         except FileNotFoundError:
@@ -63,7 +63,7 @@ class Reserve:
         _allocate(file, self.size)
         if _allocated(os.fstat(file)) >= self.size:
             return
-        # No such call here, or a file system that does not count it. Random bytes, because zeros compress to nothing.
+        # The call is missing, or the file system ignores it. Random bytes, because zeros can be compressed.
         os.lseek(file, 0, os.SEEK_SET)
         for start in range(0, self.size, _STEP):
             write_all(file, os.urandom(min(_STEP, self.size - start)))
@@ -80,6 +80,6 @@ def _allocate(file: int, size: int) -> None:
 
 
 def _allocated(found: os.stat_result) -> int:
-    """Bytes on the disk, which for a file with holes are fewer than its length."""
+    """Return the bytes on disk, which for a sparse file are fewer than its length."""
     blocks: int | None = getattr(found, "st_blocks", None)
     return found.st_size if blocks is None else blocks * _BLOCK

@@ -31,18 +31,18 @@ class HomeAdmin:
     catalog: Database
     clock: Clock
     ids: IdMaker
-    #: Where it is told what was done.
+    #: Receives what was done.
     log: Log = field(default_factory=Log)
     #: The embedder that all vaults share, or None and the reason.
     embedder: "Callable[[], tuple[Embedder | None, str | None]]" = lambda: (None, None)
 
-    #: Take away again what was erased from a vault that was replaced.
+    #: Erases again what was erased from a vault that was replaced.
     settle: Callable[[VaultEntry], None] = lambda _: None
-    #: Close a vault in this process; True when nobody else has it open either.
+    #: Closes a vault in this process; True when no other process has it open either.
     release: Callable[[str], bool] = lambda _: True
 
     def entries(self, owners: Sequence[Owner] | None = None) -> list[VaultEntry]:
-        """The vaults of these owners, or all; an owner without one is refused."""
+        """Return the vaults of these owners, or all; raise for an owner without one."""
         if owners is None:
             return self.catalog.read(vaults.everything)
         found = [(owner, self.catalog.read(lambda tx, owner=owner: vaults.find(tx, owner))) for owner in owners]
@@ -52,9 +52,9 @@ class HomeAdmin:
         return [entry for _, entry in found if entry]
 
     def key_of(self, entry: VaultEntry) -> bytes | None:
-        """The key of one vault; None when it is not encrypted."""
+        """Return the key of one vault; None when it is not encrypted."""
         return self.keys.key(entry.id) if entry.encrypted else None
 
     def catalog_key(self) -> bytes | None:
-        """The key of the catalog; None when it is not encrypted."""
+        """Return the key of the catalog; None when it is not encrypted."""
         return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None

@@ -1,4 +1,4 @@
-"""Says whether there is a home, and whether it has keys, without opening it: a hook may ask at every event."""
+"""Checks whether a home exists and has keys, without opening it: a hook may ask at every event."""
 
 from recollectum.domain.errors import NotFound
 from recollectum.home.paths import Home
@@ -8,6 +8,6 @@ __all__ = ["check_made", "has_keys", "has_vaults", "is_made", "place_of_catalog"
 
 
 def check_made(home: Home) -> None:
-    """Refuse a home that nobody has made, in words."""
+    """Raise when the home does not exist."""
     if not is_made(home):
         raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")

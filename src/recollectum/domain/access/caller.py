@@ -9,14 +9,14 @@ from recollectum.domain.access.owner import Owner
 
 
 class Permission(StrEnum):
-    """What is done. `admin` is for the home itself: people, keys, grants, tenants."""
+    """What a caller may do. `admin` is for the home itself: people, keys, grants, tenants."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
 
 
-#: A permission as callers write it: the member, or its word.
+#: A permission as callers write it: the member, or its value.
 PermissionName: TypeAlias = Permission | Literal["read", "write", "admin"]
 
 
@@ -28,18 +28,18 @@ class Scope(StrEnum):
     GLOBAL = "global"
 
 
-#: A scope as callers write it: the member, or its word.
+#: A scope as callers write it: the member, or its value.
 ScopeName: TypeAlias = Scope | Literal["session", "user", "global"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """Leave for one person to read or write what belongs to another owner."""
+    """Permission for one person to read or write another owner's vault."""
 
     id: str
-    #: The person who may.
+    #: The person who gets the permission.
     to: Owner
-    #: Whose vault.
+    #: The owner of the vault.
     owner: Owner
     permission: Permission
     scope: Scope
@@ -50,11 +50,11 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who is calling. It is made from a credential or from the process, never from an argument."""
+    """Who is calling. It is derived from a credential or from the process, never from an argument."""
 
-    #: What events call it: `process`, or `key:` and the key's id.
+    #: Its name in events: `process`, or `key:` and the key's id.
     name: str
-    #: The person it speaks for; None for the operator of the home.
+    #: The person it acts for; None for the operator of the home.
     person: Owner | None
     permissions: frozenset[Permission] = frozenset({Permission.READ, Permission.WRITE})
     grants: tuple[Grant, ...] = ()
@@ -70,20 +70,20 @@ OPERATOR = Caller(name="process", person=None, permissions=frozenset(Permission)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A credential as the catalog knows it: by id, with a digest and never the secret."""
+    """An API key as the catalog stores it: by id, with a digest and never the secret."""
 
     id: str
     person: Owner
     permissions: frozenset[Permission]
     created_at: datetime
-    #: When it ends or ended; a key that was rotated may have a little time left.
+    #: When it ends or ended; a rotated key may have a grace period left.
     revoked_at: datetime | None = None
-    #: Whose vaults it may touch beside its person's own, as the operator said when it was made.
+    #: The owners whose vaults it may use besides its person's own, as set when it was created.
     owners: tuple[Owner, ...] = ()
 
 
 class NewKey(NamedTuple):
-    """A key that was just made, and its secret, which nobody can be told again."""
+    """A new key and its secret, which is shown only once."""
 
     key: ApiKey
     secret: str

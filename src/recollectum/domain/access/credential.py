@@ -10,21 +10,21 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import Clock
 
 DEFAULT_ACCOUNT = "default"
-#: A token this near its end would not outlive the request it is sent with.
+#: A token this close to its end may expire before the request arrives.
 LEEWAY = timedelta(seconds=60)
 MAX_NAME = 256
 MAX_SECRET = 64 * 1024
 
 
 class CredentialKind(StrEnum):
-    """What sort of secret it is."""
+    """The kind of a secret."""
 
     API_KEY = "api_key"
     OAUTH = "oauth"
 
 
 class SecretLocation(StrEnum):
-    """Where the secret itself is."""
+    """Where the secret is stored."""
 
     KEYRING = "keyring"
     FILE = "file"
@@ -32,19 +32,19 @@ class SecretLocation(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class CredentialName:
-    """What a credential is kept under; no two have the same, and none opens under another's."""
+    """The unique name of a credential; a sealed secret opens only under its own name."""
 
     service: str
     account: str
     kind: CredentialKind
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be told apart on a screen."""
+        """Raise for characters that cannot be told apart on a screen."""
         _check_name(self.service, "a credential's name")
         _check_name(self.account, "an account's name")
 
     def text_key(self) -> str:
-        """All of it as one text, equal for equal names only."""
+        """Return the whole name as one text, equal only for equal names."""
         return json.dumps([self.service, self.account, self.kind.value], separators=(",", ":"))
 
     def __str__(self) -> str:
@@ -53,38 +53,38 @@ class CredentialName:
 
 @dataclass(frozen=True, slots=True)
 class ServiceApiKey:
-    """A key that lets somebody in for as long as it is not revoked."""
+    """An API key, valid until it is revoked."""
 
     value: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sent in a header."""
+        """Raise for a key that cannot be sent in a header."""
         _check_secret(self.value, "the key")
 
     @property
     def kind(self) -> CredentialKind:
-        """What sort it is."""
+        """The kind of the credential."""
         return CredentialKind.API_KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthToken:
-    """A token that ends, with what is needed to have another in its place."""
+    """A token that expires, with what is needed to refresh it."""
 
     access_token: str = field(repr=False)
     refresh_token: str | None = field(default=None, repr=False)
     #: None where the server did not say.
     expires_at: datetime | None = None
-    #: The scopes, with spaces between them.
+    #: The scopes, separated by spaces.
     scope: str = ""
     token_type: str = "Bearer"
     client_id: str | None = None
-    #: An address may have a secret in its query.
+    #: A URL may have a secret in its query.
     token_url: str | None = field(default=None, repr=False)
     server_url: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sent, and a time that could be any."""
+        """Raise for values that cannot be sent, and for a time without a zone."""
         _check_secret(self.access_token, "the access token")
         if self.refresh_token is not None:
             _check_secret(self.refresh_token, "the refresh token")
@@ -93,12 +93,12 @@ class OAuthToken:
 
     @property
     def kind(self) -> CredentialKind:
-        """What sort it is."""
+        """The kind of the credential."""
         return CredentialKind.OAUTH
 
     def is_expired(self, clock: Clock, leeway: timedelta = LEEWAY) -> bool:
-        """Whether it has ended, or will within the leeway; one without an end has not."""
-        # The leeway goes to the clock's side: an end near the last day there is has no later one.
+        """Return whether it has expired or will within the leeway; a token without an end never does."""
+        # The leeway is added to the clock: an end near the largest date cannot be moved.
         return self.expires_at is not None and self.expires_at <= clock() + leeway
 
 
@@ -127,7 +127,7 @@ def _check_name(name: str, what: str) -> None:
 
 
 def _check_secret(value: str, what: str) -> None:
-    # The value is never quoted: a person who pasted the wrong thing may have pasted a password.
+    # The value is never quoted: somebody may have pasted a password by mistake.
     if not value:
         raise InvalidInput(f"{what} is empty; give it on stdin or at the prompt")
     if len(value) > MAX_SECRET:

@@ -1,4 +1,4 @@
-"""Owner: whose memory a vault holds, and its one spelling as text."""
+"""Owner: whose memory a vault holds, and its canonical text form."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from recollectum.domain.ids import check_name, skeleton
 
 
 class OwnerKind(StrEnum):
-    """What sort of owner a vault has."""
+    """The kind of a vault's owner."""
 
     USER = "user"
     AGENT = "agent"
@@ -27,7 +27,7 @@ class Owner:
     agent: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an owner whose text would not be read back as the same one."""
+        """Raise for an owner whose text form would not parse to the same owner."""
         if self.agent is not None:
             _same(self.agent, check_name(self.agent, "agent"))
         match self.kind:
@@ -40,11 +40,11 @@ class Owner:
 
     @classmethod
     def parse(cls, text: str) -> "Owner":
-        """Read an owner from its text form; a form that is not one is refused."""
+        """Parse an owner from its text form; raise when it is invalid."""
         return _parse(text)
 
     def __str__(self) -> str:
-        """The owner's one spelling."""
+        """Return the owner's canonical text form."""
         if self.kind is OwnerKind.GLOBAL:
             return "global"
         person = f"{self.kind}:{self.name}"
@@ -52,11 +52,11 @@ class Owner:
 
     @property
     def person(self) -> "Owner":
-        """The same owner, whichever agent it is seen through."""
+        """The same owner without the agent."""
         return Owner(self.kind, self.name) if self.agent else self
 
     def skeleton(self) -> str:
-        """What the owner looks like to a reader; see `names.skeleton`."""
+        """Return what the owner looks like to a reader; see `names.skeleton`."""
         seen = f"{self.kind}:{skeleton(self.name)}"
         return f"{seen}/agent:{skeleton(self.agent)}" if self.agent else seen
 
@@ -79,13 +79,13 @@ def _group_name(name: str) -> str:
 
 
 def _check_group(group: str) -> str:
-    """A channel's own id of a group, which may hold colons but nothing else a name may not."""
+    """Return a channel's id of a group, which may hold colons in addition to the characters of a name."""
     return ":".join(check_name(part, "group") for part in group.split(":"))
 
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Owner:
-    """An owner by its text form; kept, since a server reads the same few on every request."""
+    """Parse an owner; cached, because a server parses the same few on every request."""
     person, slash, suffix = text.partition("/")
     kind, _, name = person.partition(":")
     agent = _agent_suffix(text, suffix) if slash else None

@@ -15,14 +15,14 @@ _PHONE_NOISE = re.compile(r"[\s().-]")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """One address on one channel, in the one spelling under which it is looked up."""
+    """One address on one channel, in the canonical form used for lookups."""
 
     channel: str
     address: str
 
     @classmethod
     def parse(cls, text: str) -> "Identity":
-        """Read `channel:address`; a phone number loses its punctuation."""
+        """Parse `channel:address`; a phone number loses its punctuation."""
         channel, colon, address = text.partition(":")
         if not colon or not address.strip():
             raise InvalidInput(f"{text!r} is not an identity; write CHANNEL:ADDRESS, such as telegram:42")
@@ -33,12 +33,12 @@ class Identity:
         return cls(channel, spelled)
 
     def __str__(self) -> str:
-        """The form in which the catalog keeps it."""
+        """Return the form that the catalog stores."""
         return f"{self.channel}:{self.address}"
 
 
 def _phone(address: str) -> str:
-    """`0044 (7700) 900-000@s.whatsapp.net` and `+447700900000` are one number."""
+    """Normalise a phone number: `0044 (7700) 900-000@s.whatsapp.net` and `+447700900000` are the same."""
     for suffix in _WHATSAPP_SUFFIXES:
         address = address.removesuffix(suffix)
     bare = _PHONE_NOISE.sub("", address.strip())
@@ -51,7 +51,7 @@ DEFAULT_TENANT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """One person (or agent, or group) with the channel addresses that belong to it."""
+    """One person (or agent, or group) with its channel addresses."""
 
     owner: Owner
     tenant: str
@@ -61,11 +61,11 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
-    """A set of people under one retention policy."""
+    """A set of people with one retention policy."""
 
     name: str
     created_at: datetime
-    #: Days for `active`, `archive` and `grace`; what is absent follows the settings.
+    #: Days for `active`, `archive` and `grace`; a missing one follows the settings.
     retention_days: Mapping[str, int]
 
 
@@ -77,19 +77,19 @@ class MergePreview:
     merged: Owner
     #: What would move to the person who is kept.
     identities: tuple[Identity, ...]
-    #: By id: what others allow the merged person.
+    #: By id: the grants of the merged person.
     grants: tuple[str, ...]
-    #: By id; a revoked key stays where it was.
+    #: By id; revoked keys do not move.
     keys: tuple[str, ...]
-    #: The vaults of both, which stay under their own owners.
+    #: The vaults of both, which stay with their owners.
     kept_vaults: tuple[Owner, ...]
     merged_vaults: tuple[Owner, ...]
-    #: Stands for all of this: a merge with it is refused once anything is different.
+    #: A digest of all this: a merge is refused when anything has changed.
     token: str
 
     @property
     def effect(self) -> str:
-        """What becomes of the vaults, in a sentence."""
+        """What happens to the vaults, in a sentence."""
         if not self.merged_vaults:
             return f"{self.merged} has no vault; from then on everything is remembered in that of {self.kept}"
         apart = ", ".join(map(str, self.merged_vaults))
@@ -103,7 +103,7 @@ class MergePreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """One person merged into another, as the catalog keeps it."""
+    """One person merged into another, as the catalog stores it."""
 
     id: str
     kept: Owner
@@ -111,7 +111,7 @@ class Merge:
     merged_at: datetime
     #: Who did it: a process.
     merged_by: str
-    #: What moved, as far as it is still there.
+    #: What moved, as far as it still exists.
     identities: tuple[Identity, ...] = ()
     grants: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()

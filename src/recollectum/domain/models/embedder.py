@@ -1,4 +1,4 @@
-"""EmbedderIdentity: what two vectors must share before they may be compared."""
+"""EmbedderIdentity: what two vectors must share to be comparable."""
 
 import json
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import cast
 
 
 class Purpose(StrEnum):
-    """What a text is embedded for; many models treat the two differently."""
+    """The purpose of an embedding; many models treat the two differently."""
 
     PASSAGE = "passage"
     QUERY = "query"
@@ -15,27 +15,27 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderIdentity:
-    """Which model made a vector, and how it was asked."""
+    """Which model made a vector, and with which parameters."""
 
     provider: str
     model: str
-    #: Of the model's files; empty where they are out of sight.
+    #: Digest of the model's files; empty where they are not accessible.
     digest: str
-    #: 0 where the length is left to the model.
+    #: 0 leaves the length to the model.
     dimensions: int
-    #: How passages and queries are put to the model.
+    #: How passages and queries are presented to the model.
     form: str
     #: A digest of the endpoint and the account, never a secret; empty for a model on this machine.
     provider_key: str
 
     def text_key(self) -> str:
-        """All of it as one text, equal for equal identities only; it may be stored and compared later."""
+        """Return all of it as one text, equal only for equal identities; it can be stored and compared later."""
         parts = (self.provider, self.model, self.digest, self.dimensions, self.form, self.provider_key)
         return json.dumps(parts, separators=(",", ":"))
 
     @classmethod
     def from_text_key(cls, text: str) -> "EmbedderIdentity | None":
-        """The identity that a text was made of; None where it is none, or has parts that this version does not know."""
+        """Return the identity that a text encodes; None when it is invalid or has fields of a newer version."""
         try:
             parts: object = json.loads(text)
         except ValueError:

@@ -15,9 +15,9 @@ class ModelIdentity:
     model: str
     #: A digest of the endpoint and the account, never a secret; empty for a model on this machine.
     provider_key: str = ""
-    #: Whether it is too small to be trusted with words of its own: it may choose, and not write.
+    #: Whether it is too small to write text that is trusted: it may choose, but not write.
     small: bool = False
-    #: How much it reads and writes in one call, where that is little; 0 is enough for anything.
+    #: How much it reads and writes in one call, if that is little; 0 means no limit.
     window_tokens: int = 0
 
     def __str__(self) -> str:
@@ -26,45 +26,45 @@ class ModelIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """Something the model may ask its caller to do."""
+    """A function that the model may ask its caller to run."""
 
     name: str
     description: str
-    #: What its arguments are, as a JSON schema.
+    #: The JSON schema of its arguments.
     schema: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One contribution to the conversation that the model is shown."""
+    """One message of the conversation that the model gets."""
 
     #: User, assistant or tool.
     role: Role
     text: str
-    #: What the assistant asked for in this turn.
+    #: The tool calls of the assistant in this turn.
     tool_calls: tuple[ToolCall, ...] = ()
-    #: The id of the tool call that a turn of a tool is the result of.
+    #: The id of the tool call that this tool turn answers.
     answers: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """Everything a model is given for one reply."""
+    """Everything a model gets for one reply."""
 
     turns: tuple[Turn, ...]
     system: str = ""
     tools: tuple[Tool, ...] = ()
-    #: A JSON schema; where there is one, the reply is a value that fits it.
+    #: A JSON schema; if set, the reply is a value that matches it.
     schema: Mapping[str, Json] | None = None
-    #: 0 leaves it to the settings.
+    #: 0 means the value of the settings.
     max_output_tokens: int = 0
     temperature: float = 0.0
-    #: The same for the same question, so that a server that knows it does not do the work twice; empty is none.
+    #: An idempotency key, the same for the same request, so that a server does the work once; empty for none.
     idempotency_id: str = ""
 
 
 class Finish(StrEnum):
-    """Why a reply ends where it does."""
+    """Why a reply ended."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -79,7 +79,7 @@ class Usage:
 
     input: int
     output: int
-    #: Whether we counted, because the server did not say.
+    #: Whether the tokens are our estimate, because the server gave no count.
     estimated: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -92,20 +92,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model answered."""
+    """The answer of a model."""
 
     text: str
     usage: Usage
     finish: Finish
     by: ModelIdentity
     tool_calls: tuple[ToolCall, ...] = ()
-    #: What fits the schema, where the prompt had one.
+    #: The value that matches the schema, if the prompt had one.
     value: Json = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A part of a reply as it comes in; the last one has no text and the whole reply."""
+    """A part of a streamed reply; the last one has no text but the whole reply."""
 
     text: str = ""
     reply: Reply | None = None
@@ -113,11 +113,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What some prompts will cost at most."""
+    """The highest cost of some prompts."""
 
     calls: int
     input_tokens: int
     output_tokens: int
-    #: In the currency; None where the price is not known.
+    #: In the currency; None when the price is not known.
     money: float | None
     currency: str = ""

@@ -1,4 +1,4 @@
-"""Finds or makes the key that seals credentials.json."""
+"""Finds or creates the key that seals credentials.json."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ _PROOF = b"recollectum"
 
 
 class KeyStorePort(Protocol):
-    """What is used of the home's key store."""
+    """The part of the home's key store that is used here."""
 
     @property
     def enabled(self) -> bool:
@@ -25,24 +25,24 @@ class KeyStorePort(Protocol):
         ...
 
     def holder(self) -> KeyHolder:
-        """Who holds the master key."""
+        """Return who holds the master key."""
         ...
 
     def has_key(self, vault_id: str) -> bool:
-        """Whether there is a key of that name."""
+        """Return whether there is a key with that name."""
         ...
 
     def key(self, vault_id: str) -> bytes:
-        """The key of that name."""
+        """Return the key with that name."""
         ...
 
     def make_key(self, vault_id: str) -> bytes:
-        """A new random key of that name."""
+        """Create a random key with that name."""
         ...
 
 
 class FileKey:
-    """Finds the key of one register, or makes it; asked under the lock of the credentials."""
+    """Finds or creates the key of one register; called under the lock of the credentials."""
 
     def __init__(self, home: Path, keys: KeyStorePort, environ: Mapping[str, str]) -> None:
         self._home = home
@@ -50,7 +50,7 @@ class FileKey:
         self._environ = environ
 
     def ensure(self, register: Register) -> tuple[Register, bytes]:
-        """The key, made where there is none yet, and the register that records where it is."""
+        """Return the key, created if there is none, and the register that records where it is."""
         if register.source is not None:
             return register, self.fetch(register)
         source = KeySource.HOME if self._keys.enabled else KeySource.KEY_FILE
@@ -59,14 +59,14 @@ class FileKey:
             key = self._keys.key(KEY_NAME) if known else self._keys.make_key(KEY_NAME)
         else:
             place = key_file.place("", _name(register), self._environ)
-            # A key that is there already is of a creation that was cut short.
+            # A key that exists already is from an interrupted creation.
             master = key_file.find(place.path) or MasterKey.new()
             key_file.keep(place, master, self._home)
             key = master.derive(KEY_NAME)
         return replace(register, source=source, proof=wrap(key, _PROOF, _label(register))), key
 
     def fetch(self, register: Register) -> bytes:
-        """The key that sealed the records, or one sentence about who should have had it."""
+        """Return the key that sealed the records; raise an error that names its holder."""
         key = self._home_key() if register.source is KeySource.HOME else self._own_key(register)
         if unwrap(key, register.proof, _label(register)) != _PROOF:
             raise WrongKey(
@@ -76,12 +76,12 @@ class FileKey:
         return key
 
     def words(self, register: Register) -> str:
-        """Who can open the file, claiming no more than is true."""
+        """Return a sentence about who can open the file."""
         source = register.source or (KeySource.HOME if self._keys.enabled else KeySource.KEY_FILE)
         if source is KeySource.HOME:
             held = self._keys.holder().words if self._keys.enabled else "gone with keys.db"
             return f"its key is wrapped by the key of this home, {held}"
-        # Before the first credential the file has no name yet.
+        # Before the first credential the file has no id yet.
         path = key_file.place("", _name(register), self._environ).path
         where = path if register.source else path.parent
         return f"its key is in a file at {where}: protects stolen or synced data folders and backups, not this account"

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from recollectum.domain.access.credential import CredentialName
 from recollectum.domain.errors import KeyProblem
 
-# Which keyrings may be trusted is decided in one place.
+# One place decides which keyrings may be trusted.
 from recollectum.home.keys.keyring_holder import Keyring, acceptable, keyring_errors, name_of, usable
 
 FORCE_VARIABLE = "RECOLLECTUM_FORCE_FILE_CREDENTIALS"
 
 
 def find_backend() -> str | None:
-    """The name of a keyring that keeps what it is given, asked by writing, reading and deleting; None without one."""
+    """Return the name of a keyring that passes a write, read and delete test; None without one."""
     found = usable()
     return None if found is None else name_of(found)
 
@@ -28,7 +28,7 @@ def put(backend: str, register_id: str, name: CredentialName, text: str) -> None
 
 
 def get(backend: str, register_id: str, name: CredentialName) -> str | None:
-    """The secret from the keyring in which it was stored, or None when it has no such entry."""
+    """Return the secret from the keyring that stores it, or None when it has no such entry."""
     with _said(backend, name) as keyring:
         return keyring.get_password(_service(register_id), name.text_key())
 
@@ -44,7 +44,7 @@ def drop(backend: str, register_id: str, name: CredentialName) -> bool:
 
 @contextmanager
 def _said(backend: str, name: CredentialName) -> Generator[Keyring]:
-    """The keyring of that name; what goes wrong with it is a sentence with our cure and without its words."""
+    """Yield the keyring of that name; translate its errors into our own, without quoting them."""
     found = next((one for one in acceptable() if name_of(one) == backend), None)
     if found is None:
         raise KeyProblem(
@@ -59,5 +59,5 @@ def _said(backend: str, name: CredentialName) -> Generator[Keyring]:
 
 
 def _service(register_id: str) -> str:
-    # Two homes of one account must not write over each other.
+    # Two homes of one account must not overwrite each other's entries.
     return f"recollectum credentials {register_id}"

@@ -14,7 +14,7 @@ _TEXTS = ("scope", "token_type", "client_id", "token_url", "server_url")
 
 
 def encode(credential: Credential) -> str:
-    """The secret and its facts as one line. This is the secret itself."""
+    """Return the secret and its fields as one line. This is the secret itself."""
     if isinstance(credential, ServiceApiKey):
         return json.dumps({"value": credential.value})
     fields = {name: getattr(credential, name) for name in ("access_token", "refresh_token", *_TEXTS)}
@@ -23,7 +23,7 @@ def encode(credential: Credential) -> str:
 
 
 def decode(kind: CredentialKind, text: str) -> Credential | None:
-    """What `encode` was given, or None when it is not that."""
+    """Return the credential that `encode` wrote, or None when the text is invalid."""
     fields = json_object(text)
     try:
         if kind is CredentialKind.API_KEY:
@@ -35,7 +35,7 @@ def decode(kind: CredentialKind, text: str) -> Credential | None:
 
 
 def from_answer(text: str, clock: Clock) -> OAuthToken:
-    """The token in the JSON that a token server answers with; `expires_in` counts from now."""
+    """Return the token in the JSON answer of a token server; `expires_in` counts from now."""
     fields = json_object(text)
     if not fields:
         raise InvalidInput("the token is not a JSON object; give the server's answer, with access_token in it")
@@ -49,7 +49,7 @@ def from_answer(text: str, clock: Clock) -> OAuthToken:
 
 
 def json_object(text: str | bytes) -> Mapping[str, object]:
-    """The object that the text spells; empty when it is none. Its errors would carry the text, so there are none."""
+    """Return the JSON object in a text; empty when it is invalid. An error would quote the text, so none is raised."""
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError):

@@ -29,12 +29,12 @@ class KeySource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialRecord:
-    """One credential: sealed here, or by which keyring it is held."""
+    """One credential: sealed here, or the name of the keyring that holds it."""
 
     name: CredentialName
     updated_at: datetime
     held: SecretLocation
-    #: The keyring, where one holds it.
+    #: The keyring that holds it, if any.
     backend: str = ""
     sealed: bytes = field(default=b"", repr=False)
 
@@ -43,10 +43,10 @@ class CredentialRecord:
 class Register:
     """The whole file."""
 
-    #: Of this file; keyring entries and the file's own key are named for it.
+    #: The id of this file; keyring entries and the file's own key are named after it.
     id: str
     records: Mapping[CredentialName, CredentialRecord] = field(default_factory=dict[CredentialName, CredentialRecord])
-    #: The account in use, by service.
+    #: The active account of each service.
     active: Mapping[str, str] = field(default_factory=dict[str, str])
     source: KeySource | None = None
     #: Sealed by the file's key, to tell a wrong key from a changed record.
@@ -54,11 +54,11 @@ class Register:
 
     @classmethod
     def new(cls) -> "Register":
-        """An empty one with an id of its own."""
+        """Return an empty register with a new id."""
         return cls(id=secrets.token_hex(16))
 
     def with_records(self, *added: CredentialRecord) -> "Register":
-        """The same with these in place of their namesakes; the first account of a service becomes its active one."""
+        """Return it with these records replaced or added; the first account of a service becomes its active one."""
         active = dict(self.active)
         for one in added:
             if not self.accounts(one.name.service):
@@ -66,19 +66,19 @@ class Register:
         return replace(self, records={**self.records, **{one.name: one for one in added}}, active=active)
 
     def without(self, name: CredentialName) -> "Register":
-        """The same without one of them; an account that has nothing left is not active any more."""
+        """Return it without one record; an account without records is no longer active."""
         left = replace(self, records={key: one for key, one in self.records.items() if key != name})
         if self.active.get(name.service) in left.accounts(name.service):
             return left
         return replace(left, active={key: one for key, one in self.active.items() if key != name.service})
 
     def accounts(self, service: str) -> list[str]:
-        """The accounts that a service has credentials for."""
+        """Return the accounts that a service has credentials for."""
         return sorted({name.account for name in self.records if name.service == service})
 
 
 def read(path: Path) -> Register | None:
-    """The register, or None where there is no file."""
+    """Return the register, or None where there is no file."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -101,7 +101,7 @@ def read(path: Path) -> Register | None:
 
 
 def write(path: Path, register: Register) -> None:
-    """Replace the file, whole or not at all, private to this account."""
+    """Replace the file atomically, private to this account."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -155,7 +155,7 @@ def _record(fields: Mapping[str, str]) -> CredentialRecord:
 
 
 def _hex(text: str) -> str:
-    # It becomes a part of a file's name.
+    # It becomes part of a file name.
     bytes.fromhex(text)
     if not text.isalnum():
         raise ValueError("not an id")
@@ -167,12 +167,12 @@ def _spell(data: bytes) -> str:
 
 
 def seal(key: bytes, register: Register, one: CredentialRecord, credential: Credential) -> bytes:
-    """The secret under AES-256-GCM, readable under this name, of this time, in this file only."""
+    """Seal the secret with AES-256-GCM, bound to this name, time and file."""
     return wrap(key, encode(credential).encode(), seal_label(register, one))
 
 
 def unseal(key: bytes, register: Register, one: CredentialRecord) -> Credential:
-    """The secret again, or one sentence when a byte of it or of its name is not the same."""
+    """Unseal the secret; raise when a byte of it or of its name has changed."""
     plain = unwrap(key, one.sealed, seal_label(register, one))
     credential = decode(one.name.kind, plain.decode("utf-8", "replace")) if plain is not None else None
     if credential is None:
@@ -184,7 +184,7 @@ def unseal(key: bytes, register: Register, one: CredentialRecord) -> Credential:
 
 
 def seal_label(register: Register, one: CredentialRecord) -> str:
-    """What a seal is bound to: the file, the whole name and the time, as one text that no other has."""
+    """Return what a seal is bound to: the file, the whole name and the time, as one unique text."""
     name = one.name
     bound = [register.id, name.service, name.account, name.kind.value, one.updated_at.isoformat()]
     return f"credential v1 {json.dumps(bound)}"

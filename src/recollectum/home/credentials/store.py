@@ -33,18 +33,18 @@ _YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Safety:
-    """Where the next secret goes and who can get at it; and how many are where now."""
+    """Where the next secret is stored and who can read it; and how many are stored where."""
 
     holder: SecretLocation
     words: str
-    #: True when the variable keeps the keyring from being used.
+    #: True when the environment variable disables the keyring.
     forced: bool
     in_keyring: int
     in_file: int
 
 
 def forced(environ: Mapping[str, str]) -> bool:
-    """Whether the environment wants the file even where a keyring works."""
+    """Return whether the environment forces the file, even where a keyring works."""
     text = environ.get(FORCE_VARIABLE, "").strip().lower()
     if text not in (*_YES, *_NO):
         raise InvalidInput(f"{FORCE_VARIABLE} is neither yes nor no; set it to 1, or leave it out")
@@ -54,7 +54,7 @@ def forced(environ: Mapping[str, str]) -> bool:
 def describe_safety(
     backend: str | None, path: Path, key_words: str, held: Sequence[SecretLocation], environ: Mapping[str, str]
 ) -> Safety:
-    """The state of things as one sentence and two counts."""
+    """Return the safety of the stored secrets as one sentence and two counts."""
     if backend is not None:
         words = f"held by the operating system's keyring ({backend}); other programs of your account can ask for it"
     else:
@@ -68,14 +68,14 @@ def describe_safety(
     )
 
 
-#: Gets a new token for an old one, from the server that gave it.
+#: Refreshes a token at the server that issued it.
 Refresher = Callable[[OAuthToken], OAuthToken]
 #: How long one process waits for another that is asking the server.
 REFRESH_TIMEOUT = timedelta(seconds=60)
 
 
 class Credentials:
-    """The API keys and OAuth tokens of one home; nothing of it shows a secret except `find`, `secret` and `refresh`."""
+    """The API keys and OAuth tokens of one home; only `find`, `secret` and `refresh` return a secret."""
 
     def __init__(
         self, home: Home, keys: KeyStorePort, *, environ: Mapping[str, str], clock: Clock = system_clock
@@ -87,15 +87,15 @@ class Credentials:
         self._clock = clock
 
     def save(self, service: str, credential: Credential, *, account: str | None = None) -> CredentialEntry:
-        """Keep a secret, in place of the one before it; it is durable and was read back when this returns."""
+        """Save a secret in place of the previous one; it is durable and was read back when this returns."""
         with self._lock():
-            # The account in use is looked up, so that setting a key anew does not need its account named.
+            # Uses the active account, so that replacing a key does not need the account's name.
             name = self._name(self._read(), service, account, credential.kind)
             register = self._put(self._made(), [(name, credential, self._clock())])
         return _entry(register, register.records[name])
 
     def save_all(self, given: Sequence[tuple[CredentialName, Credential, datetime]]) -> None:
-        """Keep several, with the times at which they were made: in the file all of them or none."""
+        """Save several with their creation times; in the file all of them or none."""
         if not given:
             return
         with self._lock():
@@ -104,13 +104,13 @@ class Credentials:
     def find(
         self, service: str, *, account: str | None = None, kind: CredentialKind = CredentialKind.API_KEY
     ) -> Credential | None:
-        """The secret of an account, or of the one in use; None when there is none."""
+        """Return the secret of an account, or of the active one; None when there is none."""
         register = self._read()
         kept = register.records.get(self._name(register, service, account, kind))
         return None if kept is None else self._open(register, kept)
 
     def secret(self, name: str) -> str | None:
-        """The API key that is kept under the name of its variable; None when there is none."""
+        """Return the API key stored under the name of its environment variable; None when there is none."""
         try:
             found = self.find(name)
         except InvalidInput:
@@ -121,12 +121,12 @@ class Credentials:
     def delete(
         self, service: str, *, account: str | None = None, kind: CredentialKind = CredentialKind.API_KEY
     ) -> CredentialName:
-        """Remove a secret from wherever it is held; NotFound when there is none."""
+        """Delete a secret wherever it is stored; raise `NotFound` when there is none."""
         with self._lock():
             register = self._read()
             name = self._name(register, service, account, kind)
             kept = register.records.get(name)
-            # First the secret, then its name: cut short in between, it can be deleted again.
+            # First the secret, then its name: after an interruption it can be deleted again.
             dropped = self._drop_everywhere(register.id, name, kept)
             if kept is not None:
                 write(self._path, register.without(name))
@@ -135,19 +135,19 @@ class Credentials:
         return name
 
     def all(self) -> list[CredentialEntry]:
-        """What there is, without the secrets; the key is not needed for it."""
+        """Return all credentials without the secrets; the key is not needed."""
         register = self._read()
         return [_entry(register, register.records[name]) for name in sorted(register.records)]
 
     def accounts(self, service: str) -> list[tuple[str, bool]]:
-        """The accounts of a service, and whether each is the one in use; NotFound when it has none."""
+        """Return the accounts of a service, and whether each is the active one; raise `NotFound` when it has none."""
         register = self._read()
         if not register.accounts(service):
             raise NotFound(f"there is no credential {service!r}; see: recollectum credentials list")
         return [(one, one == _in_use(register, service)) for one in register.accounts(service)]
 
     def activate(self, service: str, account: str) -> None:
-        """Use this account of a service from now on; NotFound when it has no credential."""
+        """Make this account of a service the active one; raise `NotFound` when it has no credential."""
         with self._lock():
             register = self._read()
             if account not in register.accounts(service):
@@ -163,9 +163,9 @@ class Credentials:
         leeway: timedelta = LEEWAY,
         refused: OAuthToken | None = None,
     ) -> OAuthToken:
-        """A token that can be used now: the kept one, or one that exactly one process gets in its place.
+        """Return a valid token: the stored one, or one that exactly one process refreshes.
 
-        `refused` is a token that the server turned away before its time; it is renewed whatever its end says.
+        `refused` is a token that the server rejected before its end; it is refreshed even if it has not expired.
         """
         name = self._name(self._read(), service, account, CredentialKind.OAUTH)
 
@@ -176,31 +176,31 @@ class Credentials:
         if usable(token):
             return token
         digest = sha256(name.text_key().encode()).hexdigest()[:16]
-        # A lock of its own: the server may be slow, and the others need not wait for it.
+        # A separate lock: the server may be slow, and other callers need not wait for it.
         with self._lock(f"credentials-{digest}", REFRESH_TIMEOUT):
             seen, token = self._token(name)
             if usable(token):
                 return token
             fresh = refresher(token)
-            # A server that sends no new refresh token means the old one to be used again.
+            # A server that sends no new refresh token expects the old one to be used again.
             fresh = replace(fresh, refresh_token=fresh.refresh_token or token.refresh_token)
             with self._lock():
                 register = self._made()
                 if register.records.get(name) == seen:
                     self._put(register, [(name, fresh, self._clock())])
                     return fresh
-        # Somebody deleted it or logged in anew in the meantime, which is the later will.
+        # Somebody deleted it or logged in again in the meantime, and that takes precedence.
         return self._token(name)[1]
 
     def safety(self) -> Safety:
-        """How safe a secret would be that is kept now, in plain words; no key is needed for it."""
+        """Return how safe a secret saved now would be, in plain words; no key is needed."""
         register = self._read()
         backend = None if forced(self._environ) else keychain.find_backend()
         held = [one.held for one in register.records.values()]
         return describe_safety(backend, self._path, self._file_key.words(register), held, self._environ)
 
     def _put(self, register: Register, given: Sequence[tuple[CredentialName, Credential, datetime]]) -> Register:
-        """Give secrets to the holder of this moment, then write down that it has them."""
+        """Store secrets in the current holder, then record that it has them."""
         backend = None if forced(self._environ) else keychain.find_backend()
         before = register.records
         kept: list[CredentialRecord] = []
@@ -226,14 +226,14 @@ class Credentials:
             raise KeyProblem(f"{self._path} did not keep the {name}; set it again")
 
     def _drop_everywhere(self, register_id: str, name: CredentialName, kept: CredentialRecord | None) -> bool:
-        """Remove it from its keyring, and from the present one, to which a `save` cut short may have given it."""
+        """Delete it from its keyring and from the current one, to which an interrupted `save` may have written it."""
         backends = {kept.backend} if kept is not None and kept.held is SecretLocation.KEYRING else set[str]()
         if not forced(self._environ) and (present := keychain.find_backend()) is not None:
             backends.add(present)
         return any([keychain.drop(backend, register_id, name) for backend in sorted(backends)])
 
     def _drop_old(self, register_id: str, old: CredentialRecord | None, new: CredentialRecord) -> None:
-        """Remove what another keyring still has of a secret that moved."""
+        """Delete what another keyring still has of a moved secret."""
         if (
             old is not None
             and old.held is SecretLocation.KEYRING
@@ -246,7 +246,7 @@ class Credentials:
             return unseal(self._file_key.fetch(register), register, kept)
         text = keychain.get(kept.backend, register.id, kept.name)
         if text is None and kept.name not in self._read().records:
-            # Another process deleted it just now.
+            # Another process has just deleted it.
             return None
         credential = decode(kept.name.kind, text) if text is not None else None
         if credential is None:
@@ -269,7 +269,7 @@ class Credentials:
         return read(self._path) or Register.new()
 
     def _made(self) -> Register:
-        """The register in its file: its id has to outlive us before a keyring is given anything under it."""
+        """Return the register, written to its file: its id must be durable before a keyring uses it."""
         register = read(self._path)
         if register is None:
             register = Register.new()
@@ -283,14 +283,14 @@ class Credentials:
 
 
 def _in_use(register: Register, service: str) -> str | None:
-    """The account in use: the one that was chosen, or the only one."""
+    """Return the active account: the chosen one, or the only one."""
     accounts = register.accounts(service)
     chosen = register.active.get(service)
     return chosen if chosen in accounts else accounts[0] if len(accounts) == 1 else None
 
 
 def _account(register: Register, service: str) -> str:
-    """The account that is meant where none is named; several of which none is in use are not guessed among."""
+    """Return the account to use when none is named; raise when there are several and none is active."""
     accounts = register.accounts(service)
     found = _in_use(register, service)
     if found is None and accounts:

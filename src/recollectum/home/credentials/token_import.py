@@ -32,12 +32,12 @@ _PLACES = ("clientId", "tokenUrl", "mcpServerUrl")
 
 
 def read_old(path: Path) -> list[OldTokens]:
-    """Every credential of the file, with all that it says of each; one that cannot be read whole is refused whole."""
+    """Return every credential of the file with all its fields; refuse the whole file if one cannot be parsed."""
     try:
         found: object = json.loads(_read(path))
     except (ValueError, RecursionError):
         found = None
-    # A list of credentials, or the same by the names of their servers.
+    # A list of credentials, or a mapping by server name.
     if isinstance(found, dict):
         found = list(cast("Mapping[str, object]", found).values())
     if not isinstance(found, list):
@@ -53,7 +53,7 @@ def _each(found: list[object], path: Path) -> Iterator[OldTokens]:
         try:
             yield _credential(cast("Mapping[str, object]", one))
         except (KeyError, TypeError, ValueError, AttributeError, InvalidInput):
-            # Not chained: what could not be read may be the secret.
+            # Not chained: the text that could not be parsed may be the secret.
             problem = Damaged(
                 f"credential {place} of {path} cannot be read; nothing was imported, correct or remove it"
             )
@@ -67,7 +67,7 @@ def _credential(fields: Mapping[str, object]) -> OldTokens:
     plain = kind == "ApiKey" and not any(token.get(name) for name in _FACTS)
     if plain and not any(fields.get(name) for name in _PLACES):
         return _named(fields, CredentialKind.API_KEY), ServiceApiKey(access), updated
-    # A key with an end or an address is kept as a token, so that no fact about it is lost.
+    # A key with an end or a URL is stored as a token, so that no field is lost.
     expires = token.get("expiresAt")
     client, token_url, server = (_optional(fields, name) for name in _PLACES)
     credential = OAuthToken(
@@ -128,18 +128,19 @@ _BLOCK = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenImport:
-    """What came of it."""
+    """The result of an import."""
 
-    #: What the file had, all of which is kept now.
+    #: The credentials of the file, all stored now.
     names: list[CredentialName]
-    #: Those of them that had been there already.
+    #: Those that had been stored before.
     known: list[CredentialName]
 
 
 def import_tokens(home: Home, credentials: Credentials, path: Path) -> TokenImport:
-    """Import the file and destroy it; run again after a crash, it finishes what was begun.
+    """Import the file and destroy it; run again after a crash, it finishes the import.
 
-    The file's name says how far it is: its own, `.importing` while it is read, `.imported` once all is kept and proven.
+    The file's name records the progress: its original name, `.importing` while it is read, `.imported` once all is
+    stored and verified.
     """
     begun, done = path.with_name(f"{path.name}.importing"), path.with_name(f"{path.name}.imported")
     make_private_folder(home.locks)
@@ -150,7 +151,7 @@ def import_tokens(home: Home, credentials: Credentials, path: Path) -> TokenImpo
         known: list[CredentialName] = []
         if os.path.lexists(done):
             destroy(done)
-        # What was begun comes first; the older program may have written a new file since.
+        # An interrupted import comes first; the older program may have written a new file since.
         for _ in range(2):
             if not os.path.lexists(begun):
                 if not os.path.lexists(path):
@@ -166,7 +167,7 @@ def import_tokens(home: Home, credentials: Credentials, path: Path) -> TokenImpo
 
 
 def destroy(path: Path) -> None:
-    """Overwrite the file, and remove it. On a flash drive or a copying file system the old bytes may live on below."""
+    """Overwrite the file and remove it. On flash or copy-on-write storage the old bytes may survive."""
     try:
         file = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
         try:
@@ -190,7 +191,7 @@ def _bring_in(credentials: Credentials, begun: Path, path: Path) -> tuple[list[O
         known = [name for name, credential, _ in old if _is_known(credentials, begun, (name, credential))]
         credentials.save_all([one for one in old if one[0] not in known])
     except RecollectumError:
-        # As it was, for a person to look at; unless the older program has made another since.
+        # Unchanged, for a person to look at, unless the older program has written another one since.
         if not os.path.lexists(path):
             _rename(begun, path)
         raise

@@ -16,7 +16,7 @@ PASSPHRASE_VARIABLE = "RECOLLECTUM_PASSPHRASE"
 
 
 class HolderKind(StrEnum):
-    """What sort of thing keeps the master key."""
+    """The kind of holder of the master key."""
 
     KEYRING = "keyring"
     PASSPHRASE = "passphrase"
@@ -26,18 +26,18 @@ class HolderKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyHolder:
-    """Who holds the key, in words that claim no more than is true."""
+    """Who holds the key, in plain words."""
 
     kind: HolderKind
     words: str
-    #: The key file, when there is one.
+    #: The key file, if there is one.
     path: str | None = None
     recovery_code_made_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HolderRecord:
-    """What the key store remembers of the choice; nothing in it is the key."""
+    """What the key store records about the holder; it never contains the key."""
 
     kind: HolderKind
     detail: Mapping[str, Json]
@@ -46,12 +46,12 @@ class HolderRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HolderOptions:
-    """What this call and this machine offer for holding a key."""
+    """The ways of holding a key that this call and this machine offer."""
 
     home: Path
     home_id: str
     environ: Mapping[str, str] = field(repr=False)
-    #: The setting; empty for the usual place.
+    #: The setting; empty for the default path.
     key_file: str = ""
     passphrase: str | None = field(default=None, repr=False)
 
@@ -60,13 +60,13 @@ OFF = KeyHolder(kind=HolderKind.OFF, words="not encrypted")
 
 
 def establish(means: HolderOptions) -> tuple[HolderRecord, MasterKey]:
-    """A master key for a new home, proven to be kept by the first holder that works."""
-    # A passphrase that was given is meant: a home that then opened without it would surprise.
+    """Create a master key for a new home, and verify that the first working holder stores it."""
+    # A given passphrase is used: a home that opened without it would be a surprise.
     chosen = choose(means)
     if chosen is not HolderKind.KEY_FILE:
         master = MasterKey.new()
         return keep(chosen, master, means), master
-    # A key that is there already was put there by the person, or by a creation that was cut short.
+    # An existing key is from the person, or from an interrupted creation.
     file = key_file.place(means.key_file, means.home_id, means.environ)
     key_file.check_outside(file.path, means.home)
     master = key_file.find(file.path) or MasterKey.new()
@@ -74,14 +74,14 @@ def establish(means: HolderOptions) -> tuple[HolderRecord, MasterKey]:
 
 
 def choose(means: HolderOptions) -> HolderKind:
-    """Whom to give a key to: the passphrase that was given, else the keyring where one works, else a file."""
+    """Choose the holder: a given passphrase, else a working keyring, else a file."""
     if means.passphrase:
         return HolderKind.PASSPHRASE
     return HolderKind.KEYRING if keyring_holder.available() else HolderKind.KEY_FILE
 
 
 def keep(kind: HolderKind, master: MasterKey, means: HolderOptions) -> HolderRecord:
-    """Give the key to a holder; it is durable there and was read back when this returns."""
+    """Store the key with a holder; it is durable and was read back when this returns."""
     detail: Mapping[str, Json]
     match kind:
         case HolderKind.KEYRING:
@@ -103,7 +103,7 @@ def keep(kind: HolderKind, master: MasterKey, means: HolderOptions) -> HolderRec
 
 
 def fetch(record: HolderRecord, means: HolderOptions) -> MasterKey:
-    """The master key from its holder, or one sentence that says who it was, what was found, and the cure."""
+    """Return the master key from its holder; raise an error with the holder, the finding and the cure."""
     match record.kind:
         case HolderKind.KEYRING:
             master, where = keyring_holder.fetch(means.home_id, record.detail), "the operating system's keyring"
@@ -123,7 +123,7 @@ def fetch(record: HolderRecord, means: HolderOptions) -> MasterKey:
 
 
 def drop(record: HolderRecord, means: HolderOptions) -> None:
-    """Make the holder forget the key; a key file that somebody else made is left to them."""
+    """Delete the key from its holder; a key file that somebody else created stays."""
     match record.kind:
         case HolderKind.KEYRING:
             keyring_holder.drop(means.home_id, record.detail)
@@ -134,12 +134,12 @@ def drop(record: HolderRecord, means: HolderOptions) -> None:
 
 
 def same_place(old: HolderRecord, new: HolderRecord) -> bool:
-    """Whether the new record took the place of the old one, so that there is nothing left to drop."""
+    """Return whether the new record replaced the old one in place, so that nothing is left to delete."""
     return old.kind is new.kind and old.detail.get("path") == new.detail.get("path")
 
 
 def describe(record: HolderRecord, means: HolderOptions, recovery_code_made_at: datetime | None) -> KeyHolder:
-    """The holder in plain words."""
+    """Describe the holder in plain words."""
     path: str | None = None
     match record.kind:
         case HolderKind.KEYRING:
@@ -155,7 +155,7 @@ def describe(record: HolderRecord, means: HolderOptions, recovery_code_made_at: 
 
 
 def _path(record: HolderRecord, means: HolderOptions) -> Path:
-    """Where the key file is: the setting wins where it names a file, for it may have been moved since."""
+    """Return the path of the key file: the setting has precedence, because the file may have been moved."""
     recorded = Path(str(record.detail.get("path", "")))
     if not means.key_file:
         return recorded

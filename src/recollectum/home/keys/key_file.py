@@ -18,15 +18,15 @@ _CURE = "restore the file, or run: recollectum encryption recover"
 
 @dataclass(frozen=True, slots=True)
 class KeyFile:
-    """Where the key is, or would be, kept."""
+    """The path of the key file."""
 
     path: Path
-    #: True for a file that bears this home's id: nobody else's key can be in it.
+    #: True for a file named after this home's id: it cannot hold another home's key.
     named_for_home: bool
 
 
 def place(setting: str, home_id: str, environ: Mapping[str, str]) -> KeyFile:
-    """The file that the setting names, or the one in this account's configuration folder."""
+    """Return the file that the setting names, or the one in this account's configuration folder."""
     if not setting:
         return KeyFile(_config_folder(environ) / "keys" / f"{home_id}.key", named_for_home=True)
     path = Path(setting).expanduser()
@@ -36,20 +36,20 @@ def place(setting: str, home_id: str, environ: Mapping[str, str]) -> KeyFile:
 
 
 def _config_folder(environ: Mapping[str, str]) -> Path:
-    # The environment that was given is asked first, because platformdirs only knows that of the process.
+    # The given environment first, because platformdirs reads only that of the process.
     named, account = Path(environ.get("XDG_CONFIG_HOME", "")), environ.get("HOME", "")
     if named.is_absolute():
         return named / "recollectum"
     if account and sys.platform == "linux":
         return Path(account) / ".config" / "recollectum"
-    # Only macOS and Windows come here, and only for a home held by a key file.
+    # Used only on macOS and Windows, for a home with a key file.
     from platformdirs import user_config_path  # noqa: PLC0415
 
     return user_config_path("recollectum", appauthor=False)
 
 
 def find(path: Path) -> MasterKey | None:
-    """The key in the file, or None when there is no file."""
+    """Return the key in the file, or None when there is no file."""
     try:
         text = _read_private(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -63,7 +63,7 @@ def find(path: Path) -> MasterKey | None:
 
 
 def fetch(path: Path) -> MasterKey:
-    """The key from the file in which it was stored."""
+    """Return the key from the file that stores it."""
     master = find(path)
     if master is None:
         raise KeyProblem(f"the key of this home is held in the file {path}, which is not there; {_CURE}")
@@ -71,7 +71,7 @@ def fetch(path: Path) -> MasterKey:
 
 
 def keep(file: KeyFile, master: MasterKey, home: Path) -> bool:
-    """Store the key and read it back; False when this very key was there already."""
+    """Store the key and read it back; False when the file had this key already."""
     check_outside(file.path, home)
     if not file.named_for_home:
         there = find(file.path)
@@ -93,7 +93,7 @@ def keep(file: KeyFile, master: MasterKey, home: Path) -> bool:
 
 
 def drop(path: Path) -> None:
-    """Remove the file; one that is gone already is no failure."""
+    """Remove the file; do nothing when it is gone already."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -101,7 +101,7 @@ def drop(path: Path) -> None:
 
 
 def check_outside(path: Path, home: Path) -> None:
-    """Refuse a key that would travel with the data it locks."""
+    """Raise when the key file would be inside the data folder that it protects."""
     if path.resolve().is_relative_to(home.resolve()):
         raise InvalidInput(
             f"key_file {path} is inside the data folder {home}: whoever copies the folder would have the key; "
@@ -110,7 +110,7 @@ def check_outside(path: Path, home: Path) -> None:
 
 
 def _make_folders(folder: Path) -> None:
-    """Make what is missing of the path, private, and durable from the top down."""
+    """Create the missing folders of the path, private, and durable from the top down."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(PRIVATE_FOLDER, exist_ok=True)
@@ -118,7 +118,7 @@ def _make_folders(folder: Path) -> None:
 
 
 def _read_private(path: Path) -> str:
-    # O_NONBLOCK: a pipe at this path must be refused, not waited for.
+    # O_NONBLOCK: a pipe at this path must be refused without blocking.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     try:
         found = os.fstat(handle)

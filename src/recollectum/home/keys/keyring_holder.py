@@ -11,13 +11,13 @@ from recollectum.home.keys.wrapping import MasterKey
 
 _SERVICE = "recollectum"
 _LEAST_PRIORITY = 1
-#: Packages whose keyrings write the secret to disk as it is, keep nothing, or refuse everything.
+#: Packages whose keyrings write the secret to disk in plain text, store nothing, or refuse everything.
 _REFUSED = ("keyrings.alt", "keyring.backends.null", "keyring.backends.fail")
 _CURE = "unlock or reinstall it, or run: recollectum encryption recover"
 
 
 class Keyring(Protocol):
-    """What is used of a backend of the `keyring` package."""
+    """The part of a `keyring` backend that is used here."""
 
     @property
     def priority(self) -> float:
@@ -25,25 +25,25 @@ class Keyring(Protocol):
         ...
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep a secret."""
+        """Store a secret."""
         ...
 
     def get_password(self, service: str, username: str) -> str | None:
-        """The secret, or None."""
+        """Return the secret, or None."""
         ...
 
     def delete_password(self, service: str, username: str) -> None:
-        """Remove a secret."""
+        """Delete a secret."""
         ...
 
 
 def available() -> bool:
-    """Whether a keyring is here that keeps what it is given; asked by writing, reading and deleting a trial entry."""
+    """Return whether a keyring stores what it is given; tested by writing, reading and deleting an entry."""
     return usable() is not None
 
 
 def keep(home_id: str, master: MasterKey) -> Mapping[str, Json]:
-    """Store the key and read it back; what to record is where it went."""
+    """Store the key and read it back; return the record of where it is."""
     backend = usable()
     if backend is None:
         raise KeyProblem("no keyring of the operating system can be used here; choose a passphrase or a key file")
@@ -56,7 +56,7 @@ def keep(home_id: str, master: MasterKey) -> Mapping[str, Json]:
 
 
 def fetch(home_id: str, detail: Mapping[str, Json]) -> MasterKey:
-    """The key from the keyring in which it was stored."""
+    """Return the key from the keyring that stores it."""
     recorded = str(detail.get("backend"))
     backend = next((found for found in acceptable() if name_of(found) == recorded), None)
     if backend is None:
@@ -80,7 +80,7 @@ def fetch(home_id: str, detail: Mapping[str, Json]) -> MasterKey:
 
 
 def drop(home_id: str, detail: Mapping[str, Json]) -> None:
-    """Remove the entry; one that is gone already is no failure."""
+    """Delete the entry; do nothing when it is gone already."""
     recorded = str(detail.get("backend"))
     for backend in acceptable():
         if name_of(backend) == recorded:
@@ -90,22 +90,22 @@ def drop(home_id: str, detail: Mapping[str, Json]) -> None:
 
 
 def usable() -> Keyring | None:
-    """A keyring that keeps what it is given, asked by writing, reading and deleting; None without one."""
+    """Return a keyring that passes a write, read and delete test; None without one."""
     return next((backend for backend in acceptable() if _passes_probe(backend)), None)
 
 
 def acceptable() -> list[Keyring]:
-    """The configured keyring, or the members of a chain of them, without those that keep no secret."""
+    """Return the configured keyring, or the members of a chain, without those that store no secret safely."""
     try:
-        # Optional, and slow to load: it looks through every installed package for keyrings.
+        # Optional, and slow to import: it searches every installed package for keyrings.
         import keyring  # noqa: PLC0415
         from keyring.backends.chainer import ChainerBackend  # noqa: PLC0415
 
         configured = keyring.get_keyring()
     except (ImportError, AttributeError, RuntimeError, OSError, ValueError):
-        # Not installed, or the person's keyring settings name one that cannot be loaded.
+        # Not installed, or the keyring settings name a backend that cannot be imported.
         return []
-    # A chain writes to whichever member takes it first, so each member answers for itself.
+    # A chain writes to the first member that accepts, so each member is tested separately.
     members = list(configured.backends) if isinstance(configured, ChainerBackend) else [configured]
     return [member for member in cast(list[Keyring], members) if _is_acceptable(member)]
 
@@ -134,15 +134,15 @@ def _passes_probe(backend: Keyring) -> bool:
 
 
 def name_of(backend: Keyring) -> str:
-    """What a keyring is called in records and errors."""
+    """Return the name of a keyring for records and errors."""
     return f"{type(backend).__module__}.{type(backend).__qualname__}"
 
 
 @contextmanager
 def keyring_errors(backend: Keyring) -> Generator[None]:
-    """Whatever a keyring raises, as our own error: it is a plug-in, and each has exceptions of its own."""
+    """Translate any exception of a keyring into our own error: backends are plug-ins with their own exceptions."""
     try:
         yield
     except Exception as error:  # noqa: BLE001  (Windows, D-Bus and GLib errors share no base class)
-        # Only the type: the text of a foreign error may quote what it was given.
+        # Only the type: the text of a foreign error may quote the secret.
         raise KeyProblem(f"the keyring {name_of(backend)} failed with {type(error).__name__}; {_CURE}") from None

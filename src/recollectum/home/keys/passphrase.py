@@ -12,7 +12,7 @@ from recollectum.domain.message import Json
 from recollectum.home.keys.wrapping import MasterKey, unwrap
 
 _SALT_BYTES = 16
-#: A record that was tampered with must not make us reserve all memory there is.
+#: A tampered record must not make us allocate all memory.
 _MOST_MEMORY_KIB = 4 * 1024 * 1024
 _MOST_PASSES = 64
 _MOST_LANES = 64
@@ -20,14 +20,14 @@ _MOST_LANES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argon2Cost:
-    """How dear one guess is."""
+    """The cost of one guess."""
 
     memory_kib: int = 64 * 1024
     passes: int = 3
     lanes: int = 4
 
     def __post_init__(self) -> None:
-        """Refuse what no writer of ours wrote."""
+        """Raise for values that our writer never writes."""
         if not (
             1 <= self.lanes <= _MOST_LANES
             and 1 <= self.passes <= _MOST_PASSES
@@ -40,7 +40,7 @@ DEFAULT_COST = Argon2Cost()
 
 
 def keep(home_id: str, master: MasterKey, passphrase: str, cost: Argon2Cost = DEFAULT_COST) -> Mapping[str, Json]:
-    """What to record so that the same passphrase gives the key back."""
+    """Return the record from which the same passphrase recovers the key."""
     if not passphrase.strip():
         raise InvalidInput("the passphrase is empty; give one of several words")
     salt = secrets.token_bytes(_SALT_BYTES)
@@ -55,7 +55,7 @@ def keep(home_id: str, master: MasterKey, passphrase: str, cost: Argon2Cost = DE
 
 
 def fetch(home_id: str, detail: Mapping[str, Json], passphrase: str | None) -> MasterKey:
-    """The master key, from the passphrase and what was recorded."""
+    """Return the master key, from the passphrase and the record."""
     if not passphrase:
         raise KeyProblem(
             "the key of this home is held by a passphrase and none was given; "
@@ -91,10 +91,10 @@ def _read(detail: Mapping[str, Json]) -> tuple[bytes, bytes, Argon2Cost]:
 
 
 def _stretch(passphrase: str, salt: bytes, cost: Argon2Cost) -> bytes:
-    # Loading OpenSSL costs 50 ms, and only a home held by a passphrase comes here.
+    # Importing OpenSSL costs 50 ms, and only a home with a passphrase needs it.
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # noqa: PLC0415
 
-    # One passphrase, however the keyboard composes its letters; a variable of the environment may hold any byte.
+    # Normalised, because keyboards compose letters differently; an environment variable may hold any byte.
     typed = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
     return Argon2id(salt=salt, length=32, iterations=cost.passes, lanes=cost.lanes, memory_cost=cost.memory_kib).derive(
         typed

@@ -9,17 +9,17 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _BITS = 160
 _LENGTH = _BITS // 5
 _GROUP = 4
-#: Crockford's check is the number modulo this prime; it catches every single slip and every swap.
+#: Crockford's check is the number modulo this prime; it detects every single typo and every swap.
 _CHECK_PRIME = 37
 _FORGIVEN = str.maketrans("OIL", "011", " -\t\r\n\u2010\u2011\u2013")
 
 
 def new_code() -> str:
-    """A code such as `7ZK4-…-9QWD-F`, to be shown once and kept on paper."""
+    """Return a code such as `7ZK4-…-9QWD-F`, to be shown once and kept on paper."""
     while True:
         number = secrets.randbits(_BITS)
         check = number % _CHECK_PRIME
-        # Crockford's five further check symbols (* ~ $ = U) are ones a shell or a hurried hand would mangle.
+        # Crockford's five further check symbols (* ~ $ = U) are avoided: shells and handwriting mangle them.
         if check < len(_ALPHABET):
             break
     body = "".join(_ALPHABET[(number >> shift) & 31] for shift in range(_BITS - 5, -5, -5))
@@ -28,12 +28,12 @@ def new_code() -> str:
 
 
 def wrap_master(code: str, master: MasterKey, home_id: str) -> bytes:
-    """The master key, readable only with this code."""
+    """Return the master key, wrapped so that only this code opens it."""
     return master.wrapped_by(_key(code), _label(home_id))
 
 
 def unwrap_master(code: str, wrapped: bytes, home_id: str) -> MasterKey:
-    """The master key again; a slip of the pen and a code of another home are told apart."""
+    """Return the master key; the error tells a typo from the code of another home."""
     secret = unwrap(_key(code), wrapped, _label(home_id))
     if secret is None:
         raise WrongKey("the recovery code is well formed but not the one of this home; use the newest code made for it")
@@ -41,7 +41,7 @@ def unwrap_master(code: str, wrapped: bytes, home_id: str) -> MasterKey:
 
 
 def read_code(code: str) -> bytes:
-    """The 160 bits of a code, in whatever case and grouping it was typed."""
+    """Return the 160 bits of a code, in any case and grouping."""
     typed = code.upper().translate(_FORGIVEN)
     if len(typed) != _LENGTH + 1:
         raise InvalidInput(
@@ -63,7 +63,7 @@ def read_code(code: str) -> bytes:
 
 
 def _key(code: str) -> bytes:
-    # 160 random bits cannot be guessed, so nothing memory-hard is needed here.
+    # 160 random bits cannot be guessed, so no memory-hard function is needed.
     return derive(read_code(code), "recovery code")
 
 

@@ -15,7 +15,7 @@ _TEXT_HEAD = "recollectum-key-1:"
 
 
 class MasterKey:
-    """The random key of one home, from which every other key is derived or by which it is wrapped."""
+    """The random key of one home, which derives or wraps every other key."""
 
     __slots__ = ("_secret",)
 
@@ -26,12 +26,12 @@ class MasterKey:
 
     @classmethod
     def new(cls) -> "MasterKey":
-        """A fresh random one."""
+        """Return a new random key."""
         return cls(secrets.token_bytes(KEY_BYTES))
 
     @classmethod
     def from_text(cls, text: str) -> "MasterKey | None":
-        """The key that `to_text` wrote, or None when the text is not one."""
+        """Return the key that `to_text` wrote, or None when the text is invalid."""
         head, _, body = text.strip().partition(":")
         try:
             secret = base64.b64decode(body, validate=True)
@@ -40,19 +40,19 @@ class MasterKey:
         return cls(secret) if f"{head}:" == _TEXT_HEAD and len(secret) == KEY_BYTES else None
 
     def to_text(self) -> str:
-        """One line that a keyring or a key file can keep. This is the secret itself."""
+        """Return one line for a keyring or a key file. This is the secret itself."""
         return _TEXT_HEAD + base64.b64encode(self._secret).decode()
 
     def derive(self, purpose: str) -> bytes:
-        """A key for one purpose, from which neither this one nor another purpose's can be found."""
+        """Derive a key for one purpose, which reveals neither this key nor that of another purpose."""
         return derive(self._secret, purpose)
 
     def fingerprint(self) -> bytes:
-        """What is kept in the open, to tell whether a key that was found is the right one."""
+        """Return a public fingerprint, to check whether a key that was found is the right one."""
         return derive(self._secret, "fingerprint")[:_FINGERPRINT_BYTES]
 
     def wrapped_by(self, key: bytes, label: str) -> bytes:
-        """This key, readable only with `key` and under the same label."""
+        """Return this key, wrapped by `key` and bound to the label."""
         return wrap(key, self._secret, label)
 
     def __eq__(self, other: object) -> bool:
@@ -66,13 +66,13 @@ class MasterKey:
 
 
 def new_key() -> bytes:
-    """A fresh random key for one vault."""
+    """Return a new random key for one vault."""
     return secrets.token_bytes(KEY_BYTES)
 
 
 def derive(secret: bytes, purpose: str) -> bytes:
-    """A key of its own for one purpose, from a secret with enough chance in it."""
-    # Loading OpenSSL costs 50 ms, and a home with encryption off never needs it.
+    """Derive a key for one purpose from a secret with enough entropy."""
+    # Importing OpenSSL costs 50 ms, and an unencrypted home never needs it.
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
 
@@ -80,7 +80,7 @@ def derive(secret: bytes, purpose: str) -> bytes:
 
 
 def wrap(key: bytes, secret: bytes, label: str) -> bytes:
-    """`secret` under AES-256-GCM: a nonce, the ciphertext and its tag, valid under `label` only."""
+    """Wrap `secret` with AES-256-GCM: a nonce, the ciphertext and its tag, valid only with `label`."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415  (see derive)
 
     nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -88,12 +88,12 @@ def wrap(key: bytes, secret: bytes, label: str) -> bytes:
 
 
 def unwrap(key: bytes, wrapped: bytes, label: str) -> bytes | None:
-    """What `wrap` was given, or None when the key, the label or a byte of it is not the same."""
+    """Return what `wrap` was given, or None when the key, the label or a byte differs."""
     from cryptography.exceptions import InvalidTag  # noqa: PLC0415  (see derive)
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
 
     try:
         return AESGCM(key).decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], label.encode())
     except (InvalidTag, ValueError):
-        # ValueError: what is left of a cut row is too short to have a nonce.
+        # ValueError: a truncated row is too short for a nonce.
         return None

@@ -25,7 +25,7 @@ UNFINISHED = ".unfinished"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A backup that was restored once, to see that it can be."""
+    """A backup that passed a trial restore."""
 
     path: Path
     manifest: Manifest
@@ -39,9 +39,9 @@ def back_up(
     owners: Sequence[Owner] | None = None,
     progress: Progress = lambda _: None,
 ) -> Backup:
-    """Copy the whole home, or the vaults of some owners, into a folder or a .tar file, and restore it for a trial.
+    """Copy the whole home, or the vaults of some owners, into a folder or a .tar file, and test the restore.
 
-    Nothing has the backup's name before it is whole and was read back; what fails or is killed leaves none.
+    The backup gets its name only when it is complete and was read back; a failed or killed one leaves none.
     """
     archive = to if to is not None and to.suffix == ARCHIVE else None
     parent = archive.parent if archive else to or admin.home.backups
@@ -65,7 +65,7 @@ def back_up(
 
 
 def size_of(admin: HomeAdmin, owners: Sequence[Owner] | None) -> int:
-    """About how many pages a backup copies and reads back, for a progress bar."""
+    """Return roughly how many pages a backup copies and reads back, for a progress bar."""
     places = [admin.engine.place_of(entry.id) for entry in admin.entries(owners)]
     return 2 * sum(place.bytes for place in places if place) // 4096
 
@@ -75,7 +75,7 @@ def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress
     upkeep = admin.engine.upkeep
     parts: list[Part] = []
     if owners is None:
-        # First, and the vaults as it names them: one that is made meanwhile is in the next backup, whole.
+        # The catalog first, and then the vaults it names: a vault created meanwhile is in the next backup.
         key = admin.catalog_key()
         parts.append(_part(work, upkeep.copy_catalog(work, key, progress), key))
         entries = entries_in(work / copy_name(CATALOG), key)
@@ -85,7 +85,7 @@ def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress
         key = admin.key_of(entry)
         parts.append(_part(work, upkeep.copy_vault(work, entry.id, key, progress), key, entry.id))
     if admin.keys.enabled:
-        # Last: a key is made before its vault.
+        # Last: a key is created before its vault.
         wanted = {entry.id for entry in entries if entry.encrypted}
         wanted |= {CATALOG} if owners is None else set[str]()
         parts.append(_part(work, upkeep.copy_keys(work, wanted), None))
@@ -108,7 +108,7 @@ def _part(work: Path, copy: VaultCopy, key: bytes | None, vault_id: str | None =
 
 
 def _try_out(admin: HomeAdmin, work: Path, made: Manifest, progress: Progress) -> None:
-    """Restore the backup into a place of its own, read every page of it, and compare the counts."""
+    """Restore the backup into a temporary folder, read every page, and compare the counts."""
     trial = work / "trial"
     try:
         stage(work, trial, made)
@@ -134,7 +134,7 @@ def _name(admin: HomeAdmin, work: Path, parent: Path) -> Path:
 def _pack(work: Path, archive: Path) -> Path:
     packed = work.with_name(f"{work.name}{ARCHIVE}")
     try:
-        # A private file first: the archive would be made with everybody's leave to read it.
+        # A private file first: otherwise the archive would be readable by everybody.
         with os.fdopen(os.open(packed, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "w+b") as file:
             with tarfile.open(fileobj=file, mode="w") as tar:
                 tar.add(work, arcname=archive.stem)
@@ -146,7 +146,7 @@ def _pack(work: Path, archive: Path) -> Path:
 
 
 def _clear_unfinished(admin: HomeAdmin, parent: Path) -> None:
-    """Remove what a backup of this home that was killed left behind; nobody else can be writing it now."""
+    """Remove the leftovers of a killed backup of this home; nobody else can be writing it now."""
     for left in parent.glob(f".*-{_mark(admin)}{UNFINISHED}*"):
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
@@ -155,5 +155,5 @@ def _clear_unfinished(admin: HomeAdmin, parent: Path) -> None:
 
 
 def _mark(admin: HomeAdmin) -> str:
-    """What tells this home's unfinished backups from another's in the same folder."""
+    """Return the mark that tells this home's unfinished backups from another's in the same folder."""
     return hashlib.sha256(str(admin.home.root.resolve()).encode()).hexdigest()[:12]

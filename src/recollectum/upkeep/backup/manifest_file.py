@@ -20,7 +20,7 @@ _BLOCK = 1 << 20
 class Part:
     """One file of a backup."""
 
-    #: From the backup's folder, with forward slashes.
+    #: Relative to the backup's folder, with forward slashes.
     file: str
     #: The vault's id; None for the catalog and the keys.
     vault_id: str | None
@@ -33,10 +33,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Everything that a backup holds."""
+    """The list of everything in a backup."""
 
     made_at: datetime
-    #: Whether it is of the whole home, with its catalog; else of some vaults alone.
+    #: Whether it is a backup of the whole home, with its catalog; else of some vaults.
     whole: bool
     parts: tuple[Part, ...]
 
@@ -47,7 +47,7 @@ class Manifest:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file that no database has open."""
+    """Return the SHA-256 of a file that no database has open."""
     found = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
@@ -56,13 +56,13 @@ def digest(path: Path) -> str:
 
 
 def write(folder: Path, manifest: Manifest) -> None:
-    """Put the manifest into the folder of a backup."""
+    """Write the manifest into the folder of a backup."""
     document = {"recollectum_backup": _FORM, **asdict(manifest), "made_at": manifest.made_at.isoformat()}
     write_atomic(folder / NAME, json.dumps(document, indent=2).encode() + b"\n")
 
 
 def read(folder: Path) -> Manifest:
-    """The manifest of a backup, or one sentence that says why it is none."""
+    """Return the manifest of a backup; raise with the reason when it is invalid."""
     path = folder / NAME
     try:
         document: object = json.loads(path.read_bytes())

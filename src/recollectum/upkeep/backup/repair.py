@@ -18,33 +18,33 @@ class RepairResult:
     """What a repair saved and lost."""
 
     owner: Owner
-    #: What was found wrong; empty when nothing was, and then nothing was done.
+    #: The faults found; when empty, nothing was done.
     faults: tuple[str, ...]
     tables: tuple[SalvageCounts, ...] = ()
-    #: Rows that were read but belonged to one that is lost.
+    #: Rows that were read but belonged to a lost row.
     dropped: Mapping[str, int] | None = None
-    #: Sessions that stand in for lost ones, so that their messages can still be read.
+    #: Sessions that replace lost ones, so that their messages can still be read.
     stand_ins: int = 0
-    #: Pieces of the index that were made again.
+    #: Chunks of the index that were rebuilt.
     pieces: int = 0
     #: Where the damaged file is kept.
     evidence: Path | None = None
-    #: The tables and ids of rows that were saved, but are not as they were written.
+    #: Tables and ids of rows that were saved, but differ from what was written.
     doubtful: tuple[str, ...] = ()
 
     @property
     def saved(self) -> int:
-        """Rows that are in the new file, before those that belonged to nothing were dropped."""
+        """Rows in the new file, before orphaned ones were dropped."""
         return sum(one.saved for one in self.tables)
 
     @property
     def lost(self) -> int:
-        """Rows that could not be saved; at least, where a table is not counted exactly."""
+        """Rows that could not be saved; a lower bound where a table was not counted exactly."""
         return sum(one.lost for one in self.tables) + sum((self.dropped or {}).values())
 
 
 def repair(admin: HomeAdmin, owner: Owner, *, force: bool = False) -> RepairResult:
-    """Salvage the vault of an owner, when it needs it or is forced to; refused while another program has it open."""
+    """Salvage the vault of an owner, if it is damaged or `force` is set; refuse while another program has it open."""
     (entry,) = admin.entries([owner])
     if admin.engine.place_of(entry.id) is None:
         raise StorageError(f"the vault of {owner} is missing, so there is nothing to salvage; restore it from a backup")

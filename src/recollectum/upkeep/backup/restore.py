@@ -39,24 +39,24 @@ class BackupAccess:
     environ: Mapping[str, str] = field(repr=False)
     clock: Clock
     passphrase: str | None = field(default=None, repr=False)
-    #: Where its own holder is out of reach: the code that gives its key to a holder on this machine.
+    #: The recovery code, if the holder is out of reach; it gives the key to a holder on this machine.
     recovery_code: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreResult:
-    """What a restore did."""
+    """The result of a restore."""
 
     owners: tuple[Owner, ...]
-    #: What was there before: a backup of it, or where damaged files were put.
+    #: What was there before: a backup of it, or the path of damaged files.
     kept: tuple[Path, ...] = ()
-    #: Whom the backup holds and who were erased from this home since; they stay erased.
+    #: People in the backup who were erased from this home since; they stay erased.
     erased: tuple[Owner, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Staged:
-    """One vault of a backup, read to its last page and at this program's schema."""
+    """One vault of a backup, read completely and at this program's schema."""
 
     owner: Owner
     vault_id: str
@@ -65,7 +65,7 @@ class _Staged:
 
 
 def restore_home(home: Home, backup: Path, opening: BackupAccess, *, replace: bool = False) -> RestoreResult:
-    """Restore a whole home where there is none; its catalog comes last, and makes it one."""
+    """Restore a whole home where there is none; its catalog comes last and completes it."""
     engine = open_engine(home, opening.settings.storage, opening.clock)
     if engine.is_made():
         raise Conflict(f"there is a home at {home.root} already; restore into another one with --into")
@@ -93,7 +93,7 @@ def restore_vaults(
     owners: Sequence[Owner] | None = None,
     replace: bool = False,
 ) -> RestoreResult:
-    """Restore vaults into a home that is in use; with `replace`, after a backup of those that are there."""
+    """Restore vaults into a home in use; with `replace`, after a backup of the existing ones."""
     with _staged(admin.home, backup, opening, owners) as (_, _, staged):
         entries = {entry.owner: entry for entry in admin.entries()}
         erased = [one.owner for one in staged if was_erased(admin.catalog, one.vault_id)]
@@ -112,7 +112,7 @@ def restore_vaults(
                 _add(admin, one)
             else:
                 kept += _replace(admin, one, entry)
-                # Before anybody is served what was erased since the backup.
+                # Before anybody reads what was erased since the backup.
                 admin.settle(entry)
     admin.log.info("restore.done", {"kind": "vaults", "vaults": len(staged)})
     return RestoreResult(owners=tuple(one.owner for one in staged), kept=tuple(kept), erased=tuple(erased))
@@ -122,7 +122,7 @@ def restore_vaults(
 def _staged(
     home: Home, backup: Path, opening: BackupAccess, owners: Sequence[Owner] | None
 ) -> Generator[tuple[Path, Manifest, list[_Staged]]]:
-    """The wanted vaults of a backup in a place of their own, each proven whole; the backup itself is only read."""
+    """Yield the wanted vaults of a backup in a temporary folder, each verified; the backup is only read."""
     room = home.backups / f".{os.urandom(6).hex()}-restoring"
     make_private_folder(room)
     try:
@@ -167,7 +167,7 @@ def _proven(
     for part in manifest.parts:
         key = keys.key(part.vault_id or CATALOG) if keys and part.encrypted else None
         check_copy(room / part.file, part.file, key, part.rows)
-        # Before it takes a place: programs that have the vault open expect the schema they know.
+        # Before it is moved into place: programs that have the vault open expect their schema.
         if part.vault_id is not None:
             owner = upgrade_vault(room, part.vault_id, key, settings, clock)
             if owners is None or owner in owners:
@@ -181,7 +181,7 @@ def _proven(
 
 
 def _add(admin: HomeAdmin, one: _Staged) -> None:
-    """A vault that was not here: key, file, and last the catalog's line, which makes it real."""
+    """Add a vault that was not here: key, file, and last the catalog row, which makes it visible."""
     encrypted = admin.settings.encryption == "auto" and admin.keys.enabled
     entry = VaultEntry(owner=one.owner, id=admin.ids("vlt"), encrypted=encrypted, created_at=admin.clock())
     key = admin.keys.make_key(entry.id) if encrypted else None
@@ -198,7 +198,7 @@ def _add(admin: HomeAdmin, one: _Staged) -> None:
 
 
 def _replace(admin: HomeAdmin, one: _Staged, entry: VaultEntry) -> list[Path]:
-    """Take the place of a vault; what was there is kept, as a backup when it can be read and as it is when not."""
+    """Replace a vault; keep the old one as a backup if it is readable, else move its files aside."""
     is_there = admin.engine.place_of(entry.id) is not None
     try:
         saved = [back_up(admin, owners=[entry.owner]).path] if is_there else []
@@ -208,7 +208,7 @@ def _replace(admin: HomeAdmin, one: _Staged, entry: VaultEntry) -> list[Path]:
         key = _key_again(admin, entry)
         is_there = False
     if not is_there:
-        # A log without its database would be taken for the new one's.
+        # A log without its database would be applied to the new one.
         saved += _set_aside(admin, entry)
     admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key)
     return saved
@@ -226,6 +226,6 @@ def _key_again(admin: HomeAdmin, entry: VaultEntry) -> bytes | None:
 
 
 def _lives(admin: HomeAdmin, entry: VaultEntry) -> bool:
-    """Whether there is something that a restore would replace: a vault that opens, or might."""
+    """Return whether a restore would replace something: a vault that opens, or might."""
     place = admin.engine.place_of(entry.id)
     return place is not None and place.bytes > 0

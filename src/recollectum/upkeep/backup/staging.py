@@ -14,7 +14,7 @@ from recollectum.upkeep.backup.manifest_file import NAME, Manifest, digest
 
 
 def check_is_backup(path: Path) -> None:
-    """Refuse what cannot be a backup before anything is made for it."""
+    """Raise when the path cannot be a backup, before anything is created."""
     if path.is_dir():
         read_manifest(path)
     elif not path.exists():
@@ -25,7 +25,7 @@ def check_is_backup(path: Path) -> None:
 
 @contextmanager
 def opened_backup(path: Path, room: Path) -> Generator[Path]:
-    """The folder of a backup; one that is a file is unpacked into `room` for as long as the block lasts."""
+    """Yield the folder of a backup; a backup file is unpacked into `room` while the block runs."""
     if path.is_dir():
         yield path
         return
@@ -39,7 +39,7 @@ def opened_backup(path: Path, room: Path) -> Generator[Path]:
 
 
 def stage(folder: Path, room: Path, manifest: Manifest) -> None:
-    """Copy the files of a backup into `room`; one whose bytes are not those that were backed up is refused."""
+    """Copy the files of a backup into `room`; raise for a file whose digest differs."""
     try:
         make_private_folder(room / "vaults")
         for part in manifest.parts:
@@ -55,7 +55,7 @@ def stage(folder: Path, room: Path, manifest: Manifest) -> None:
 
 
 def check_schema(folder: Path, manifest: Manifest) -> None:
-    """Refuse a backup of a newer program in words."""
+    """Raise for a backup of a newer program."""
     for part in manifest.parts:
         newest = newest_schema(part.vault_id)
         if part.schema > newest:
@@ -66,7 +66,7 @@ def check_schema(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a backup that this program can restore."""
+    """Return the manifest of a backup that this program can restore."""
     manifest = manifest_file.read(folder)
     check_schema(folder, manifest)
     return manifest
@@ -75,7 +75,7 @@ def read_manifest(folder: Path) -> Manifest:
 def _unpack(archive: Path, room: Path) -> Path:
     try:
         with tarfile.open(archive, mode="r:") as tar:
-            # The filter refuses what would leave the folder: links, devices and paths that climb.
+            # The filter refuses entries that would leave the folder: links, devices and parent paths.
             tar.extractall(room, filter="data")
     except tarfile.TarError:
         raise Damaged(f"{archive} cannot be unpacked as a backup; use another backup") from None

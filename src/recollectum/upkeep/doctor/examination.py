@@ -17,9 +17,9 @@ def examine(
     deep: bool = False,
     fix: bool = False,
 ) -> list[HealthFinding]:
-    """Everything about an open home and all vaults, or some.
+    """Check an open home and all vaults, or some.
 
-    With `deep` every page and row is read; with `fix`, what is of no use to anybody is removed.
+    With `deep` every page and row is read; with `fix`, useless leftovers are removed.
     """
     home, clock = admin.home, admin.clock
     found = [
@@ -41,12 +41,12 @@ def examine(
 
 
 def cannot_open(sentence: str) -> HealthFinding:
-    """A home that does not open; the sentence says the cure."""
+    """Return the finding for a home that does not open; its sentence says the cure."""
     return HealthFinding(topic="home", severity=Severity.PROBLEM, words=sentence)
 
 
 def telemetry() -> HealthFinding:
-    """What is sent elsewhere without being asked for."""
+    """Return the finding about what is sent elsewhere without being asked for."""
     return fine("telemetry", "there is none: nothing is sent anywhere but to the models you set")
 
 

@@ -18,7 +18,7 @@ from recollectum.storage.opening import private_files
 
 
 class Severity(StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     FINE = "fine"
     NOTE = "note"
@@ -28,7 +28,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthFinding:
-    """One thing that the doctor looked at, in plain words."""
+    """One check of the doctor and its result, in plain words."""
 
     topic: str
     severity: Severity
@@ -40,12 +40,12 @@ class HealthFinding:
 
 
 def fine(topic: str, words: str) -> HealthFinding:
-    """Nothing to do."""
+    """Return a finding without a problem."""
     return HealthFinding(topic=topic, severity=Severity.FINE, words=words)
 
 
 def worst(findings: list[HealthFinding]) -> Severity:
-    """The worst that is left to do."""
+    """Return the worst severity that is left."""
     order = list(Severity)
     left = [one.severity for one in findings if not one.fixed]
     return max(left, key=order.index, default=Severity.FINE)
@@ -54,13 +54,13 @@ def worst(findings: list[HealthFinding]) -> Severity:
 _LITTLE_ROOM = 256 * 2**20
 _LARGE_LOG = 64 * 2**20
 _OLD_BACKUP = timedelta(days=30)
-#: After so long nobody is still at work on it.
+#: After this time no process is still working on it.
 ABANDONED = timedelta(hours=1)
 _UNFINISHED = (".*.unfinished*", ".*-restoring", ".*-repairing")
 
 
 def permissions(home: Home) -> Iterator[HealthFinding]:
-    """Who else may read the files; asked before the home is opened, since opening it takes their leave away."""
+    """Check who else may read the files; before the home is opened, because opening it restricts them."""
     open_to_others = [path for path in _private(home) if _others_may(path)]
     for path in open_to_others:
         yield HealthFinding(
@@ -74,7 +74,7 @@ def permissions(home: Home) -> Iterator[HealthFinding]:
 
 
 def room(home: Home, settings: Settings) -> Iterator[HealthFinding]:
-    """Whether there is room to write, and to delete when there is none."""
+    """Check that there is disk space for writing, and a reserve for deleting."""
     free = shutil.disk_usage(home.root).free
     severity = Severity.WARNING if free < _LITTLE_ROOM else Severity.FINE
     cure = "free some space; with none left only deleting works" if free < _LITTLE_ROOM else None
@@ -91,7 +91,7 @@ def room(home: Home, settings: Settings) -> Iterator[HealthFinding]:
 
 
 def logs(upkeep: EngineUpkeep) -> Iterator[HealthFinding]:
-    """Write-ahead logs that cannot be emptied."""
+    """Check for write-ahead logs that cannot be emptied."""
     for name, size in upkeep.long_logs(_LARGE_LOG):
         words = f"the log of {name} has grown to {size / 2**20:.0f} MiB"
         cure = "a program has been reading for long; close programs that use the home"
@@ -99,7 +99,7 @@ def logs(upkeep: EngineUpkeep) -> Iterator[HealthFinding]:
 
 
 def locks(home: Home, clock: Clock) -> Iterator[HealthFinding]:
-    """Locks whose holder looks hung; a dead holder's lock is free already."""
+    """Check for locks whose holder looks hung; the lock of a dead holder is free already."""
     for path in sorted(home.locks.glob("*.lock")):
         holder = Lock(path).holder()
         if holder and clock() - holder.acquired > HUNG:
@@ -109,7 +109,7 @@ def locks(home: Home, clock: Clock) -> Iterator[HealthFinding]:
 
 
 def unfinished(home: Home, clock: Clock, *, fix: bool) -> Iterator[HealthFinding]:
-    """What a backup, restore or repair that was killed left behind."""
+    """Check for leftovers of a killed backup, restore or repair."""
     found = {path for pattern in _UNFINISHED for folder in (home.backups, home.vaults) for path in folder.glob(pattern)}
     for path in sorted(found):
         if clock() - _changed(path) < ABANDONED:
@@ -122,7 +122,7 @@ def unfinished(home: Home, clock: Clock, *, fix: bool) -> Iterator[HealthFinding
 
 
 def backups(home: Home, clock: Clock) -> Iterator[HealthFinding]:
-    """How old the newest backup in the home is; one that lies elsewhere is not known here."""
+    """Check how old the newest backup in the home is; backups elsewhere are not known."""
     times = [_changed(path) for path in home.backups.glob("recollectum-*")]
     newest = max(times, default=None)
     if newest is None or clock() - newest > _OLD_BACKUP:

@@ -25,28 +25,28 @@ _CONTENT = ("memories", "memory_versions", "messages", "sessions", "notes", "not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultReport:
-    """What a reading of one vault found."""
+    """The result of reading one vault."""
 
     owner: Owner
     vault_id: str
-    #: What is wrong, and can be cured by a repair, a rebuild or a backup.
+    #: Faults that a repair, a rebuild or a backup can cure.
     faults: tuple[str, ...] = ()
-    #: What was lost earlier and is missing for good.
+    #: What was lost earlier, for good.
     gaps: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no faults."""
         return not self.faults
 
 
 def read_base(admin: HomeAdmin) -> tuple[str, ...]:
-    """What is wrong with the catalog and the wrapped keys, read to the last page."""
+    """Return the faults of the catalog and the wrapped keys, after reading every page."""
     return tuple(admin.engine.upkeep.base_faults(admin.catalog_key()))
 
 
 def read_vault(admin: HomeAdmin, entry: VaultEntry, *, data: bool = True) -> VaultReport:
-    """Look at a vault without changing it: the structure, and with `data` every page and row."""
+    """Check a vault without changing it: the structure, and with `data` every page and row."""
     try:
         faults, missing = _look(admin, entry, data=data)
     except (StorageError, KeyProblem) as error:
@@ -64,7 +64,7 @@ def _look(admin: HomeAdmin, entry: VaultEntry, *, data: bool) -> tuple[list[str]
         if data:
             faults += found.faults()
         if faults or found.pending_steps():
-            # The rules below know the schema of this program only; an older one has been read page by page.
+            # The rules below fit only this program's schema; an older one has been read page by page.
             return faults, []
         faults += [f"{count} {what}" for what, count in found.read(health.strays).items()]
         faults += found.read(_index_faults)
@@ -89,7 +89,7 @@ def _index_faults(tx: Tx) -> list[str]:
 
 
 def _meaning_faults(tx: Tx) -> list[str]:
-    """Rows that SQLite can read and we cannot."""
+    """Return the rows that SQLite can read but we cannot decode."""
     readings: dict[str, Callable[[], Iterable[object]]] = {
         "memories": lambda: memories.everything(tx),
         "messages": lambda: messages.everything(tx),
@@ -109,8 +109,8 @@ def _meaning_faults(tx: Tx) -> list[str]:
 
 
 def _changed_texts(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Texts that are not what was written: in a vault that is not encrypted, a flipped bit is seen by this alone."""
-    # A fingerprint of another version of the program says nothing.
+    """Return the texts that differ from what was written: in an unencrypted vault only this detects a flipped bit."""
+    # A fingerprint of another program version says nothing.
     version = fingerprint("").partition(":")[0]
     changed = sum(1 for text, mark in pairs if mark.partition(":")[0] == version and fingerprint(text) != mark)
     return [f"{changed} memories whose text is not what was written; look at them with: recollectum memories list"] * (
@@ -122,7 +122,7 @@ _MANY_DUPLICATES = 0.05
 
 
 def key(admin: HomeAdmin) -> Iterator[HealthFinding]:
-    """Who holds the key, and whether there is a way back when that one is lost."""
+    """Check who holds the key, and whether there is a recovery code."""
     holder = admin.keys.holder()
     if holder.kind is HolderKind.OFF:
         words = "the home is not encrypted: whoever has the files, or a backup of them, can read them"
@@ -139,7 +139,7 @@ def key(admin: HomeAdmin) -> Iterator[HealthFinding]:
 
 
 def orphans(admin: HomeAdmin, *, fix: bool) -> Iterator[HealthFinding]:
-    """Vault files that the catalog does not know: the making of a vault that was killed leaves one."""
+    """Check for vault files that the catalog does not know; a killed creation of a vault leaves one."""
     known = {entry.id for entry in admin.entries()}
     for vault_id in admin.engine.vault_ids():
         place = admin.engine.place_of(vault_id)
@@ -148,14 +148,14 @@ def orphans(admin: HomeAdmin, *, fix: bool) -> Iterator[HealthFinding]:
 
 
 def base(admin: HomeAdmin) -> Iterator[HealthFinding]:
-    """What is wrong with the catalog and the wrapped keys, read to the last page."""
+    """Check the catalog and the wrapped keys, reading every page."""
     for fault in read_base(admin):
         cure = "restore it from a backup: recollectum restore FOLDER"
         yield HealthFinding(topic="home", severity=Severity.PROBLEM, words=fault, cure=cure)
 
 
 def vault(admin: HomeAdmin, entry: VaultEntry, *, deep: bool) -> Iterator[HealthFinding]:
-    """What one vault is like; with `deep` every page and row is read."""
+    """Check one vault; with `deep` every page and row is read."""
     report = read_vault(admin, entry, data=deep)
     topic = f"vault of {entry.owner}"
     closer = "" if deep else f"look closer with: recollectum doctor --deep --user {entry.owner}; then "
@@ -203,7 +203,7 @@ def _orphan(admin: HomeAdmin, vault_id: str, place: VaultPlace, *, fix: bool) ->
         cure = "keep it; the catalog may be older than the file: restore a later backup of it"
         return HealthFinding(topic="orphan files", severity=Severity.WARNING, words=words, cure=cure)
     words = f"{place.words} belongs to nobody and holds nothing; the making of a vault was cut short"
-    # A vault that is being made at this moment looks the same.
+    # A vault that is being created at this moment looks the same.
     removed = fix and admin.clock() - place.changed_at >= ABANDONED
     if removed:
         admin.engine.destroy_vault(vault_id)
@@ -213,7 +213,7 @@ def _orphan(admin: HomeAdmin, vault_id: str, place: VaultPlace, *, fix: bool) ->
 
 
 def _is_empty(admin: HomeAdmin, vault_id: str) -> bool | None:
-    """Whether nothing was ever said or remembered in a vault; None when that cannot be known."""
+    """Return whether a vault never had content; None when that cannot be known."""
     try:
         key = admin.keys.key(vault_id) if admin.keys.has_key(vault_id) else None
         with admin.engine.upkeep.inspect(vault_id, key) as found:

@@ -18,12 +18,12 @@ from recollectum.upkeep.rounds.timing import is_changed, is_due, next_look, retr
 from recollectum.upkeep.rounds.watchers import Watcher
 from recollectum.vault.vault import Vault
 
-#: A round that comes often and does nothing is written down no more often than this.
+#: A frequent round that does nothing is recorded at most this often.
 _NOTED_EVERY = timedelta(minutes=1)
 
 
 def run_isolated(work: Callable[[], RoundResult]) -> RoundResult:
-    """What the work did, or why it could not: in a sentence, and without content."""
+    """Run the work; return its result, or why it failed in a sentence without content."""
     try:
         return work()
     except RecollectumError as error:
@@ -31,14 +31,14 @@ def run_isolated(work: Callable[[], RoundResult]) -> RoundResult:
     except OSError as error:
         return RoundResult(trouble=f"the system refused: {error.strerror or type(error).__name__}")
     except Exception as error:  # noqa: BLE001  (a fault in one round must stop neither the others nor the program)
-        # Its words could hold what somebody said.
+        # The message could contain a person's text.
         return RoundResult(trouble=f"it ended with an unexpected {type(error).__name__}; please report it")
 
 
 def to_row(
     name: str, every: timedelta, started: datetime, finished: datetime, done: RoundResult, last: RoundRow | None
 ) -> RoundRow:
-    """How a round went, and when it comes again; for the home as a whole until a vault is named."""
+    """Return the row of a round: its result and the next time; for the whole home unless a vault is named."""
     failures = (last.failures if last else 0) + 1 if done.trouble else 0
     again = retry_at(finished, every, failures) if failures else next_look(finished, every, done.next_at, done.latest)
     return RoundRow(
@@ -57,7 +57,7 @@ def to_row(
 def sum_rows(
     name: str, every: timedelta, started: datetime, finished: datetime, made: Iterable[RoundRow], failing: int
 ) -> RoundRow:
-    """How a round went over all vaults: the sums, and how many vaults it cannot look after now."""
+    """Return the total of a round over all vaults: the sums, and the number of failing vaults."""
     rows = list(made)
     counts: Counter[str] = Counter(vaults=len(rows))
     for row in rows:
@@ -77,12 +77,12 @@ def sum_rows(
 
 
 def record_total(admin: HomeAdmin, before: RoundRow | None, row: RoundRow) -> None:
-    """Write down how a round went in the home, unless it says nothing new and the last one is young."""
+    """Record the result of a round in the home, unless nothing is new and the last record is recent."""
     quiet = not row.counts.get("vaults")
     if quiet and before and before.trouble == row.trouble:
         if row.started_at - before.started_at < _NOTED_EVERY and before.every_seconds == row.every_seconds:
             return
-        # What it did when there was something to do says more than that there is nothing.
+        # The last result with work in it says more than one without.
         row = replace(row, counts=before.counts)
     admin.catalog.write(lambda tx: rounds.save(tx, row))
 
@@ -92,20 +92,20 @@ OpenVault: TypeAlias = Callable[[Owner], Vault]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepRuntime:
-    """What all rounds of one home stand on."""
+    """What all rounds of one home use."""
 
     admin: HomeAdmin
     open_vault: OpenVault
-    #: Set when the program ends: a round stops after the vault it is at.
+    #: Set when the program ends: a round stops after its current vault.
     stop: threading.Event
-    #: How long a write to a vault may take from its first byte to the moment when others see it.
+    #: How long a write to a vault may take until other processes see it.
     settling: timedelta = timedelta(minutes=1)
 
-    #: The vaults as they were last read, and the state of the catalog then.
+    #: The vaults as last read, and the state of the catalog then.
     _known: "list[tuple[Hashable, list[VaultEntry]]]" = field(default_factory=list[tuple[Hashable, list[VaultEntry]]])
 
     def entries(self) -> list[VaultEntry]:
-        """All vaults; read again only after something was written to the catalog, because it is asked every second."""
+        """Return all vaults; read again only after a write to the catalog, because this is called every second."""
         state = self.admin.catalog.read(lambda tx: tx.state)
         known = self._known[-1] if self._known else None
         if known is None or known[0] != state:
@@ -113,34 +113,34 @@ class UpkeepRuntime:
         return known[1]
 
     def seen(self, entry: VaultEntry) -> str:
-        """The write mark of a vault, which tells whether somebody wrote to it."""
+        """Return the write mark of a vault, which changes when somebody writes to it."""
         return self.marks([entry])[entry.id]
 
     def marks(self, entries: Iterable[VaultEntry]) -> dict[str, str]:
-        """The write marks of several vaults, which an engine may look up in one go."""
+        """Return the write marks of several vaults, which an engine may look up together."""
         return self.admin.engine.write_marks((entry.id for entry in entries), self.settling)
 
 
 class Duty(Protocol):
-    """One kind of upkeep, to be done again and again."""
+    """One kind of periodic upkeep."""
 
     @property
     def name(self) -> str:
-        """What people call it by."""
+        """Its public name."""
         ...
 
     @property
     def every(self) -> timedelta:
-        """How long it rests between two times."""
+        """The interval between two runs."""
         ...
 
     def make(self, *, force: bool = False) -> RoundRow:
-        """Do once what is due, or with `force` everything; how it went, which the catalog knows too."""
+        """Run what is due, or with `force` everything; return the result, which the catalog stores too."""
         ...
 
 
 class VaultDuty:
-    """One piece of work, done in each vault that is due."""
+    """One task, run in each vault that is due."""
 
     def __init__(self, upkeep: UpkeepRuntime, name: str, every: timedelta, work: Work) -> None:
         self.name = name
@@ -149,7 +149,7 @@ class VaultDuty:
         self._work = work
 
     def make(self, *, force: bool = False) -> RoundRow:
-        """Do the work where it is due, or everywhere; one vault that cannot be worked in keeps no other from it."""
+        """Run the task where it is due, or everywhere; a failing vault does not stop the others."""
         admin = self._upkeep.admin
         started = admin.clock()
         last = admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name))
@@ -173,14 +173,14 @@ class VaultDuty:
         look = RoundContext(now=started, every=self.every, since=last.started_at if last else None)
         done = run_isolated(lambda: self._work(self._upkeep.open_vault(entry.owner), look))
         row = to_row(self.name, self.every, started, admin.clock(), done, last)
-        # Only now: what the round itself wrote is no reason to come back.
+        # Only now: what the round itself wrote is no reason to run again.
         row = replace(row, vault=entry.id, seen=self._upkeep.seen(entry))
         admin.catalog.write(lambda tx: rounds.save(tx, row))
         return row
 
 
 class HomeDuty:
-    """One piece of work, done for the home as a whole."""
+    """One task for the home as a whole."""
 
     def __init__(self, upkeep: UpkeepRuntime, name: str, every: timedelta, work: Callable[[], RoundResult]) -> None:
         self.name = name
@@ -189,7 +189,7 @@ class HomeDuty:
         self._work = work
 
     def make(self, *, force: bool = False) -> RoundRow:
-        """Do the work if it is due, also by what the last program noted."""
+        """Run the task if it is due, also according to what the last program recorded."""
         admin = self._upkeep.admin
         last = admin.catalog.read(lambda tx: rounds.by_vault(tx, self.name)).get(None)
         started = admin.clock()
@@ -202,13 +202,13 @@ class HomeDuty:
 
 
 MakeWatcher: TypeAlias = Callable[[Vault], Watcher]
-#: Under which name the rows say how many places are watched.
+#: The name of the count of watched paths in the rows.
 PLACES = "places"
 
 
 @dataclass(slots=True)
 class _Watched:
-    """One vault, as it is watched."""
+    """The watch state of one vault."""
 
     watcher: Watcher
     seen: str
@@ -216,7 +216,7 @@ class _Watched:
 
 
 class WatchDuty:
-    """Watches one kind of files for all vaults; a vault with none is opened only after somebody wrote to it."""
+    """Watches one kind of files for all vaults; a vault without any is opened only after a write to it."""
 
     def __init__(
         self,
@@ -229,15 +229,15 @@ class WatchDuty:
         self.name = name
         self.every = every
         self._upkeep = upkeep
-        #: A state that changes at the latest when there is something to watch in a vault that had nothing.
+        #: A state that changes at the latest when a vault without files gets something to watch.
         self._seen = seen
         self._make_watcher = make_watcher
         self._watched: dict[str, _Watched] = {}
-        #: What the catalog knows; nobody else writes to it while this program is the daemon.
+        #: What the catalog stores; nobody else writes it while this program is the daemon.
         self._last: dict[str | None, RoundRow] | None = None
 
     def make(self, *, force: bool = False) -> RoundRow:
-        """Look once at the files of each vault that has any; with `force` take all of them over."""
+        """Check the files of each vault that has any once; with `force` sync all of them."""
         admin = self._upkeep.admin
         started = admin.clock()
         if self._last is None or force:
@@ -261,14 +261,14 @@ class WatchDuty:
         return whole
 
     def _visit(self, entry: VaultEntry, last: RoundRow | None, *, force: bool) -> RoundRow | None:
-        """What came of a look at one vault; None when nothing did."""
+        """Return the result of checking one vault; None when nothing happened."""
         started, seen = self._upkeep.admin.clock(), self._seen(entry)
         resting = last is not None and last.failures > 0 and last.started_at <= started < last.next_at
         if not force and (resting or self._is_empty(entry, last, seen)):
             return None
         found = run_isolated(lambda: self._look(entry, seen))
         if found.trouble:
-            # Begun anew at the next try: what was seen may not have been taken over.
+            # Started anew at the next try: what was seen may not have been synced.
             self._watched.pop(entry.id, None)
         elif last and not last.trouble and found.counts == {PLACES: last.counts.get(PLACES)}:
             return None
@@ -287,7 +287,7 @@ class WatchDuty:
         return row
 
     def _is_empty(self, entry: VaultEntry, last: RoundRow | None, seen: str) -> bool:
-        """Whether the vault is known to have nothing that is watched, by this program or by the one before it."""
+        """Return whether this program or the last one recorded that the vault has nothing to watch."""
         known = self._watched.get(entry.id)
         if known:
             return known.places == 0 and not is_changed(known.seen, seen)

@@ -26,7 +26,7 @@ from recollectum.upkeep.rounds.watchers import (
 from recollectum.vault.files.owner_files import owner_folder
 from recollectum.vault.vault import Vault
 
-#: What a model may keep busy for minutes, in a thread of its own, and what only looks at files.
+#: Rounds that a model may keep busy for minutes, in a separate thread, and rounds that only check files.
 WORKING = ("consolidation", "summaries", "indexing", "retention", "backup")
 WATCHING = ("notes", "learnings", "transcripts")
 NAMES = (*WORKING, *WATCHING)
@@ -39,7 +39,7 @@ _WORKS = {
 
 
 def intervals(settings: Settings) -> dict[str, timedelta | None]:
-    """How often each round comes; None for one that the settings want not."""
+    """Return the interval of each round; None for a round that the settings turn off."""
     daemon = settings.daemon
     reading = timedelta(seconds=daemon.consolidation_seconds)
     watch = timedelta(seconds=daemon.watch_seconds)
@@ -56,7 +56,7 @@ def intervals(settings: Settings) -> dict[str, timedelta | None]:
 
 
 def duty(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
-    """The round of that name."""
+    """Return the round of that name."""
     if name in _WORKS:
         return VaultDuty(upkeep, name, every, _WORKS[name])
     if name == "backup":
@@ -91,13 +91,13 @@ def _watch(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
 
 
 def duties(upkeep: UpkeepRuntime, names: tuple[str, ...]) -> list[Duty]:
-    """The rounds of these names that the settings want."""
+    """Return those of the named rounds that the settings turn on."""
     wanted = intervals(upkeep.admin.settings)
     return [duty(upkeep, name, every) for name in names if (every := wanted[name])]
 
 
 def _back_up(upkeep: UpkeepRuntime) -> RoundResult:
-    # Only now: most daemons make none, and what makes backups takes a while to load.
+    # Imported here: most daemons make no backups, and the module is slow to import.
     from recollectum.upkeep.backup.backup import back_up  # noqa: PLC0415
 
     made = back_up(upkeep.admin)
@@ -105,12 +105,12 @@ def _back_up(upkeep: UpkeepRuntime) -> RoundResult:
 
 
 _LONGEST_WAIT = 60.0
-#: A round that comes seldom is asked more often whether its time has come: a machine that slept does not know.
+#: A rare round is checked more often: after a machine slept, its time may have passed.
 _LONGEST_PACE = 600.0
 
 
 class UpkeepThread:
-    """A thread that makes some rounds in turn, each when its time has come."""
+    """A thread that runs some rounds in turn, each when it is due."""
 
     def __init__(self, name: str, duties: Sequence[Duty], stop: threading.Event) -> None:
         self._duties = duties
@@ -118,7 +118,7 @@ class UpkeepThread:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin; nothing where there is no round to make."""
+        """Start the thread; do nothing without rounds."""
         if self._duties:
             self._thread.start()
 
@@ -133,7 +133,7 @@ class UpkeepThread:
         while not self._stop.is_set():
             for place, duty in enumerate(self._duties):
                 if due[place] <= now() and not self._stop.is_set():
-                    # What went wrong in a vault is noted; this is a catalog that takes no writes now, and may again.
+                    # Errors in a vault are recorded; this is a catalog that takes no writes now, and may again later.
                     with suppress(RecollectumError, OSError):
                         duty.make()
                     due[place] = now() + min(duty.every.total_seconds(), _LONGEST_PACE)
@@ -141,7 +141,7 @@ class UpkeepThread:
 
 
 def start_threads(upkeep: UpkeepRuntime) -> list[UpkeepThread]:
-    """Begin upkeep; it ends after `upkeep.stop` is set."""
+    """Start upkeep; it ends after `upkeep.stop` is set."""
     lanes = [
         UpkeepThread("recollectum-upkeep", duties(upkeep, WORKING), upkeep.stop),
         UpkeepThread("recollectum-watch", duties(upkeep, WATCHING), upkeep.stop),

@@ -11,37 +11,37 @@ from recollectum.upkeep.rounds.scheduler import NAMES, intervals
 
 
 class HasHomeAdmin(Protocol):
-    """An open home, such as `Recollectum` as the process owner has it."""
+    """An open home, such as `Recollectum` for the process owner."""
 
     @property
     def admin(self) -> HomeAdmin:
-        """What maintenance of the whole home uses."""
+        """The services for maintenance of the whole home."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundStatus:
-    """One kind of upkeep, in the home as a whole or in one vault."""
+    """One kind of upkeep, for the whole home or for one vault."""
 
     name: str
-    #: None for the home as a whole.
+    #: None for the whole home.
     owner: str | None
-    #: None when the settings do not want it.
+    #: None when the settings turn it off.
     every_seconds: float | None
-    #: None when it was never made.
+    #: None when it never ran.
     last_run: datetime | None
-    #: When it comes at the latest, while a daemon runs; sooner where somebody writes to the vault.
+    #: The latest time of the next run, while a daemon runs; sooner after a write to the vault.
     next_run: datetime | None
     #: Counts by name, never content.
     result: Mapping[str, int]
     #: Why it failed, in a sentence.
     trouble: str | None
-    #: Of a vault, how often in a row; of the home, how many vaults.
+    #: For a vault, failures in a row; for the home, the number of failing vaults.
     failures: int
 
 
 def list_rounds(recollectum: HasHomeAdmin) -> list[RoundStatus]:
-    """Every round of the home, and after each those of the vaults it was made in, by owner."""
+    """Return every round of the home, each followed by its vaults, by owner."""
     admin = recollectum.admin
     rows = admin.catalog.read(rounds.everything)
     owners = {entry.id: str(entry.owner) for entry in admin.entries()}

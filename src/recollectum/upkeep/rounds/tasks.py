@@ -14,23 +14,23 @@ from recollectum.vault.vault import Vault
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
-    """What one sweep did in one vault."""
+    """The result of one sweep in one vault."""
 
     owner: str
-    #: Conversations with words that nobody has read.
+    #: Conversations with unread messages.
     idle: int
     outcomes: tuple[ConsolidationOutcome, ...]
-    #: Conversations that were ended, so that the next turn begins a new one.
+    #: Conversations that were ended, so that the next turn starts a new one.
     ended: int
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """Why conversations were left for later, each reason once."""
+        """Why conversations were postponed, each reason once."""
         return tuple(dict.fromkeys(one.trouble for one in self.outcomes if one.trouble))
 
 
 def sweep(vault: Vault) -> SweepResult:
-    """Consolidate what has fallen silent; run again, or after a crash, it does nothing twice."""
+    """Consolidate idle conversations; idempotent, also after a crash."""
     idle = vault.admin.consolidation.note_idle()
     outcomes = vault.admin.consolidation.work()
     return SweepResult(
@@ -39,30 +39,30 @@ def sweep(vault: Vault) -> SweepResult:
 
 
 _DAY = timedelta(days=1)
-#: Conversations that are looked at for a summary in one round, newest first.
+#: Conversations that are checked for a summary in one round, newest first.
 _SESSIONS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundContext:
-    """When a round is made, and since when the vault was not looked at."""
+    """The time of a round, and when the vault was last checked."""
 
     now: datetime
     every: timedelta
-    #: None when it is looked at for the first time.
+    #: None at the first check.
     since: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundResult:
-    """What came of a round in one vault: counts, and never content."""
+    """The result of a round in one vault: counts, never content."""
 
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
-    #: Why a part of it was left for later, in a sentence.
+    #: Why a part was postponed, in a sentence.
     trouble: str | None = None
-    #: When the vault wants to be looked at although nobody writes to it.
+    #: When the vault must be checked although nobody writes to it.
     next_at: datetime | None = None
-    #: The longest it may wait for that.
+    #: The longest wait for that.
     latest: timedelta = AT_LATEST
 
 
@@ -70,7 +70,7 @@ Work: TypeAlias = Callable[[Vault, RoundContext], RoundResult]
 
 
 def consolidate(vault: Vault, look: RoundContext) -> RoundResult:
-    """Read the conversations that fell silent; as long as there are unread words, look again at every interval."""
+    """Consolidate idle conversations; while messages are unread, check again at every interval."""
     swept = sweep(vault)
     waiting = len(vault.admin.consolidation.unread(everything=True))
     read = sum(one.run is not None for one in swept.outcomes)
@@ -82,7 +82,7 @@ def consolidate(vault: Vault, look: RoundContext) -> RoundResult:
 
 
 def summarise(vault: Vault, look: RoundContext) -> RoundResult:
-    """Fold what a window no longer shows into the summaries of the conversations that go on."""
+    """Summarise messages that have left the window of active conversations."""
     made = 0
     for session in vault.sessions.page(limit=_SESSIONS):
         if not _goes_on(session, look.since):
@@ -94,19 +94,19 @@ def summarise(vault: Vault, look: RoundContext) -> RoundResult:
 
 
 def _goes_on(session: Session, since: datetime | None) -> bool:
-    # One that was brought in is not talked in, and a model is not asked about it unless somebody wants it.
+    # Imported conversations do not go on, and a model is asked about them only on request.
     if session.imported or session.ended_at is not None:
         return False
     return since is None or session.updated_at >= since
 
 
 def index(vault: Vault, look: RoundContext) -> RoundResult:  # noqa: ARG001 - every round has this shape
-    """Give vectors to what has none, and build what a change of the model asks for."""
+    """Embed chunks without vectors, and build the generation of a changed model."""
     return RoundResult(counts={"embedded": vault.admin.index.catch_up()})
 
 
 def retain(vault: Vault, look: RoundContext) -> RoundResult:
-    """Take the steps that time has made due; a vault with none until tomorrow is not looked at before."""
+    """Take the due life-cycle steps (retention); a vault with none until tomorrow is not checked before."""
     counts: dict[str, int] = {}
     if vault.admin.lifecycle.preview():
         swept = vault.privacy.trash.sweep()
@@ -115,7 +115,7 @@ def retain(vault: Vault, look: RoundContext) -> RoundResult:
             counts["needs_confirmation"] = swept.waiting
         if not swept.erased:
             return RoundResult(counts=counts, next_at=look.now + look.every, latest=_DAY)
-    # What waits for a person's yes is due all the time, and must not be swept all the time.
+    # Steps that wait for a person's consent are always due, and must not be swept all the time.
     moves = vault.admin.lifecycle.preview(look.now + _DAY)
     coming = [move.at for move in moves if move.at > look.now]
     held = look.now + look.every if vault.admin.clock().held else None

@@ -8,14 +8,14 @@ from recollectum.domain.ids import Clock
 from recollectum.storage.engine import UNSETTLED
 from recollectum.storage.tables.catalog.rounds import RoundRow
 
-#: However quiet a vault is, it is looked at again after so long.
+#: Even a vault without writes is checked again after this time.
 AT_LATEST = timedelta(hours=1)
 _LONGEST_BACKOFF = timedelta(hours=1)
 _MOST_DOUBLINGS = 12
 
 
 def is_due(last: RoundRow | None, now: datetime, seen: str) -> bool:
-    """Whether to open the vault: its time has come, or somebody wrote to it; after a failure only when it may retry."""
+    """Return whether to open the vault: it is due or was written to; after a failure only when a retry is due."""
     if last is None or now >= last.next_at:
         return True
     if now < last.started_at:
@@ -26,24 +26,24 @@ def is_due(last: RoundRow | None, now: datetime, seen: str) -> bool:
 
 
 def is_changed(before: str, now: str) -> bool:
-    """Whether something may have been written since a state was seen."""
+    """Return whether something may have been written since a state was seen."""
     return before != now or before.endswith(UNSETTLED)
 
 
 def retry_at(now: datetime, every: timedelta, failures: int) -> datetime:
-    """When a round that failed so often in a row is tried again: each time after twice as long, up to an hour."""
+    """Return when a round is retried after so many failures: the wait doubles each time, up to an hour."""
     steps = min(max(failures - 1, 0), _MOST_DOUBLINGS)
     return now + max(every, min(every * 2**steps, _LONGEST_BACKOFF))
 
 
 def next_look(now: datetime, every: timedelta, wanted: datetime | None, latest: timedelta = AT_LATEST) -> datetime:
-    """When a vault is looked at again although nobody writes to it: when it asked for it, or after a while."""
+    """Return when a vault is checked again although nobody writes to it: when it asked for it, or later."""
     last = now + max(every, latest)
     return last if wanted is None else min(max(wanted, now + every), last)
 
 
 class IdleTimer:
-    """When conversations that somebody watches fall silent, and what is done then.
+    """Detects when watched conversations become idle, and runs the sweep then.
 
     It holds nothing that a crash could lose: the start-up sweep finds the same conversations in the vault.
     """
@@ -56,22 +56,22 @@ class IdleTimer:
         self._lock = threading.Lock()
 
     def turn(self, session_id: str) -> None:
-        """Arm the timer of a session anew, because something was said in it."""
+        """Restart the timer of a session after a message."""
         with self._lock:
             self._due[session_id] = self._clock() + self._idle
 
     def stop(self, session_id: str) -> None:
-        """Watch a session no longer: it was ended or reset."""
+        """Stop watching a session that was ended or reset."""
         with self._lock:
             self._due.pop(session_id, None)
 
     def next_due(self) -> datetime | None:
-        """When the first of them falls silent, or None while nothing is watched."""
+        """Return when the first session becomes idle, or None while nothing is watched."""
         with self._lock:
             return min(self._due.values(), default=None)
 
     def tick(self) -> list[str]:
-        """Sweep if a conversation has fallen silent; which ones did."""
+        """Sweep if conversations have become idle; return which ones."""
         now = self._clock()
         with self._lock:
             silent = [session_id for session_id, due in self._due.items() if due <= now]

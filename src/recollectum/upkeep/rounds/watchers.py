@@ -19,19 +19,19 @@ Signature: TypeAlias = "list[tuple[str, tuple[FoundFile, ...]]] | list[tuple[str
 
 
 class Watcher(Protocol):
-    """What follows one kind of files for one vault."""
+    """Watches one kind of files for one vault."""
 
     def refresh(self) -> int:
-        """Look up in the vault what is to be watched; how many places."""
+        """Load from the vault what to watch; return how many paths."""
         ...
 
     def step(self) -> Mapping[str, int] | None:
-        """Look at the files once; the counts of what was taken over, or None when nothing was due."""
+        """Check the files once; return counts of what was synced, or None when nothing was due."""
         ...
 
 
 class _Debounce:
-    """Says when files that changed have come to rest, or when it is time to look anyway."""
+    """Detects when changed files are quiet, or when an interval has passed."""
 
     def __init__(self, debounce_seconds: float, interval_minutes: int, now: Callable[[], float]) -> None:
         self._debounce = debounce_seconds
@@ -42,7 +42,7 @@ class _Debounce:
         self._changed = self._last = 0.0
 
     def is_due(self, look: Callable[[], Signature] | None) -> bool:
-        """Whether to take over what is there; the first time always. Without a look, at intervals alone."""
+        """Return whether to sync; always true the first time. Without a look, only at intervals."""
         now = self._now()
         if self._taken is None:
             current = look() if look else []
@@ -53,17 +53,17 @@ class _Debounce:
             rested = self._seen != self._taken and now - self._changed >= self._debounce
             if not rested and not (self._interval and now - self._last >= self._interval):
                 return False
-        # What changes while it is taken over differs from this, and is taken over next.
+        # Changes during the sync differ from this state, and are synced next.
         self._taken, self._seen, self._last = current, current, now
         return True
 
     def again(self) -> None:
-        """Take over everything at the next look."""
+        """Sync everything at the next check."""
         self._taken = None
 
 
 class NoteWatcher:
-    """Follows the folders of notes."""
+    """Watches the folders of notes."""
 
     def __init__(self, vault: Vault, settings: Settings, now: Callable[[], float] = time.monotonic) -> None:
         self._vault = vault
@@ -72,12 +72,12 @@ class NoteWatcher:
         self._folders: tuple[str, ...] = ()
 
     def refresh(self) -> int:
-        """Look up the folders."""
+        """Load the folders."""
         self._folders = tuple(one.path for one in self._vault.admin.notes.folders())
         return len(self._folders)
 
     def step(self) -> Mapping[str, int] | None:
-        """Sync when the files have come to rest."""
+        """Sync when the files are quiet."""
         if not self._folders or not self._rest.is_due(self._look if self._rules.watch == "on" else None):
             return None
         try:
@@ -94,7 +94,7 @@ class NoteWatcher:
 
 
 class LearningWatcher:
-    """Follows the LEARNINGS.md files that are there; none is made here."""
+    """Watches the existing LEARNINGS.md files; creates none."""
 
     def __init__(
         self, vault: Vault, settings: Settings, owners: Path, now: Callable[[], float] = time.monotonic
@@ -104,11 +104,11 @@ class LearningWatcher:
         self._rest = _Debounce(settings.learnings.debounce_seconds, 0, now)
 
     def refresh(self) -> int:
-        """How many files there are."""
+        """Return how many files there are."""
         return len(learning_paths(self._folder))
 
     def step(self) -> Mapping[str, int] | None:
-        """Sync each file when they have come to rest."""
+        """Sync each file when they are quiet."""
         if not learning_paths(self._folder) or not self._rest.is_due(self._look):
             return None
         agents = [_agent(path, self._folder) for path in learning_paths(self._folder)]
@@ -122,7 +122,7 @@ class LearningWatcher:
 
 
 class TranscriptWatcher:
-    """Follows transcripts by bytes, messages and rest."""
+    """Watches transcripts by bytes, messages and quiet time."""
 
     def __init__(self, vault: Vault, settings: Settings, now: Callable[[], float] = time.monotonic) -> None:
         self._vault = vault
@@ -132,12 +132,12 @@ class TranscriptWatcher:
         )
 
     def refresh(self) -> int:
-        """Look up the places."""
+        """Load the paths."""
         self._places = tuple(one.path for one in self._vault.admin.transcripts.followed())
         return len(self._places)
 
     def step(self) -> Mapping[str, int] | None:
-        """Read on in what is due."""
+        """Import what is due."""
         report = self._watch.step() if self._places else None
         return {"files": report.files, "messages": report.added} if report else None
 
@@ -146,21 +146,21 @@ class TranscriptWatcher:
 
 
 def learning_paths(folder: Path) -> list[Path]:
-    """The LEARNINGS.md files of an owner that are there."""
+    """Return the existing LEARNINGS.md files of an owner."""
     if not owner_files.exists(folder):
-        # Most people have none, and this is asked every second.
+        # Most people have none, and this is called every second.
         return []
     candidates = [folder / owner_files.LEARNINGS, *sorted(folder.glob(f"agent-*/{owner_files.LEARNINGS}"))]
     return [path for path in candidates if owner_files.exists(path)]
 
 
 def _agent(path: Path, folder: Path) -> tuple[str | None, bool]:
-    """Whose file it is, and whether all agents share it; a name that cannot be told is nobody's."""
+    """Return the agent of a file, and whether all agents share it; the file of an unknown agent has neither."""
     return (None, True) if path.parent == folder else (owner_files.agent_of_folder(path.parent.name), False)
 
 
 def file_states(paths: Sequence[Path]) -> list[tuple[str, int, int]]:
-    """What can be seen of files without reading them; one that is not there is left out."""
+    """Return what is known of files without reading them; leave out missing ones."""
     found: list[tuple[str, int, int]] = []
     for path in paths:
         try:

@@ -48,29 +48,29 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
         ),
     ),
     "any scheme will do": (
-        Patch(_VISITOR, "if scheme.casefold() != _SCHEME or not secret.strip():", "if not secret:"),
+        Patch(_VISITOR, 'return secret.strip() if scheme.casefold() == _SCHEME else ""', "return secret.strip()"),
     ),
     "a beginning of the local token will do": (
         Patch(
             _VISITOR,
-            "hmac.compare_digest(secret.encode(), serving.local_token.encode())",
-            "serving.local_token.startswith(secret[:8])",
+            "hmac.compare_digest(_shown_secret(request).encode(), server_state_of(request).local_token.encode())",
+            "server_state_of(request).local_token.startswith(_shown_secret(request)[:8] or '-')",
         ),
     ),
     "a secret in the address will do": (
         Patch(
             _VISITOR,
-            "    scheme, _, secret = request.headers",
+            "    return parse_bearer(request.headers",
             '    if request.query_params.get("token"):\n        return request.query_params["token"]\n'
-            "    scheme, _, secret = request.headers",
+            "    return parse_bearer(request.headers",
         ),
     ),
     "a session's cookie will do": (
         Patch(
             _VISITOR,
-            "    scheme, _, secret = request.headers",
+            "    return parse_bearer(request.headers",
             '    if request.cookies.get("token"):\n        return request.cookies["token"]\n'
-            "    scheme, _, secret = request.headers",
+            "    return parse_bearer(request.headers",
         ),
     ),
     "the local token without a name is alice": (
@@ -101,21 +101,19 @@ CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
     "an agent's hook takes any key": (
         Patch(
             "doors/hook/routes.py",
-            "    if not hmac.compare_digest(bearer(request).encode(), server_state_of(request).local_token.encode()):\n"
-            "        raise Unauthenticated\n",
+            "    if not is_local_token(request):\n        raise Unauthenticated\n",
             "    from recollectum.doors.http.authentication import authenticate\n    authenticate(request)\n",
         ),
     ),
     "the daemon's model is lent to any key": (
         Patch(
             "doors/server/app.py",
-            "    if not hmac.compare_digest(bearer(request).encode(), serving.local_token.encode()):\n"
-            "        raise Unauthenticated\n",
+            "    if not is_local_token(request):\n        raise Unauthenticated\n",
             "    from recollectum.doors.http.authentication import authenticate\n    authenticate(request)\n",
         ),
     ),
     "a link is made for whoever asks": (
-        Patch("doors/console/sign_in.py", 'if scheme.casefold() != "bearer" or not hmac', "if False and not hmac"),
+        Patch("doors/console/sign_in.py", "if not is_local_token(request):", "if False:"),
     ),
 }
 

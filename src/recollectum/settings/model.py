@@ -317,7 +317,7 @@ class ServerSettings:
     max_body_kb: int = number(4096, 1, 1_048_576, "The largest body of a request, in KiB.")
     rate_per_minute: int = number(6000, 0, 10_000_000, "The most requests a minute with one key; 0 is no limit.")
     address_rate_per_minute: int = number(
-        60_000, 0, 10_000_000, "The most requests a minute from one address; 0 is no limit."
+        60_000, 0, 10_000_000, "The most requests a minute without a valid key from one address; 0 is no limit."
     )
     failures_per_minute: int = number(
         60, 0, 10_000_000, "The most requests a minute with a wrong key from one address; 0 is no limit."

@@ -19,6 +19,7 @@ from recollectum.home.paths import Home
 from tests.crashes.homes import file_of
 from tests.doors.cli.calls import ok
 from tests.doors.hook.calls import PROGRAM, Answered, attended, call, event, patient
+from tests.doors.http.refusing import refusing_server
 from tests.vault.transcript_files import append, lines
 
 #: What an agent may be made to wait, from the start of the process to its end; `python -m bench hook` measures it.
@@ -166,8 +167,21 @@ def test_a_stalled_daemon_does_not_hold_up_a_prompt() -> None:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         write_daemon(home, Daemon(url, os.getpid(), "t" * 43, system_clock()))
         answers = [call(event("UserPromptSubmit", prompt="the harbour dinner")) for _ in range(5)]
-    assert all(map(_is_quiet, answers))
-    _assert_quick(answers)
+        _assert_quick(answers)
+        # Somebody else answers, and records what the daemon was never told.
+        assert "twelfth of May" in call(event("SessionStart", "other"), "--within", "30000").context
+        patient(event("UserPromptSubmit", "other", prompt="the boat is called Petrel"))
+    assert _kept_soon(6).count(("user", "the boat is called Petrel")) == 1
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("status", [b"429 Too Many Requests", b"500 Internal Server Error", b"503 Service Unavailable"])
+def test_a_daemon_that_refuses_does_not_leave_the_agent_without_memory(status: bytes) -> None:
+    home = _home()
+    with refusing_server(status) as port, daemon_lock(home):
+        write_daemon(home, Daemon(f"http://127.0.0.1:{port}", os.getpid(), "t" * 43, system_clock()))
+        assert "twelfth of May" in patient(event("UserPromptSubmit", prompt="the harbour dinner")).context
+    assert _kept_soon(1) == [("user", "the harbour dinner")]
 
 
 def test_a_stopped_attendant_does_not_hold_up_a_prompt() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.doors.http.server_state import allowed_hosts
-from tests.doors.http.served import Served, serving
+from tests.doors.http.served import TOKEN, Served, serving
 
 ADD = ("POST", "/memory/add", {"content": "I drink tea"})
 BINDS = ["127.0.0.1", "::1", "0.0.0.0"]
@@ -153,3 +153,70 @@ def test_by_which_names_a_server_may_be_asked(host: str, port: int, further: str
     names = allowed_hosts(host, port, further)
     assert allowed in names
     assert refused not in names
+
+
+#: What a page of another site makes a browser send without asking: images, scripts, frames and fetches.
+EMBEDDED = [
+    {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": mode, "Sec_Fetch_Dest": dest}
+    for site in ("cross-site", "same-site", "none, cross-site")
+    for mode, dest in (("no-cors", "image"), ("no-cors", "script"), ("navigate", "iframe"), ("cors", "empty"))
+]
+
+
+@pytest.mark.loopback
+def test_a_page_of_another_site_is_refused_before_anything_is_counted(tmp_path: Path) -> None:
+    few = {"server.failures_per_minute": 3, "server.address_rate_per_minute": 6}
+    with serving(tmp_path / "home", settings=few) as served:
+        stranger = served.with_key(None)
+        assert {stranger.ask("GET", "/memory", **sent).status for sent in EMBEDDED} == {403}
+        opened = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+        assert stranger.ask("GET", "/login?link=x", **opened).status == 200
+        assert stranger.ask("GET", "/healthz", Sec_Fetch_Site="none").status == 200
+        assert stranger.ask("GET", "/healthz", Sec_Fetch_Site="same-origin").status == 200
+        assert stranger.ask("POST", "/login", **opened).status == 403
+
+
+@pytest.mark.loopback
+def test_requests_without_a_key_lock_nobody_out(tmp_path: Path) -> None:
+    with serving(tmp_path / "home", settings={"server.failures_per_minute": 3}) as served:
+        stranger = served.with_key(None)
+        assert [stranger.ask("GET", "/memory").status for _ in range(20)] == [401] * 20
+        assert served.with_key("rk_wrong").ask("GET", "/memory").status == 401
+        assert served.ask("GET", "/memory").status == 200
+
+
+@pytest.mark.loopback
+def test_a_right_key_passes_whatever_others_do_at_the_same_address(tmp_path: Path) -> None:
+    few = {"server.failures_per_minute": 3, "server.address_rate_per_minute": 20}
+    with serving(tmp_path / "home", settings=few) as served:
+        guesses = [served.with_key(f"rk_{n}").ask("GET", "/memory").status for n in range(40)]
+        assert guesses[-1] == 429
+        assert served.with_key(None).ask("GET", "/healthz").status == 429
+        assert served.ask(*ADD).status == 200
+        assert served.with_key(TOKEN).ask("GET", "/memory", Recollectum_User="alice").status == 200
+        link = served.with_key(TOKEN).ask("POST", "/login/links", {"user": "alice"})
+        assert link.status == 201
+        cookie = served.app.state.console_desk.redeem(link.json["path"].partition("=")[2])
+        assert served.with_key(None).ask("GET", "/", Cookie=f"recollectum_session={cookie}").status == 200
+        assert served.with_key(None).ask("GET", "/", Cookie="recollectum_session=wrong").status == 429
+        assert served.with_key("rk_wrong").ask("GET", "/memory").status == 429
+
+
+@pytest.mark.loopback
+def test_a_key_has_one_limit_however_it_is_spelt(tmp_path: Path) -> None:
+    with serving(tmp_path / "home", settings={"server.rate_per_minute": 4}) as served:
+        spelt = [f"{scheme} {gap}{served.secret}" for scheme in ("Bearer", "bearer", "BEARER") for gap in ("", "   ")]
+        statuses = [served.ask("GET", "/memory", Authorization=one).status for one in spelt]
+        assert statuses == [200] * 4 + [429] * 2
+
+
+@pytest.mark.loopback
+def test_two_authorization_headers_are_refused(served: Served) -> None:
+    keys = (f"Authorization: Bearer {served.secret}", "Authorization: Bearer rk_other")
+    for lines in (keys, keys[::-1], keys[:1] * 2):
+        with socket.create_connection((served.address, served.port), timeout=10) as raw:
+            head = (f"Host: 127.0.0.1:{served.port}", *lines, "Connection: close")
+            raw.sendall(("GET /memory HTTP/1.1\r\n" + "\r\n".join(head) + "\r\n\r\n").encode())
+            answer = raw.makefile("rb").read()
+        assert answer.split()[1] == b"400"
+        assert b"two Authorization headers" in answer

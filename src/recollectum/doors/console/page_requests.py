@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recollectum.domain.access.owner import Owner
@@ -125,6 +126,13 @@ def find_visit(request: Request) -> Visit:
         recollectum=recollectum,
         vault=_vault(recollectum, desk, cookie, signed),
     )
+
+
+def is_signed_in(request: HTTPConnection) -> bool:
+    """Whether a request shows the cookie of a browser that is signed in."""
+    desk: SignInDesk = request.app.state.console_desk
+    cookie = request.cookies.get(COOKIE, "")
+    return bool(cookie) and desk.find(cookie) is not None
 
 
 def _vault(recollectum: "Recollectum", desk: SignInDesk, cookie: str, signed: BrowserSession) -> "Vault":

@@ -1,10 +1,10 @@
 """Signs a person in by a one-time link, signs them out, and keeps their display choices."""
 
-import hmac
 import json
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from recollectum.domain.access.owner import Owner, OwnerKind
@@ -21,6 +21,7 @@ from recollectum.doors.console.page_requests import (
     sign_in_page,
 )
 from recollectum.doors.console.sign_in_desk import ABSOLUTE, LINK_LIFETIME, SignInDesk
+from recollectum.doors.http.authentication import is_local_token
 from recollectum.doors.http.server_state import server_state_of
 
 router = new_router()
@@ -32,13 +33,13 @@ _LONGEST = 4096
 async def make_link(request: Request) -> Response:
     """A one-time link for a person; only who has the daemon's own token is given one."""
     desk, serving = _desk(request), server_state_of(request)
-    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-    if scheme.casefold() != "bearer" or not hmac.compare_digest(shown.encode(), serving.local_token.encode()):
+    if not is_local_token(request):
         refused = {"type": "about:blank", "title": "Unauthorized", "status": 401}
         return JSONResponse(refused, 401, {"www-authenticate": "Bearer"}, media_type="application/problem+json")
     try:
         person = _person(await request.body())
-        serving.recollectum.people.get(person)
+        # In a thread: it reads the catalog.
+        await run_in_threadpool(serving.recollectum.people.get, person)
     except (InvalidInput, NotFound) as error:
         status = 404 if isinstance(error, NotFound) else 400
         told = {"type": "about:blank", "title": "No link was made", "status": status, "detail": str(error)}

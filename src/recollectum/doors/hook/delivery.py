@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from recollectum.doors.hook.worker_socket import SOCKET, has_unix_sockets, read_all, run_folder, working_folder
@@ -16,6 +17,14 @@ from recollectum.home.paths import Home
 _MAX_ANSWER = 4 * 2**20
 #: An attendant serves whoever has this account's files. A caller with a key has fewer rights, and gets one of its own.
 _KEY_VARIABLE = "RECOLLECTUM_API_KEY"
+#: The part of the time that is left in which a daemon must say that it takes an event; the rest is for a worker.
+_DAEMON_SHARE = 0.4
+_CONTINUE = b"100"
+_TOO_MANY = b"429"
+
+
+class EventNotTaken(Exception):
+    """The daemon did not take the event, and did nothing with it; somebody else may."""
 
 
 def deliver(home: Home, asked: Mapping[str, object], environ: Mapping[str, str], by: float, *, waits: bool) -> bytes:
@@ -25,7 +34,8 @@ def deliver(home: Home, asked: Mapping[str, object], environ: Mapping[str, str],
     daemon = None if keyed else find_daemon(home)
     # The daemon acts for the person it is told, so it needs to be told one.
     if daemon is not None and asked.get("user"):
-        return _to_daemon(daemon, asked, data, by)
+        with suppress(EventNotTaken):
+            return _to_daemon(daemon, asked, data, by)
     if has_unix_sockets() and not keyed:
         answer = _to_worker(home, data, by, waits=waits)
         if answer is not None:
@@ -34,22 +44,47 @@ def deliver(home: Home, asked: Mapping[str, object], environ: Mapping[str, str],
 
 
 def _to_daemon(daemon: Daemon, asked: Mapping[str, object], data: bytes, by: float) -> bytes:
-    """One request by hand: the library for it takes longer to load than the daemon to answer."""
+    """One request by hand: the library for it takes longer to load than the daemon to answer.
+
+    The event is sent only once the daemon says that it reads it, so that one that stalls or refuses has not recorded
+    it, and a worker that is asked next does not record it twice.
+    """
     place = urlsplit(daemon.url)
     host, port = place.hostname or "127.0.0.1", place.port or 80
     head = (
         f"POST /hook HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {daemon.token}\r\n"
         f"Recollectum-User: {asked['user']}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n"
-        "Connection: close\r\n\r\n"
+        "Expect: 100-continue\r\nConnection: close\r\n\r\n"
     )
-    with socket.create_connection((host, port), timeout=_seconds_left(by)) as connection:
-        connection.sendall(head.encode("latin-1", "replace") + data)
+    try:
+        connection = socket.create_connection((host, port), timeout=_seconds_left(by) * _DAEMON_SHARE)
+    except OSError:
+        raise EventNotTaken from None
+    with connection:
+        _wait_for_leave(connection, head.encode("latin-1", "replace"))
         connection.settimeout(_seconds_left(by))
+        connection.sendall(data)
         reply = read_all(connection, _MAX_ANSWER)
     top, _, body = reply.partition(b"\r\n\r\n")
     if b" 200 " not in top.split(b"\r\n", 1)[0]:
         raise ConnectionError("the daemon did not take the event")
     return body if body.startswith(b"{") else b""
+
+
+def _wait_for_leave(connection: socket.socket, head: bytes) -> None:
+    """Send the head of a request, and wait until the daemon asks for the rest."""
+    said = b""
+    try:
+        connection.sendall(head)
+        while b"\r\n\r\n" not in said and (piece := connection.recv(1 << 12)):
+            said += piece
+    except OSError:
+        raise EventNotTaken from None
+    status = said[9:12]
+    if not status or status == _TOO_MANY or status.startswith(b"5"):
+        raise EventNotTaken
+    if status != _CONTINUE:
+        raise ConnectionError("the daemon did not take the event")
 
 
 def _to_worker(home: Home, data: bytes, by: float, *, waits: bool) -> bytes | None:

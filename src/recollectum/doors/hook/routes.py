@@ -1,6 +1,5 @@
 """`POST /hook`: answers hook events in the daemon."""
 
-import hmac
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -11,8 +10,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from recollectum.doors.hook.responder import HookRequest, HookResponder, make_responder
-from recollectum.doors.http.authentication import Unauthenticated, bearer
-from recollectum.doors.http.server_state import ServerState, server_state_of
+from recollectum.doors.http.authentication import Unauthenticated, is_local_token
+from recollectum.doors.http.server_state import ServerState
 
 # Not in the public description: only programs of this machine's account can call it.
 router = APIRouter(include_in_schema=False)
@@ -39,7 +38,7 @@ def add_hook(app: FastAPI) -> None:
 async def hook(request: Request) -> Response:
     """Answer one event of an agent on this machine."""
     # Never a key: an event names a file, which is read with the rights of this process.
-    if not hmac.compare_digest(bearer(request).encode(), server_state_of(request).local_token.encode()):
+    if not is_local_token(request):
         raise Unauthenticated
     asked = HookRequest.decode(await request.body())
     answering = cast("HookResponder", request.app.state.hook)

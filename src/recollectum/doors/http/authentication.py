@@ -61,7 +61,7 @@ def authenticate(request: HTTPConnection) -> Visitor:
     """The visitor behind a request, or Unauthenticated."""
     serving = server_state_of(request)
     secret = bearer(request)
-    if hmac.compare_digest(secret.encode(), serving.local_token.encode()):
+    if is_local_token(request):
         return _local(serving, request.headers.get(USER_HEADER))
     try:
         # For this request alone: the next one looks the key up again.
@@ -79,10 +79,36 @@ async def visitor(request: HTTPConnection) -> Visitor:
 
 def bearer(request: HTTPConnection) -> str:
     """The secret in the Authorization header."""
-    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-    if scheme.casefold() != _SCHEME or not secret.strip():
+    secret = _shown_secret(request)
+    if not secret:
         raise Unauthenticated
-    return secret.strip()
+    return secret
+
+
+def parse_bearer(header: str) -> str:
+    """The secret that an Authorization header shows; empty when it shows none."""
+    scheme, _, secret = header.partition(" ")
+    return secret.strip() if scheme.casefold() == _SCHEME else ""
+
+
+def is_local_token(request: HTTPConnection) -> bool:
+    """Whether a request shows the daemon's own token."""
+    return hmac.compare_digest(_shown_secret(request).encode(), server_state_of(request).local_token.encode())
+
+
+def shows_key(request: HTTPConnection) -> bool:
+    """Whether a request shows the daemon's own token or an API key of this home."""
+    if is_local_token(request):
+        return True
+    try:
+        authenticate(request)
+    except Unauthenticated:
+        return False
+    return True
+
+
+def _shown_secret(request: HTTPConnection) -> str:
+    return parse_bearer(request.headers.get("authorization", ""))
 
 
 def _local(serving: ServerState, user: str | None) -> Visitor:

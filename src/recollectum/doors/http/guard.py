@@ -1,8 +1,9 @@
 """Checks Host, Origin, content type, body size and rate limits before any route (DNS rebinding and CSRF protection).
 
-Web pages reach servers on one's own machine: by their own address, by a name that is made to point to it, by a form.
-So the Host must be ours, the Origin absent or the same, and a body JSON. It comes first, and is no middleware of the
-framework's, because those cost a task and a queue for each request.
+Web pages reach servers on one's own machine: by their own address, by a name that is made to point to it, by a form,
+by an image. So the Host must be ours, the Origin absent or the same, the browser must not say that another site asks,
+and a body must be JSON. It comes first, and is no middleware of the framework's, because those cost a task and a queue
+for each request.
 """
 
 import hashlib
@@ -10,8 +11,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollectum.doors.http.authentication import parse_bearer
 from recollectum.doors.http.problems import MEDIA_TYPE, to_bytes
 from recollectum.doors.http.rate_limit import RateLimiter
 from recollectum.doors.http.server_state import RequestLimits
@@ -23,6 +26,8 @@ _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _WEBSOCKET_CLOSED = 1008
 #: Digits of a length; more than these are no number that Python would read.
 _LONGEST_LENGTH = 20
+#: What a browser says of a request that no page of another site made.
+_OWN_SITE = frozenset({b"none", b"same-origin"})
 #: On every answer, unless it brings its own.
 _SECURITY: tuple[tuple[bytes, bytes], ...] = (
     (b"x-content-type-options", b"nosniff"),
@@ -49,10 +54,17 @@ class Guard:
     """The outermost layer of the app."""
 
     def __init__(
-        self, app: ASGIApp, limits: RequestLimits, clock: Callable[[], float], form_paths: Iterable[str] = ()
+        self,
+        app: ASGIApp,
+        limits: RequestLimits,
+        clock: Callable[[], float],
+        form_paths: Iterable[str] = (),
+        is_known: Callable[[Scope], bool] = lambda _: False,
     ) -> None:
         self._app = app
         self._limits = limits
+        #: Whether a request shows a valid credential; asked in a thread, and only when its address is over a limit.
+        self._is_known = is_known
         #: Where a page's form is posted to: a path, or all below one that ends with a slash.
         self._form_paths = tuple(form_paths)
         self._keys = RateLimiter(limits.per_key, clock)
@@ -68,16 +80,17 @@ class Guard:
             await send({"type": "websocket.close", "code": _WEBSOCKET_CLOSED})
             return
         address = _address(scope)
-        guarded = self._with_headers(send, address)
+        guarded = self._with_headers(send, scope, address)
         try:
-            self._check(scope, address)
+            self._check(scope)
+            await self._check_rate(scope, address)
             whole = await self._bounded(scope, receive)
         except RequestRefused as refused:
             await _answer(guarded, refused)
             return
         await self._app(scope, whole, guarded)
 
-    def _check(self, scope: Scope, address: str) -> None:
+    def _check(self, scope: Scope) -> None:
         headers = _headers(scope)
         host = headers.get(b"host", b"").decode("latin-1").casefold()
         if host not in self._limits.hosts:
@@ -85,8 +98,11 @@ class Guard:
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").casefold() not in (f"http://{host}", f"https://{host}"):
             raise RequestRefused(403, "another site may not ask here")
+        if headers.get(b"sec-fetch-site", b"none") not in _OWN_SITE and not _opens_page(scope, headers):
+            raise RequestRefused(403, "another site may not ask here")
+        if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
+            raise RequestRefused(400, "there are two Authorization headers; send one")
         self._check_type(scope, headers)
-        self._check_rate(headers, address)
 
     def _check_type(self, scope: Scope, headers: Headers) -> None:
         """A body has a type that no page of another site can send without asking first."""
@@ -101,12 +117,20 @@ class Guard:
     def _takes_forms(self, path: str) -> bool:
         return any(path.startswith(one) if one.endswith("/") else path == one for one in self._form_paths)
 
-    def _check_rate(self, headers: Headers, address: str) -> None:
-        # Looked at before the key is: who guesses keys is stopped by their address.
-        wait = self._failures.wait(address) or self._addresses.take(address)
-        credential = headers.get(b"authorization")
-        if not wait and credential is not None:
-            wait = self._keys.take(hashlib.blake2b(credential, digest_size=16).digest())
+    async def _check_rate(self, scope: Scope, address: str) -> None:
+        """Count a request for its address and its key.
+
+        An address is shared by everybody behind it, on one machine by all accounts and web pages. So a valid
+        credential passes whatever others at the address did, and has a limit of its own.
+        """
+        credential = _credential(scope)
+        wait = self._addresses.take(address)
+        if credential:
+            wait = wait or self._failures.wait(address)
+        if wait and await run_in_threadpool(self._is_known, scope):
+            wait = 0.0
+        if credential and not wait:
+            wait = self._keys.take(_spelling(credential))
         if wait:
             raise RequestRefused(429, "too many requests", wait)
 
@@ -123,10 +147,11 @@ class Guard:
             return receive
         return _replay_body(await _read(receive, most), receive)
 
-    def _with_headers(self, send: Send, address: str) -> Send:
+    def _with_headers(self, send: Send, scope: Scope, address: str) -> Send:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if message["status"] == 401:
+                # Without a credential nothing was guessed: any page or account could count against everybody here.
+                if message["status"] == 401 and _credential(scope):
                     self._failures.take(address)
                 _add_missing(message)
             await send(message)
@@ -140,6 +165,27 @@ def _headers(scope: Scope) -> Headers:
     for name, value in scope["headers"]:
         found[name] = value if name not in found else found[name] + b"," + value
     return found
+
+
+def _opens_page(scope: Scope, headers: Headers) -> bool:
+    """Whether a person follows a link to here from another site; the cookie of the console does not come with it."""
+    return (
+        scope["method"] == "GET"
+        and headers.get(b"sec-fetch-mode") == b"navigate"
+        and headers.get(b"sec-fetch-dest") == b"document"
+    )
+
+
+def _credential(scope: Scope) -> bytes:
+    """The Authorization header; empty when there is none."""
+    return next((value.strip() for name, value in scope["headers"] if name == b"authorization"), b"")
+
+
+def _spelling(credential: bytes) -> bytes:
+    """What a key is counted by: a digest of the secret alone, however the header around it is written."""
+    said = credential.decode("latin-1")
+    secret = parse_bearer(said) or said
+    return hashlib.blake2b(secret.encode(), digest_size=16).digest()
 
 
 def _has_body(headers: Headers) -> bool:

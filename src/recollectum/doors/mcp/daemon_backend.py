@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import socket
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -16,12 +17,17 @@ _PATHS = {"default": "/mcp", "graph": "/mcp/graph"}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 #: A recall takes a second at most; a model that writes a profile may take longer.
 _PATIENCE_S = 120
+#: How long a daemon may take to say that it reads a request; one that stalls has done nothing with it.
+_READY_S = 2
+_CONTINUE = b"HTTP/1.1 100"
 _NOT_HERE = 404
+_TOO_MANY = 429
+_FAILED = 500
 _STREAM = "text/event-stream"
 
 
 class DaemonUnreachable(Exception):
-    """The daemon does not answer any more; nothing was done."""
+    """The daemon does not answer, or has no room for the request; nothing was done."""
 
 
 class DaemonConnectionLost(Exception):
@@ -43,23 +49,35 @@ class DaemonBackend:
     def exchange(self, request: Wire) -> Wire:
         """The response to a request of the newer era."""
         body = json.dumps(request).encode()
-        link = http.client.HTTPConnection(self._host, self._port, timeout=_PATIENCE_S)
+        link = http.client.HTTPConnection(self._host, self._port, timeout=_READY_S)
+        sent = False
         try:
-            link.connect()
-        except OSError as error:
-            raise DaemonUnreachable from error
-        try:
-            link.request("POST", self._path, body, self._headers(request))
+            sent = self._announce(link, {**self._headers(request), "Content-Length": str(len(body))})
+            if sent:
+                link.sock.settimeout(_PATIENCE_S)
+                link.send(body)
             answer = link.getresponse()
             said = answer.read()
         except (OSError, http.client.HTTPException) as error:
-            raise DaemonConnectionLost from error
+            raise (DaemonConnectionLost if sent else DaemonUnreachable) from error
         finally:
             link.close()
+        if (answer.status == _TOO_MANY or answer.status >= _FAILED) and not _is_rpc(said):
+            # Said before the protocol was spoken: the request reached no tool.
+            raise DaemonUnreachable
         if answer.status == _NOT_HERE and self._person is not None and not _is_rpc(said):
             # Said before the protocol was spoken, and without the name, which no answer over HTTP repeats.
             raise NotFound(f"there is no {self._person.kind} {self._person.name!r} in this home; add it first")
         return _response(answer.status, answer.headers.get_content_type(), said, request)
+
+    def _announce(self, link: http.client.HTTPConnection, headers: dict[str, str]) -> bool:
+        """Send the head of a request; whether the daemon asks for the rest, and does not answer at once."""
+        link.putrequest("POST", self._path)
+        for name, value in headers.items():
+            link.putheader(name, value)
+        link.putheader("Expect", "100-continue")
+        link.endheaders()
+        return link.sock.recv(len(_CONTINUE), socket.MSG_PEEK) == _CONTINUE
 
     def _headers(self, request: Wire) -> dict[str, str]:
         method = cast("str", request["method"])

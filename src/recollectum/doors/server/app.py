@@ -1,6 +1,5 @@
 """Builds the HTTP app of one server: every door behind one guard, and `POST /local/embed`."""
 
-import hmac
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,15 +7,16 @@ from typing import cast
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from recollectum.domain.errors import InvalidInput, ModelMissing
 from recollectum.domain.models.embedder import Purpose
+from recollectum.doors.console.page_requests import is_signed_in
 from recollectum.doors.console.routes import add_console
 from recollectum.doors.hook.routes import add_hook
-from recollectum.doors.http.authentication import Unauthenticated, bearer
+from recollectum.doors.http.authentication import Unauthenticated, is_local_token, shows_key
 from recollectum.doors.http.guard import Guard
 from recollectum.doors.http.metrics import Metrics, MetricsMiddleware
 from recollectum.doors.http.problems import add_problems
@@ -37,7 +37,7 @@ def add_embedding(app: FastAPI) -> None:
 async def _embed(request: Request) -> Response:
     serving = server_state_of(request)
     # No API key will do: it is for programs that can read the home's files anyway.
-    if not hmac.compare_digest(bearer(request).encode(), serving.local_token.encode()):
+    if not is_local_token(request):
         raise Unauthenticated
     texts, purpose = _parse_body(await request.body())
     return JSONResponse(await run_in_threadpool(_embedded, serving, texts, purpose))
@@ -84,8 +84,14 @@ class ServedApp(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         """The framework's layers, and ours outside of them."""
         serving: ServerState = self.state.serving
-        guarded = Guard(super().build_middleware_stack(), serving.limits, self._clock, FORM_PATHS)
+        guarded = Guard(super().build_middleware_stack(), serving.limits, self._clock, FORM_PATHS, _is_known)
         return MetricsMiddleware(guarded, self.state.metrics)
+
+
+def _is_known(scope: Scope) -> bool:
+    """Whether a request shows a valid credential: a key, the daemon's own token, or a browser that is signed in."""
+    request = HTTPConnection(scope)
+    return shows_key(request) or is_signed_in(request)
 
 
 def build_app(serving: ServerState, *, clock: Callable[[], float] = time.monotonic) -> FastAPI:

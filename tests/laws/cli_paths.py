@@ -188,3 +188,11 @@ HOOKS: dict[Moment, tuple[Actions, Actions]] = {
     Moment.COMPACTING: ((), (A.SESSION_WRITE,)),
     Moment.ENDED: ((), (A.SESSION_WRITE, A.CONSOLIDATION_RUN, A.MEMORY_WRITE)),
 }
+#: What agents call each moment.
+EVENTS = {
+    Moment.STARTED: "SessionStart",
+    Moment.ASKED: "UserPromptSubmit",
+    Moment.ANSWERED: "Stop",
+    Moment.COMPACTING: "PreCompact",
+    Moment.ENDED: "SessionEnd",
+}

@@ -1,20 +1,13 @@
 """Every way by which text enters a vault, as something to feed a secret to."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
-from recollectum import Recollectum
-from recollectum.domain.ids import IdMaker
 from recollectum.domain.memory import Kind
-from recollectum.domain.message import Message, Role, ToolCall
+from recollectum.domain.message import ToolCall
 from recollectum.domain.proposal import Act, Finding
-from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import read_event
 from recollectum.doors.hook.recording import record
 from recollectum.doors.mcp.catalogue import DEFAULT
-from recollectum.doors.mcp.client import Confirmations, McpClient
 from recollectum.doors.mcp.dispatch import call_tool
 from recollectum.doors.mcp.knowledge_graph.catalogue import GRAPH
 from recollectum.doors.mcp.knowledge_graph.file_import import import_file
@@ -23,45 +16,11 @@ from recollectum.transfer import jsonl
 from recollectum.transfer.sessions import export_record, import_record, import_transcript
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
-from recollectum.vault.sessions.chat import Chat
-from recollectum.vault.vault import Vault
-from tests.doors.cli.calls import ok
 from tests.doors.hook.calls import event
-from tests.doors.http.served import Served
-from tests.matrix.homes import START
+from tests.laws.intake_world import Entry, World, talk
 from tests.vault.transcript_files import append, said
 
 _HOLE = "a-hole-for-a-secret"
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """An open home with a server over it, and a folder for files of the person's own."""
-
-    home: Recollectum
-    served: Served
-    folder: Path
-
-    @property
-    def vault(self) -> Vault:
-        """Alice's vault."""
-        return self.home.vault("user:alice")
-
-    @property
-    def other(self) -> Vault:
-        """The vault into which conversations are brought."""
-        return self.home.vault("user:bob")
-
-    def chat(self, name: str) -> Chat:
-        """A conversation for one entry."""
-        return self.vault.sessions.open(group=name)
-
-    def client(self) -> McpClient:
-        """An MCP client at alice's vault."""
-        return McpClient(self.vault, "tester", Confirmations())
-
-
-Entry = Callable[[World, str], object]
 
 
 def _finding(content: str, reason: str = "") -> Finding:
@@ -86,23 +45,8 @@ def _learnings_by_hand(world: World, text: str) -> None:
     assert world.vault.learnings.sync().added == 1
 
 
-def _talk(text: str) -> tuple[Session, list[Message]]:
-    ids = IdMaker()
-    session = Session(id=ids("ses"), key=SessionKey(), created_at=START, updated_at=START, title=text, summary=text)
-    message = Message(
-        id=ids("msg"),
-        session_id=session.id,
-        position=1,
-        role=Role.USER,
-        content=text,
-        created_at=START,
-        extra={"about": text},
-    )
-    return session, [message]
-
-
 def _transcript(world: World, text: str) -> None:
-    assert import_transcript(world.other, jsonl.write(*_talk(text))).added == 1
+    assert import_transcript(world.other, jsonl.write(*talk(text))).added == 1
 
 
 def _record(world: World, text: str) -> None:
@@ -135,10 +79,17 @@ def _summary(world: World, text: str) -> None:
     )
 
 
-def _hook(world: World, text: str) -> None:
-    found = read_event("claude-code", event("Stop", "hooked", last_assistant_message=text))
+def _hook(world: World, prompt: str, answer: str) -> None:
+    found = read_event("claude-code", event("Stop", "hooked", last_assistant_message=answer))
     assert found is not None
-    assert record(world.vault, found, "a question", lambda _: None)
+    assert record(world.vault, found, prompt, lambda _: None)
+
+
+def _hook_file(world: World, text: str) -> None:
+    path = append(world.folder / "hooked.jsonl", said(0, text))
+    found = read_event("claude-code", event("SessionEnd", "hooked-file", transcript_path=str(path)))
+    assert found is not None
+    assert record(world.vault, found, "", lambda _: None)
 
 
 def _graph_file(world: World, text: str) -> None:
@@ -154,9 +105,9 @@ def _observe(world: World, text: str) -> None:
     call_tool(GRAPH, client, "add_observations", {"observations": [{"entityName": "Ann", "contents": [text]}]})
 
 
-def _http_edit(world: World, text: str) -> None:
-    memory = world.vault.memories.save("to be edited over HTTP")
-    assert world.served.ask("PATCH", f"/memory/{memory.id}", {"content": text}).status == 200
+def _http_edit(world: World, text: str, root: str) -> None:
+    memory = world.vault.memories.save(f"to be edited at {root}")
+    assert world.served.ask("PATCH", f"{root}/{memory.id}", {"content": text}).status == 200
 
 
 def _http_message(world: World, text: str) -> None:
@@ -167,11 +118,6 @@ def _http_message(world: World, text: str) -> None:
 def _http_approve(world: World, text: str) -> None:
     (laid,) = world.vault.admin.review.propose([_finding("something to approve over HTTP")])
     assert world.served.ask("POST", f"/v1/review/{laid.id}/approval", {"content": text}).status == 200
-
-
-def _cli_import(world: World, text: str) -> None:
-    path = append(world.folder / "talk.jsonl", b"".join(jsonl.write(*_talk(text))))
-    ok("sessions", "import", str(path), "--user", "alice")
 
 
 #: By the operation or door that takes the text.
@@ -196,36 +142,66 @@ ENTRIES: dict[str, Entry] = {
     "chat.record_call": _record_call,
     "chat.describe": lambda w, t: w.chat("g").describe(title=t),
     "chat.describe (summary)": lambda w, t: w.chat("h").describe(summary=t),
-    "sessions.adopt": lambda w, t: w.other.sessions.adopt(*_talk(t)),
+    "sessions.adopt": lambda w, t: w.other.sessions.adopt(*talk(t)),
     "sessions.adopt (transcript)": _transcript,
     "sessions.adopt (record)": _record,
     "transcripts.sync": _followed,
     "notes.sync": _notes,
     "summaries.update": _summary,
-    "hook Stop": _hook,
+    "hook Stop": lambda w, t: _hook(w, "a question", t),
+    "hook UserPromptSubmit": lambda w, t: _hook(w, t, "an answer"),
+    "hook SessionEnd": _hook_file,
     "graph import": _graph_file,
     "MCP remember": lambda w, t: call_tool(DEFAULT, w.client(), "remember", {"content": t}),
     "MCP create_entities": lambda w, t: call_tool(
         GRAPH, w.client(), "create_entities", {"entities": [{"name": "Cy", "entityType": "cat", "observations": [t]}]}
     ),
+    "MCP create_relations": lambda w, t: call_tool(
+        GRAPH, w.client(), "create_relations", {"relations": [{"from": "Cy", "to": "Cy", "relationType": t}]}
+    ),
     "MCP add_observations": _observe,
     "HTTP POST /memory/add": lambda w, t: w.served.ask("POST", "/memory/add", {"content": t}),
     "HTTP POST /v1/memories": lambda w, t: w.served.ask("POST", "/v1/memories", {"content": t}),
-    "HTTP PATCH /memory": _http_edit,
-    "HTTP POST messages": _http_message,
-    "HTTP POST learnings": lambda w, t: w.served.ask("POST", "/v1/learnings", {"text": t, "category": "pattern"}),
-    "HTTP POST approve": _http_approve,
-    "CLI remember": lambda _, t: ok("remember", t, "--user", "alice"),
-    "CLI learnings add": lambda _, t: ok("learnings", "add", t, "--user", "alice"),
-    "CLI sessions import": _cli_import,
+    "HTTP PATCH /memory/{memory_id}": lambda w, t: _http_edit(w, t, "/memory"),
+    "HTTP PATCH /v1/memories/{memory_id}": lambda w, t: _http_edit(w, t, "/v1/memories"),
+    "HTTP POST /v1/sessions/{session_id}/messages": _http_message,
+    "HTTP POST /v1/learnings": lambda w, t: w.served.ask("POST", "/v1/learnings", {"text": t, "category": "pattern"}),
+    "HTTP POST /v1/review/{proposal_id}/approval": _http_approve,
 }
-#: Their secrets are not kept: the person's own file has them still.
-NOT_KEPT = frozenset({"notes.sync"})
 
 #: Operations that may write and take a str, and why no text of theirs needs an entry.
 WITHOUT_TEXT: dict[str, str] = {
     "checkpoints.save": "a name that holds a secret is refused; a test of its own shows it",
     "globalnotesfile.save": "MEMORY.md is the person's own file, and stays as they wrote it",
+}
+_BY_ID = "it names a thing that is there, and brings no text"
+#: Paths through a door that write, and why no text of theirs needs an entry.
+PATHS_WITHOUT_TEXT: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            *("HTTP PUT /v1/memories/{memory_id}/state", "HTTP POST /memory/{memory_id}/archive"),
+            *("HTTP PATCH /v1/sessions/{session_id}", "HTTP POST /memory/{memory_id}/restore"),
+            "HTTP POST /v1/review/{proposal_id}/rejection",
+            *("MCP delete_observations", "CLI memories archive", "CLI memories restore", "CLI memories trash restore"),
+            *("CLI undo last", "CLI undo event", "CLI sessions end", "CLI review grow", "CLI review reject"),
+            *("CLI sessions checkpoints resume", "CLI sessions checkpoints fork", "CLI quarantine release"),
+            *("CLI notes remove", "CLI sessions transcripts unfollow", "CLI undo import"),
+            *("chat /resume", "console POST /console/memories/{memory_id}/archive"),
+            *("console POST /console/memories/{memory_id}/restore", "console POST /console/review/grow"),
+            *("console POST /console/review/{proposal_id}/reject", "console POST /console/timeline/undo"),
+        ),
+        _BY_ID,
+    ),
+    "HTTP POST /v1/sessions": "it names an agent, a channel, a group and a topic",
+    "CLI notes add": "`notes sync` reads what it names",
+    "CLI sessions transcripts follow": "`sessions transcripts sync` reads what it names",
+    "CLI sessions checkpoints save": "a name that holds a secret is refused",
+    "chat /checkpoint": "a name that holds a secret is refused",
+    "CLI notes global edit": WITHOUT_TEXT["globalnotesfile.save"],
+    "CLI consolidate": "it reads what messages brought; consolidation.run is an entry",
+    "chat /reset": "it reads what messages brought; consolidation.reset is an entry",
+    "hook SessionStart": "it records what the transcript says, as SessionEnd does",
+    "hook PreCompact": "it records what the transcript says, as SessionEnd does",
 }
 #: Services of the home, whose names and ids are in no vault.
 OF_THE_HOME = ("keys.", "people.", "receipts.")

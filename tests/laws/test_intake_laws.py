@@ -1,33 +1,62 @@
 """A secret that enters a vault by any way is found as `[secret:…]`, nowhere in clear, and kept where it should be."""
 
+import ast
 import inspect
 import os
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 
 import pytest
 
+import recollectum
 from recollectum import Recollectum
 from recollectum.domain.access.caller import Permission
 from recollectum.domain.access.credential import ServiceApiKey
 from recollectum.domain.errors import InvalidInput
 from recollectum.home.credentials.store import Credentials
+from recollectum.policy.actions import Action as A
 from recollectum.text.secrets import redaction
 from recollectum.vault.gate import declared_operation
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.vault import Vault
 from tests.doors.http.served import serving
-from tests.laws.intake_entries import ENTRIES, NOT_KEPT, OF_THE_HOME, WITHOUT_TEXT, World
+from tests.laws.cli_paths import EVENTS, HOOKS, chat_lines, commands
+from tests.laws.console_paths import console_paths
+from tests.laws.door_paths import ROUTES, TOOLS, Actions
+from tests.laws.intake_entries import ENTRIES as CALLED
+from tests.laws.intake_entries import OF_THE_HOME, PATHS_WITHOUT_TEXT, WITHOUT_TEXT
+from tests.laws.intake_terminal_entries import TERMINAL_ENTRIES
+from tests.laws.intake_world import World
 from tests.matrix.homes import Turning, open_home
+from tests.matrix.over_http_world import Things
 from tests.matrix.services import public_methods, reached
+from tests.matrix.world import Held
+from tests.shape.source import modules
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
+ENTRIES = {**CALLED, **TERMINAL_ENTRIES}
+#: Their secrets are not kept: the person's own file has them still, or the text is a name that things are found by.
+_NOT_KEPT = frozenset({"notes.sync", "CLI notes sync", "MCP create_relations"})
+#: The methods of the intake by which text is admitted; a name that holds a secret is refused instead.
+_ADMITS = frozenset(name for name, _ in inspect.getmembers(Intake, inspect.isfunction) if name[0] != "_") - {
+    "discard",
+    "name",
+}
+#: Actions that may bring text into a vault.
+_WRITES = frozenset(
+    {
+        *(A.MEMORY_WRITE, A.SESSION_WRITE, A.NOTE_WRITE, A.TRANSCRIPT_WRITE, A.FILE_FOLLOW),
+        *(A.CONSOLIDATION_RUN, A.REVIEW_PROPOSE, A.REVIEW_DECIDE, A.QUARANTINE_WRITE),
+    }
+)
 #: Annotations of parameters that carry text.
 _TEXTS = ("str", "Draft", "NewMessage", "Finding", "ToolCall", "Message", "Part")
 #: Parameters that name a thing that is there, or choose among known words.
@@ -45,10 +74,13 @@ def _secret(number: int) -> str:
 
 
 class _Watch:
-    """Counts the searches for secrets, and names those that run while a write transaction is open."""
+    """Sees the searches for secrets, those inside a write transaction by name, and who asked the intake to admit."""
 
     def __init__(self) -> None:
         self.searches = 0
+        #: By file and line.
+        self.admitting: set[tuple[str, int]] = set()
+        self._admits = {getattr(Intake, name).__code__ for name in _ADMITS}
         self.inside: set[str] = set()
         self._search = redaction.find_secrets.__code__
         consts = VaultRuntime.write.__code__.co_consts
@@ -57,7 +89,11 @@ class _Watch:
 
     def __call__(self, frame: FrameType, kind: str, _: object) -> None:
         """See one call, on whichever thread."""
-        if kind != "call" or frame.f_code is not self._search:
+        if kind != "call":
+            return
+        if frame.f_code in self._admits and frame.f_back is not None:
+            self.admitting.add((frame.f_back.f_code.co_filename, frame.f_back.f_lineno))
+        if frame.f_code is not self._search:
             return
         self.searches += 1
         above = frame.f_back
@@ -133,11 +169,31 @@ def test_a_secret_is_found_by_its_placeholder_whichever_way_it_came(tmp_path: Pa
     assert not [
         (named[n], one.name) for n in named for one, data in files.items() if _secret(n).lower().encode() in data
     ]
-    expected = {_secret(n) for n in named if named[n] not in NOT_KEPT} if keep else set[str]()
+    expected = {_secret(n) for n in named if named[n] not in _NOT_KEPT} if keep else set[str]()
     assert kept == expected
+    # Every place that has the intake admit something was reached.
+    places = dict(_admitting_places())
+    unreached = {place for place, lines in places.items() if not any((place[0], at) in watch.admitting for at in lines)}
+    assert len(places) > len(_ADMITS)
+    assert not unreached, "feed a secret to what leads to these"
     # The vault's only writer does not wait for a search.
     assert watch.searches > len(ENTRIES)
     assert not watch.inside
+
+
+def _admitting_places() -> Iterator[tuple[tuple[str, int], range]]:
+    """Where the intake is asked to admit something, from the source: file and line, and the lines of the call."""
+    for module in modules("src"):
+        if module.path.startswith("src/recollectum/vault/intake/"):
+            continue
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_admitting(node.func):
+                file = str(Path(recollectum.__file__).parents[2] / module.path)
+                yield (file, node.lineno), range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_admitting(called: ast.Attribute) -> bool:
+    return called.attr in _ADMITS and isinstance(called.value, ast.Name) and called.value.id == "intake"
 
 
 def _value(credentials: Credentials, account: str) -> str:
@@ -157,6 +213,24 @@ def test_every_operation_that_writes_text_has_an_entry(tmp_path: Path) -> None:
         }
     missing = sorted(one for one in written - fed if not one.startswith(OF_THE_HOME))
     assert missing == [], "feed a secret to these in intake_entries.py, or say there why they store no text"
+
+
+def test_every_path_that_writes_has_an_entry(tmp_path: Path) -> None:
+    held = Held(memories=defaultdict(str), sessions=["ses_none"], messages=[])
+    things = Things(learning="", proposal="", receipt="", key="")
+    forms = {f"console {one.route}": one.actions for one in console_paths(held, things, "", "") if one.is_form}
+    paths: dict[str, Actions] = {
+        **{f"HTTP {route}": actions for route, actions in ROUTES.items()},
+        **{f"MCP {name}": actions for (_, _, name), actions in TOOLS.items()},
+        **{f"CLI {name}": actions for name, (_, actions) in commands(held, str(tmp_path)).items()},
+        **{f"chat {name}": actions for name, (_, actions) in chat_lines("").items()},
+        **{f"hook {EVENTS[moment]}": behind for moment, (_, behind) in HOOKS.items()},
+        **forms,
+    }
+    writing = {name for name, actions in paths.items() if _WRITES & set(actions)}
+    assert sorted(writing - ENTRIES.keys() - PATHS_WITHOUT_TEXT.keys()) == []
+    assert sorted(PATHS_WITHOUT_TEXT.keys() - writing) == []
+    assert not PATHS_WITHOUT_TEXT.keys() & ENTRIES.keys()
 
 
 def _takes_text(method: Callable[..., object]) -> bool:
@@ -181,6 +255,9 @@ def test_a_name_that_holds_a_secret_is_refused(vault: Vault) -> None:
     chat = vault.sessions.open()
     with pytest.raises(InvalidInput, match="checkpoint name holds a secret"):
         vault.sessions.checkpoints.save(chat.id, _secret(1))
+    with pytest.raises(InvalidInput, match="source of a quarantine holds a secret"):
+        vault.privacy.quarantine.put(f"tool:{_secret(1)}")
+    assert vault.privacy.quarantine.all() == []
 
 
 def test_a_secret_that_is_not_written_in_the_end_is_not_kept(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from recollectum.doors.hook.log import log_file
 from recollectum.doors.hook.responder import HookRequest, make_responder
 from recollectum.home.paths import Home
 from recollectum.policy.actions import Action
-from tests.laws.cli_paths import ABOUT_THE_HOME, APART, HOOKS, chat_lines, commands
+from tests.laws.cli_paths import ABOUT_THE_HOME, APART, EVENTS, HOOKS, chat_lines, commands
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.matrix.over_cli_checks import command_line
 from tests.matrix.world import NOW, World, build
@@ -25,13 +25,6 @@ _SAID = (
     {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "I live in Lyon"}},
     {"type": "assistant", "uuid": "u2", "message": {"role": "assistant", "content": "Noted."}},
 )
-_EVENTS = {
-    Moment.STARTED: "SessionStart",
-    Moment.ASKED: "UserPromptSubmit",
-    Moment.ANSWERED: "Stop",
-    Moment.COMPACTING: "PreCompact",
-    Moment.ENDED: "SessionEnd",
-}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +93,7 @@ def test_one_rule_refuses_every_line_of_a_chat_to_an_action(furnished: tuple[Pat
 
 
 def test_every_moment_of_a_hook_says_what_it_does() -> None:
-    assert HOOKS.keys() == set(Moment) == _EVENTS.keys()
+    assert HOOKS.keys() == set(Moment) == EVENTS.keys()
 
 
 @pytest.mark.parametrize("moment", Moment)
@@ -125,7 +118,7 @@ def test_a_denied_hook_answers_harmlessly_and_stores_nothing(furnished: tuple[Pa
 
 def _hooked(folder: Path, moment: Moment, conversation: str) -> dict[str, object]:
     fields: dict[str, object] = {
-        "hook_event_name": _EVENTS[moment],
+        "hook_event_name": EVENTS[moment],
         "session_id": f"{moment}-{conversation}",
         "prompt": "where is the zebra?",
         "transcript_path": str(folder / "said.jsonl"),

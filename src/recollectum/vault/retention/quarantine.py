@@ -19,6 +19,7 @@ from recollectum.storage.tables.trail import quarantines
 from recollectum.storage.tables.trail.quarantines import Quarantine
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
+from recollectum.vault.intake.intake import Intake
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.quarantined_writes import QUARANTINE_REASON
 from recollectum.vault.retention.trash import UnrestoredMemory, restore_memory
@@ -118,9 +119,11 @@ class Quarantines:
 
         No recall, no context and no review shows it.
         """
-        return self._runtime.write(
-            lambda tx, reading: quarantine_source(tx, reading, self._runtime, source, went=State.ARCHIVED)
-        )
+        with Intake(self._runtime) as intake:
+            named = intake.name(source, "source of a quarantine")
+            return self._runtime.write(
+                lambda tx, reading: quarantine_source(tx, reading, self._runtime, named, went=State.ARCHIVED)
+            )
 
     @operation(Action.QUARANTINE_READ, Scope.USER)
     def all(self, *, limit: int = 100) -> list[Quarantine]:

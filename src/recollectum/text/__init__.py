@@ -6,8 +6,8 @@ terms/     the tokeniser of the full-text index, and text similarity
 contacts/  English statements about people and their addresses
 chunking   overlapping chunks of a long text
 markdown   chunks of a Markdown note
-cleaning   characters and values that no database should be given
+cleaning   characters and values that a database cannot store
 ignore     ignore rules as in `.gitignore`
-tokens     how many tokens a model will count
+tokens     the number of tokens that a model will count
 ceilings   an upper bound of tokens without the vocabulary
 """

@@ -1,20 +1,20 @@
-"""Ceilings: how many tokens a text takes at the most, for a model whose vocabulary is not at hand.
+"""Computes an upper bound of a text's tokens, for a model whose vocabulary is not installed.
 
-A budget that is kept only on average is not kept, so this is a bound and not a guess: no text takes more in OpenAI's
-two public vocabularies, cl100k and o200k, by what is known about them (the table beside this module says it, and
-`tests/text/ceiling_table.py` makes it from them):
+A budget must hold for every text and not only on average, so this is a bound and not an estimate: no text takes more
+tokens in OpenAI's two public vocabularies, cl100k and o200k. It follows from these facts (the table beside this module
+holds the data, and `tests/text/ceiling_table.py` makes the table from the vocabularies):
 
-- Text is cut into pieces first, a word with the space before it being one, and only bytes of one piece are joined.
+- Text is first cut into pieces, such as a word with the space before it, and only bytes of one piece are joined.
 - A vocabulary leaves no two neighbouring tokens whose bytes together are a token. So where a pair or triple of letters
-  is a token in both, its parts do not stand side by side, and the most tokens of a word can be counted (`_most`).
-- A common word that is a token in both takes one with the space before it, and at most two without.
-- A character that is not ASCII weighs what its bytes can begin at the most; a token that reaches into a later
-  character is paid for by that one.
-- Everything else weighs its bytes.
+  is a token in both, its parts are never neighbours, and the most tokens of a word can be counted (`_most`).
+- A common word that is a token in both takes one token with the space before it, and at most two without.
+- A character outside ASCII counts for as many tokens as its bytes can begin; a token that reaches into a later
+  character is counted there.
+- Everything else counts one token for each byte.
 
-English takes 15 % more than it really does, code and Markdown a half, and most other languages twice or three times:
-what is known about words is known about English ones. A model with another vocabulary may count more; the 15 % are for
-it, and one below 50,000 entries should be given a smaller budget.
+The bound is 15 % above the true count for English, half above it for code and Markdown, and two or three times the
+count for most other languages, because the table knows English words. A model with another vocabulary may count more;
+the 15 % are for it, and a model with fewer than 50,000 entries should be given a smaller budget.
 """
 
 import json
@@ -30,40 +30,40 @@ from pathlib import Path
 from typing import cast
 
 _TABLE = Path(__file__).with_name("ceilings.json.z")
-#: A mark before a word, the word with the space before it, and what follows if that can be part of it.
+#: A mark before a word, the word with the space before it, and the following characters that can be part of it.
 _RUN = re.compile(r"([^\n\r 0-9A-Za-z]?)( ?[A-Za-z]+)(?=(['\x80-\U0010ffff]?))")
-# Spaces in a row are one token up to 79, but for the last, which belongs to what follows. One before a mark is part of
-# it: either the two are joined, or the mark with what comes after it.
+# Up to 79 spaces in a row are one token, except the last, which belongs to what follows. A space before a mark is part
+# of the mark: either the two are joined, or the mark and what comes after it.
 _LONE_SPACE = re.compile(r" {1,16}(?= )| (?![A-Za-z ]|[!-/:-@\[-`{-~](?:[\x00-\x7f]|\Z))")
 _ODD_SPACE = re.compile(r"[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 _ANY_SPACE = re.compile(r" (?![A-Za-z])")
 _HUMP = re.compile(r"[a-z][A-Z]")
 _COUNTED = (string.ascii_letters + " ").encode()
-#: Words are weighed in hundredths of a token, and a common one gets some room for models that split more of them.
+#: Words are weighed in hundredths of a token; a common word gets some margin for models that split more words.
 _WHOLE, _WORD = 100, 115
-#: Fewer than any number of tokens.
+#: Less than any number of tokens.
 _NONE = -1_000_000
 _Run = tuple[str, str, str]
-#: How long a run is remembered, and how many are.
+#: The longest run that is cached, and the number of cached runs.
 _SHORT, _REMEMBERED = 16, 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known about both vocabularies."""
+    """The facts about both vocabularies."""
 
     #: Words that are one token with the space before them.
     words: frozenset[str]
     #: Two and three letters, the first of which may be a space, that are one token.
     joined: frozenset[str]
-    #: From which code point on a character weighs how much.
+    #: The first code points of ranges of characters, and the weight of each range.
     starts: Sequence[int]
     weights: Sequence[int]
 
 
 @cache
 def _known() -> _Known:
-    """The table, read when it is first needed: most programs count nothing."""
+    """Return the table; read it on first use, because most programs count nothing."""
     found = cast("Mapping[str, Sequence[str]]", json.loads(zlib.decompress(_TABLE.read_bytes())))
     ranges = cast("Sequence[tuple[int, int]]", found["ranges"])
     return _Known(
@@ -75,14 +75,14 @@ def _known() -> _Known:
 
 
 def ceiling(text: str) -> int:
-    """The most tokens that a text takes; 0 for an empty one."""
+    """Return the most tokens that a text takes; 0 for an empty one."""
     runs = sum(map(_WEIGHTS.__getitem__, cast("list[_Run]", _RUN.findall(text))))
     if text.isascii():
-        # Deleting what is counted elsewhere and measuring what is left counts at the speed of memory.
+        # Deleting what is counted elsewhere and taking the length of the rest is the fastest way to count.
         rest = len(text.encode().translate(None, _COUNTED)) + len(_LONE_SPACE.findall(text))
         return rest - (-runs // _WHOLE)
     chars = sum(_weight_of_char(char) * times for char, times in Counter(text).items())
-    # Among spaces of other kinds a row of ours is not surely joined.
+    # Beside other kinds of spaces, a run of plain spaces may not be joined.
     spaces = _ANY_SPACE if _ODD_SPACE.search(text) else _LONE_SPACE
     return chars + len(spaces.findall(text)) - (-runs // _WHOLE)
 
@@ -95,7 +95,7 @@ def _weight_of_char(char: str) -> int:
 
 
 class _Weights(dict[_Run, int]):
-    """What each word weighs in its place; short ones are remembered, keys and digests are not."""
+    """The weight of each word in its context; short words are cached, keys and digests are not."""
 
     def __missing__(self, run: _Run) -> int:
         weight = _weight_of_run(*run)
@@ -107,23 +107,24 @@ class _Weights(dict[_Run, int]):
 def _weight_of_run(before: str, run: str, after: str) -> int:
     spaced = run[0] == " "
     if spaced:
-        # The piece begins with the space, whatever stands before it.
+        # The piece begins with the space, whatever comes before it.
         before = ""
     if before == "'":
-        # Where "'s" or "'ll" ends, a piece may end.
+        # A piece may end after "'s" or "'ll".
         return len(run) * _WHOLE
     if run.strip() in _known().words and before.isascii() and after.isascii():
         return _WORD if spaced else 2 * _WHOLE
-    # A token that comes in or goes out may break up what would be joined, and one that comes in from a character that
-    # is not ASCII is paid for here.
+    # A token that reaches in from the left or out to the right may split what would be joined. One that reaches in from
+    # a character outside ASCII is counted here.
     owed = int(not before.isascii())
     return (min(len(run), _most(run) + bool(after) + bool(before)) + owed) * _WHOLE
 
 
 def _most(run: str) -> int:
-    """The most tokens into which a word can be cut, so that no two neighbours of up to three letters are one token."""
+    """Return the most tokens that a word can have, if no two neighbours of up to three letters form one token."""
     joined = _known().joined
-    # The most up to each place, by how long the last token is: one letter, two, or more; and the best of all before.
+    # The most tokens up to each position, by the length of the last token: one letter, two, or more; and the best
+    # before.
     ones, twos, longs, best = [_NONE], [_NONE], [0], [0]
     for end in range(1, len(run) + 1):
         pair = _is_joined(run[max(0, end - 2) : end], joined)
@@ -138,7 +139,7 @@ def _most(run: str) -> int:
 
 
 def _is_joined(letters: str, joined: frozenset[str]) -> bool:
-    # Between a small letter and a capital a piece may end.
+    # A piece may end between a small letter and a capital.
     return letters in joined and _HUMP.search(letters) is None
 
 

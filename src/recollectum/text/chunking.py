@@ -1,22 +1,22 @@
-"""Chunking: a long text in overlapping pieces, cut where a reader would pause."""
+"""Splits a long text into overlapping chunks, cut where a reader would pause."""
 
 import re
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import Chunk
 
-# From the best place to cut to the worst; each match ends where the next piece may begin.
+# The places to cut, best first; each match ends where the next chunk may begin.
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？｡]+|\n\s*")
 _WORD = re.compile(r"\s+")
 _BORDERS = (_PARAGRAPH, _SENTENCE, _WORD)
-# What may not begin a piece: it belongs to the character before it.
+# Characters that may not begin a chunk, because they belong to the character before.
 _JOINED = re.compile("[\u0300-\u036f\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
 _LONGEST_CLUSTER = 32
 
 
 def chunks(text: str, *, size: int = 1600, overlap: int = 160) -> list[Chunk]:
-    """The text in pieces of at most `size` characters that cover all of it; a short text is one piece."""
+    """Return the text in chunks of at most `size` characters that cover all of it; a short text is one chunk."""
     if size < 1 or not 0 <= overlap <= size // 2:
         raise InvalidInput(f"chunks of {size} with {overlap} shared cannot be cut; share at most half of at least 1")
     pieces: list[Chunk] = []
@@ -31,11 +31,11 @@ def chunks(text: str, *, size: int = 1600, overlap: int = 160) -> list[Chunk]:
 
 
 def _cut(text: str, start: int, size: int, overlap: int) -> int:
-    """Where the piece that begins at `start` ends: the last border in its second half, or as far as it may go."""
+    """Return the end of the chunk that begins at `start`: the last border in its second half, or the size limit."""
     end = start + size
     if end >= len(text):
         return len(text)
-    # Past the overlap, so that the next piece begins after this one did.
+    # Cut after the overlap, so that the next chunk begins later than this one.
     earliest = start + max(size // 2, overlap + 1)
     for border in _BORDERS:
         if cut := _last_end(border, text, earliest, end):
@@ -51,7 +51,7 @@ def _last_end(border: re.Pattern[str], text: str, earliest: int, end: int) -> in
 
 
 def _before_cluster(text: str, earliest: int, end: int) -> int:
-    """The place nearest before `end` that does not part a character from its marks."""
+    """Return the last position up to `end` that does not split a character from its combining marks."""
     for cut in range(end, max(earliest, end - _LONGEST_CLUSTER), -1):
         if not _JOINED.match(text, cut) and text[cut - 1] != "\u200d":
             return cut
@@ -59,8 +59,8 @@ def _before_cluster(text: str, earliest: int, end: int) -> int:
 
 
 def _begin(text: str, end: int, overlap: int) -> int:
-    """Where the next piece begins: at the first word within the overlap, or at its start when there is no border."""
+    """Return the start of the next chunk: the first word in the overlap, or the overlap's start without a border."""
     earliest = end - overlap
     found = _WORD.search(text, earliest, end) if overlap else None
-    # A border at the very end would leave nothing shared; then half a word is better than none.
+    # A border at the very end would leave no overlap; then half a word is better than none.
     return found.end() if found and found.end() < end else earliest

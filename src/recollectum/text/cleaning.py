@@ -1,4 +1,4 @@
-"""What no database should be given: lone surrogates, NUL, and values that are not JSON."""
+"""Replaces or rejects what a database cannot store: lone surrogates, NUL, and values that are not JSON."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -14,12 +14,12 @@ _MAX_BITS = 14_000
 
 
 def clean(text: str) -> str:
-    """The text with every NUL and lone surrogate replaced by U+FFFD, and nothing else changed."""
-    # An ASCII string knows that it is one, so this answers at once for most text.
+    """Return the text with every NUL and lone surrogate replaced by U+FFFD, and nothing else changed."""
+    # An ASCII string has a flag that says so, so this returns at once for most text.
     if "\0" not in text and (text.isascii() or _is_encodable(text)):
         return text
-    # UTF-16 is the form in which surrogates are at home: two halves that belong
-    # together (a stream cut between them) meet again, and only a lone one is replaced.
+    # In UTF-16, two surrogates that belong together (from a stream cut between them) join again, and only a lone one is
+    # replaced.
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return joined.replace("\0", "\ufffd")
 
@@ -33,7 +33,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def clean_json(value: Json) -> Json:
-    """The JSON value with every string cleaned, itself when nothing is wrong; what is not JSON is refused."""
+    """Return the JSON value with every string cleaned, itself if nothing is wrong; raise if it is not JSON."""
     return _clean(value, 0)
 
 
@@ -59,7 +59,7 @@ def _clean(value: object, depth: int) -> Json:
 
 def _clean_list(value: Sequence[object], depth: int) -> list[Json]:
     cleaned = [_clean(item, depth + 1) for item in value]
-    # Handing back what was given keeps a large value from being held twice.
+    # Returning the given object avoids a second copy of a large value.
     return cast("list[Json]", value) if isinstance(value, list) and all(map(is_, cleaned, value)) else cleaned
 
 

@@ -20,7 +20,7 @@ _CLASSES = {
 
 
 class _Invalid(ValueError):
-    """A pattern that can match no path."""
+    """Raised for a pattern that can match no path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,17 @@ class _Part:
 
     expression: str = ""
     stars: int = 0
-    #: Whether it is a plain character as it stands.
+    #: Whether it is a plain character.
     is_plain: bool = False
 
     @property
     def is_slash(self) -> bool:
-        """Whether it stands for the border of a folder."""
+        """Return whether it is a folder separator."""
         return self.expression == "/"
 
 
 def glob_pattern(glob: str) -> re.Pattern[str] | None:
-    """An expression for the whole of a path or name, or None when the glob can match nothing."""
+    """Return a regular expression for a whole path or name, or None when the glob can match nothing."""
     try:
         return re.compile(_expression(_parts(glob)), re.DOTALL)
     except _Invalid:
@@ -73,7 +73,7 @@ def _parts(glob: str) -> list[_Part]:
 
 
 def _expression(parts: list[_Part]) -> str:
-    """The parts joined; what stands between two stars is matched as early as it can be, so nothing is tried twice."""
+    """Return the parts as one expression; text between two stars matches as early as possible, without backtracking."""
     written: list[str] = []
     closing: list[int] = []
     for at, part in enumerate(parts):
@@ -81,7 +81,7 @@ def _expression(parts: list[_Part]) -> str:
             closing.pop()
             written.append(")")
         if not part.stars:
-            # The slash after `**` is the last of those that it has matched.
+            # The slash after `**` is the last slash that it has matched.
             written.append("" if at and part.is_slash and _spans_folders(parts, at - 1) else part.expression)
             continue
         spans = _spans_folders(parts, at)
@@ -90,7 +90,7 @@ def _expression(parts: list[_Part]) -> str:
             continue
         one = "(?:[^/]*/)" if spans else "[^/]"
         end = _next_of_its_kind(parts, at, spans=spans)
-        # To git the escaped slash of `**\/` must be there, while `**/` may be nothing.
+        # In git the escaped slash of `**\/` must be present, while `**/` may match nothing.
         some = "+" if spans and not parts[at + 1].is_plain else "*"
         written.append(f"(?>{one}{some}?" if end else f"{one}{some}")
         closing += [end] if end else []
@@ -98,7 +98,7 @@ def _expression(parts: list[_Part]) -> str:
 
 
 def _next_of_its_kind(parts: list[_Part], at: int, *, spans: bool) -> int:
-    """Where the next `**` stands, or the next star of the same folder's name; 0 where there is none."""
+    """Return the position of the next `**`, or of the next star in the same folder name; 0 if there is none."""
     for after in range(at + 1, len(parts)):
         if not spans and parts[after].is_slash:
             return 0
@@ -108,15 +108,15 @@ def _next_of_its_kind(parts: list[_Part], at: int, *, spans: bool) -> int:
 
 
 def _spans_folders(parts: list[_Part], at: int) -> bool:
-    """Whether stars stand for any number of folders: two or more, alone between slashes or the ends."""
+    """Return whether stars match any number of folders: two or more, alone between slashes or the ends."""
     if parts[at].stars < 2 or not (at + 1 == len(parts) or parts[at + 1].is_slash):
         return False
-    # Git compares the plain characters before the first star by themselves, and then takes what follows for the start.
+    # Git compares the plain characters before the first star separately, and then treats the rest as the start.
     return all(part.is_plain for part in parts[:at]) or parts[at - 1].is_slash
 
 
 def _bracket(glob: str, at: int) -> tuple[str, int]:
-    """The expression for a set of characters that begins after its bracket, and where the rest of the glob begins."""
+    """Return the expression for a set of characters that begins after its bracket, and the position after the set."""
     negated = glob[at : at + 1] in ("!", "^")
     at += negated
     written: list[str] = []
@@ -145,13 +145,13 @@ def _char(glob: str, at: int) -> str:
 
 
 def _escaped(glob: str, at: int) -> tuple[str, int]:
-    """The character at a place, or the one that a backslash there protects, and the place after it."""
+    """Return the character at a position, or the one that a backslash escapes there, and the next position."""
     at += _char(glob, at) == "\\"
     return _char(glob, at), at + 1
 
 
 def _class_name(glob: str, at: int) -> str:
-    """The name in `[:name:]`, or nothing where a bracket is only a bracket."""
+    """Return the name in `[:name:]`, or an empty string if the bracket is a plain character."""
     if _char(glob, at + 1) != ":":
         return ""
     end = glob.find("]", at + 2)
@@ -167,18 +167,18 @@ def _class_name(glob: str, at: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """One line of a file of rules."""
+    """One line of an ignore file."""
 
     pattern: re.Pattern[str]
-    #: The folder the rule is in, with a slash after it unless it is the top.
+    #: The folder of the file, with a slash after it unless it is the top.
     base: str
     is_negated: bool
     folders_only: bool
-    #: Whether the pattern is for the name alone, at any depth.
+    #: Whether the pattern matches the name only, at any depth.
     by_name: bool
 
     def applies(self, path: str, *, is_dir: bool) -> bool:
-        """Whether the rule is about this path."""
+        """Return whether the rule matches this path."""
         if not path.startswith(self.base) or (self.folders_only and not is_dir):
             return False
         inside = path[len(self.base) :]
@@ -187,24 +187,24 @@ class IgnoreRule:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """Rules of one or several files, weakest first."""
+    """The rules of one or several files, weakest first."""
 
     rules: tuple[IgnoreRule, ...] = ()
 
     @classmethod
     def parse(cls, text: str, *, folder: str = "") -> "IgnoreRules":
-        """The rules of a file that lies in a folder, named from the top with forward slashes; any text is legal."""
+        """Return the rules of a file in a folder, given from the top with forward slashes; any text is valid."""
         base = f"{folder.strip('/')}/" if folder.strip("/") else ""
         found = (_parse_rule(line.removesuffix("\r"), base) for line in text.removeprefix("\ufeff").split("\n"))
         return cls(tuple(rule for rule in found if rule))
 
     def combine(self, *others: "IgnoreRules") -> "IgnoreRules":
-        """These and other files' rules together, in any order: deeper folders decide over those above them."""
+        """Return these and other files' rules together, in any order: deeper folders win over those above them."""
         together = [rule for each in (self, *others) for rule in each.rules]
         return IgnoreRules(tuple(sorted(together, key=lambda rule: rule.base.count("/"))))
 
     def matches(self, path: str, *, is_dir: bool) -> bool:
-        """Whether a file or folder is ignored, by itself or by a folder above it; named with forward slashes."""
+        """Return whether a path, with forward slashes, is ignored by itself or by a folder above it."""
         parts = path.split("/")
         above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
         return any(self._decides(folder, is_dir=True) for folder in above) or self._decides(path, is_dir=is_dir)
@@ -217,7 +217,7 @@ class IgnoreRules:
 
 
 def _parse_rule(line: str, base: str) -> IgnoreRule | None:
-    """The rule of a line, unless it is blank, a comment, or a pattern that nothing can match."""
+    """Return the rule of a line, or None if it is blank, a comment, or a pattern that nothing can match."""
     if line.startswith("#"):
         return None
     line = _trimmed(line)
@@ -232,7 +232,7 @@ def _parse_rule(line: str, base: str) -> IgnoreRule | None:
 
 
 def _trimmed(line: str) -> str:
-    """The line without the spaces at its end, except one that a backslash keeps."""
+    """Return the line without trailing spaces, except one that a backslash escapes."""
     bare = line.rstrip(" ")
     backslashes = len(bare) - len(bare.rstrip("\\"))
     return bare + " " if backslashes % 2 and len(line) > len(bare) else bare

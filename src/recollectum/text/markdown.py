@@ -1,4 +1,4 @@
-"""Splits Markdown notes for the index at headings and between blocks; each chunk knows its headings and lines."""
+"""Splits Markdown notes into chunks at headings and between blocks; each chunk knows its headings and lines."""
 
 import re
 from bisect import bisect_right
@@ -16,26 +16,26 @@ _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*\Z)|~{3,}).*")
 _ITEM = re.compile(r"[ \t]*(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t].*)?")
-#: What a block of settings at the head of a file begins with, and what ends it.
+#: The lines that begin and end the front matter at the head of a file.
 _FRONT_MATTER = {"---": ("---", "..."), "+++": ("+++",)}
 _SHORTEST_RULE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownBlock:
-    """The characters from `start` to `end` of a text: one thing, and the blank lines after it."""
+    """The characters from `start` to `end` of a text: one block, and the blank lines after it."""
 
     kind: BlockKind
     start: int
     end: int
-    #: Of a heading: 1 to 6, and its words.
+    #: For a heading: its level from 1 to 6, and its words.
     level: int = 0
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownLine:
-    """A line without its ending, and where it begins and the next one does."""
+    """A line without its ending, its start, and the start of the next line."""
 
     text: str
     start: int
@@ -43,12 +43,12 @@ class MarkdownLine:
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing to see on it."""
+        """Return whether the line is blank."""
         return not self.text.strip()
 
 
 def lines(text: str) -> list[MarkdownLine]:
-    """The lines of a text, ended by LF, CRLF or CR as in CommonMark."""
+    """Return the lines of a text, ended by LF, CRLF or CR as in CommonMark."""
     found = [MarkdownLine(found[0].rstrip("\r\n"), found.start(), found.end()) for found in _LINE.finditer(text)]
     if text.startswith("\ufeff"):
         found[0] = MarkdownLine(found[0].text[1:], 0, found[0].end)
@@ -56,13 +56,13 @@ def lines(text: str) -> list[MarkdownLine]:
 
 
 def blocks(text: str) -> list[MarkdownBlock]:
-    """The blocks of a text: they follow each other without gaps from its first character to its last."""
+    """Return the blocks of a text; together they cover it without gaps."""
     found: list[MarkdownBlock] = []
     all_lines = lines(text)
     start = at = 0
     while at < len(all_lines):
         if all_lines[at].is_blank:
-            # Before the first block there is nothing that blank lines could belong to.
+            # Before the first block there is no block that blank lines could belong to.
             at += 1
             continue
         block, after = _block(all_lines, at)
@@ -75,7 +75,7 @@ def blocks(text: str) -> list[MarkdownBlock]:
 
 
 def items(text: str, block: MarkdownBlock) -> list[MarkdownBlock]:
-    """A list as its items, or a table as its rows, for when it is too long to be kept together."""
+    """Return the items of a list or the rows of a table that is too long for one chunk."""
     found = lines(text[block.start : block.end])
     margin = min((_margin(line) for line in found if _begins_item(line)), default=0)
     starts = [line.start for line in found if block.kind == "table" or (_begins_item(line) and _margin(line) == margin)]
@@ -84,7 +84,7 @@ def items(text: str, block: MarkdownBlock) -> list[MarkdownBlock]:
 
 
 def _block(found: list[MarkdownLine], at: int) -> tuple[MarkdownBlock, int]:
-    """What begins at a line, with its place still to be filled in, and the number of the line after it."""
+    """Return the block that begins at a line, without its position, and the number of the line after it."""
     if at == 0 and (after := _after_front_matter(found)):
         return MarkdownBlock("front matter", 0, 0), after
     if heading := _atx(found[at]):
@@ -105,7 +105,7 @@ def _atx(line: MarkdownLine) -> MarkdownBlock | None:
     if not found:
         return None
     title = (found[2] or "").strip()
-    # Closing marks count only when they stand apart: "C#" keeps its own.
+    # Closing marks count only after a space: "C#" keeps its own.
     bare = title.rstrip("#")
     if not bare or bare[-1] in " \t":
         title = bare.rstrip()
@@ -121,7 +121,7 @@ def _setext(found: list[MarkdownLine], at: int) -> MarkdownBlock | None:
 
 def _after_front_matter(found: list[MarkdownLine]) -> int:
     ends = _FRONT_MATTER.get(found[0].text.rstrip())
-    # A blank line at once: a rule, and not settings.
+    # A blank line follows at once: this is a thematic break, not front matter.
     if not ends or len(found) < 2 or found[1].is_blank:
         return 0
     return next((at + 1 for at, line in enumerate(found[1:], 1) if line.text.rstrip() in ends), 0)
@@ -152,7 +152,7 @@ def _after_table(found: list[MarkdownLine], at: int) -> int:
 
 
 def _after_list(found: list[MarkdownLine], at: int) -> int:
-    """Past its items, what is indented below them, and lines that go on without being indented."""
+    """Return the line after a list: after its items, the indented lines below them, and lazy continuation lines."""
     after = at + 1
     while after < len(found):
         line = found[after]
@@ -176,7 +176,7 @@ def _after_paragraph(found: list[MarkdownLine], at: int) -> int:
 
 
 def _interrupts(found: list[MarkdownLine], at: int) -> bool:
-    """Whether the line begins something else without a blank line before it."""
+    """Return whether the line begins another block without a blank line before it."""
     line = found[at]
     starts = _ATX.fullmatch(line.text) or _FENCE.fullmatch(line.text) or _is_rule(line)
     return bool(starts) or _begins_table(found, at)
@@ -192,7 +192,7 @@ def _is_rule(line: MarkdownLine) -> bool:
 
 
 def _margin(line: MarkdownLine) -> int:
-    """How far the line is indented, a tab being four."""
+    """Return the indentation of a line; a tab counts four."""
     return sum(4 if char == "\t" else 1 for char in line.text[: len(line.text) - len(line.text.lstrip())])
 
 
@@ -206,9 +206,9 @@ class NoteChunk:
     #: Counted from 1.
     first_line: int
     last_line: int
-    #: The headings it stands under, outermost first; its own is the last.
+    #: The headings above the chunk, outermost first; its own is the last.
     headings: tuple[str, ...]
-    #: Whether it is the block of settings at the head of the file, which is not prose.
+    #: Whether it is the front matter at the head of the file, which is not prose.
     is_front_matter: bool = False
 
 
@@ -219,7 +219,7 @@ class _Section:
 
 
 def sections(text: str, *, size: int = 1600, overlap: int = 160) -> list[NoteChunk]:
-    """The note in pieces of at most `size` characters that cover all of it; only pieces of one section overlap."""
+    """Return the note in chunks of at most `size` characters that cover it; only chunks of one section overlap."""
     if size < 1 or not 0 <= overlap <= size // 2:
         raise InvalidInput(f"chunks of {size} with {overlap} shared cannot be cut; share at most half of at least 1")
     starts = [line.start for line in lines(text)]
@@ -239,7 +239,7 @@ def sections(text: str, *, size: int = 1600, overlap: int = 160) -> list[NoteChu
 
 
 def _sections(found: list[MarkdownBlock]) -> Iterator[_Section]:
-    """Runs of blocks under the same headings; a heading with nothing below it goes with the next one."""
+    """Return runs of blocks under the same headings; a heading with nothing below it joins the next run."""
     path: list[tuple[int, str]] = []
     run: list[MarkdownBlock] = []
     for block in found:
@@ -255,12 +255,12 @@ def _sections(found: list[MarkdownBlock]) -> Iterator[_Section]:
 
 
 def _pieces(text: str, found: tuple[MarkdownBlock, ...], size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Where the pieces of a section begin and end: whole blocks while they fit, and what does not fit cut up."""
+    """Yield the start and end of each chunk of a section: whole blocks while they fit, and larger ones cut up."""
     start = end = found[0].start
     before: MarkdownBlock | None = None
     for block in _fitting(text, found, size):
         if block.end - start > size:
-            # A heading alone says nothing, so it goes with the first piece of what has to be cut anyway.
+            # A heading alone says nothing, so it joins the first chunk of a block that must be cut anyway.
             if before and not (before.kind == "heading" and block.end - block.start > size):
                 yield start, end
                 start = _shared(text, before, block, size, overlap)
@@ -273,7 +273,7 @@ def _pieces(text: str, found: tuple[MarkdownBlock, ...], size: int, overlap: int
 
 
 def _fitting(text: str, found: tuple[MarkdownBlock, ...], size: int) -> Iterator[MarkdownBlock]:
-    """The blocks, with lists and tables that are too long taken apart."""
+    """Yield the blocks; lists and tables that are too long are split."""
     for block in found:
         if block.end - block.start > size and block.kind in ("list", "table"):
             yield from items(text, block)
@@ -282,14 +282,14 @@ def _fitting(text: str, found: tuple[MarkdownBlock, ...], size: int) -> Iterator
 
 
 def _shared(text: str, before: MarkdownBlock, block: MarkdownBlock, size: int, overlap: int) -> int:
-    """Where the next piece begins: within the block before, when that can be shared without harm."""
+    """Return the start of the next chunk: within the previous block, if that can overlap safely."""
     room = min(overlap, size - (block.end - block.start))
     if room <= 0:
         return block.start
     if before.end - before.start <= room:
         return before.start
     if before.kind in ("fence", "table"):
-        # Half of a fence would be read as prose, and prose as code.
+        # Half of a fenced block would be read as prose, and prose as code.
         return block.start
     earliest = block.start - room
     return next((at + 1 for at in range(earliest, block.start - 1) if text[at].isspace()), earliest)

@@ -1,4 +1,4 @@
-"""Counts the tokens of a text: exactly where the model's vocabulary is installed, else as an upper bound."""
+"""Counts the tokens of a text: exactly if the model's vocabulary is installed, else as an upper bound."""
 
 import importlib
 import re
@@ -14,14 +14,14 @@ class _Encoding(Protocol):
 
 @cache
 def encoding(name: str) -> Callable[[str], int] | None:
-    """A function that counts in an encoding such as `o200k_base`; None when the package is not installed."""
+    """Return a function that counts in an encoding such as `o200k_base`; None when the package is not installed."""
     try:
-        # Optional, and 45 MB of tables in memory: only who counts for a known model pays for them.
+        # Optional, and 45 MB of tables in memory: only a program that counts for a known model pays for them.
         package = importlib.import_module("rs_bpe.bpe").openai
     except ImportError:
         return None
     vocabulary = cast("Callable[[], _Encoding]", getattr(package, name))()
-    # A lone surrogate has no bytes in UTF-8; something else is sent in its place.
+    # A lone surrogate has no bytes in UTF-8; a replacement character is sent in its place.
     return lambda text: vocabulary.count(text.encode("utf-8", "replace").decode("utf-8"))
 
 
@@ -48,17 +48,17 @@ _WEIGHTS = (
 
 
 def estimate(text: str) -> int:
-    """About how many tokens the text is, for any model; 0 for an empty one."""
+    """Return about how many tokens a text has, for any model; 0 for an empty one."""
     data = text.encode("utf-8", "surrogatepass")
     kinds = _WEIGHTS[:2] if text.isascii() else _WEIGHTS
-    # Deleting one kind of byte and measuring what is left counts it at the speed of memory.
+    # Deleting one kind of byte and taking the length of the rest is the fastest way to count it.
     eighths = sum((len(data) - len(data.translate(None, kind))) * weight for kind, weight in kinds)
     return -(-eighths // _EIGHTHS)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """One way to count tokens, and whether it is the model's own."""
+    """A way to count tokens, and whether it is the model's own."""
 
     #: The encoding, such as `o200k_base`, or `ceiling`.
     name: str
@@ -67,11 +67,11 @@ class TokenCounter:
 
 
 def counter_for(model: str | None) -> TokenCounter:
-    """How to count for a model: with its own vocabulary where that is known and installed, else never too few."""
+    """Return the counter for a model: by its vocabulary if that is known and installed, else an upper bound."""
     name = _encoding_of(model) if model else None
     count = encoding(name) if name else None
     if name is None or count is None:
-        # Only now: what it reads takes a while to load, and most programs count nothing.
+        # Import here: its table takes a while to load, and most programs count nothing.
         from recollectum.text.ceilings import ceiling  # noqa: PLC0415
 
         return TokenCounter("ceiling", exact=False, count=ceiling)
@@ -79,6 +79,7 @@ def counter_for(model: str | None) -> TokenCounter:
 
 
 def _encoding_of(model: str) -> str | None:
-    # A name may come with its provider, as in `openai:gpt-4o` or `openrouter/openai/gpt-4o`, or with a tuning's prefix.
+    # A name may have its provider before it, as in `openai:gpt-4o` or `openrouter/openai/gpt-4o`, or the prefix of a
+    # tuning.
     bare = re.split(r"[:/]", model.lower().removeprefix("ft:"))
     return next((name for part in bare for pattern, name in _ENCODING_OF if pattern.match(part)), None)

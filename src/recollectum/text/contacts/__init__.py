@@ -1,4 +1,4 @@
-"""English statements about people and how they are reached.
+"""Reads English statements about people and how to reach them.
 
 addresses   phone numbers, e-mail addresses and handles
 vocabulary  relations, and words that are not names

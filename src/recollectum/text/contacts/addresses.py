@@ -1,18 +1,18 @@
-"""Recognises phone numbers, e-mail addresses and handles in a text, each in one spelling."""
+"""Recognises phone numbers, e-mail addresses and handles in a text, and normalises each."""
 
 import re
 
 from recollectum.domain.contact import Address, AddressKind
 
-#: A number has so many digits; fewer are a count, more are an account.
+#: The number of digits of a phone number; fewer are a count, more are an account number.
 _FEWEST_DIGITS, _MOST_DIGITS = 7, 15
 
 _EMAIL = r"[A-Za-z0-9][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}(?![\w@])"
 _HANDLE = r"@[A-Za-z_]\w*(?:\.\w+)*(?![\w@])"
-# There is one way only to read the gap between two digits, or a row of them would take for ever.
+# The gap between two digits matches in one way only; otherwise a long row of digits would take exponential time.
 _GAP = r"(?:[ \u00a0]?[().\-/\u2011]{1,2}[ \u00a0]?|[ \u00a0])?"
 _PHONE = rf"(?:\+|\()?\d(?:{_GAP}\d){{5,24}}(?!\w)(?!\s*(?:ext|x\d|#))"
-#: One address, wherever it stands.
+#: One address, anywhere in a text.
 ADDRESS = rf"(?:{_EMAIL}|(?<![\w.@]){_HANDLE}|(?<![\w.@+-]){_PHONE})"
 
 _DATE = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{2}|\d{4})(?: .*)?")
@@ -25,7 +25,7 @@ _LABELS = {
     "home": "home",
     "landline": "home",
 }
-#: Where a handle is one, or a number is reached.
+#: The services on which a handle or a number is used.
 PLATFORMS = (
     *("whatsapp", "telegram", "signal", "instagram", "twitter", "mastodon", "bluesky", "discord", "slack"),
     *("matrix", "threema", "skype", "facebook", "linkedin", "github", "tiktok", "snapchat", "wechat", "x"),
@@ -33,9 +33,9 @@ PLATFORMS = (
 
 
 def to_address(written: str, words: str, *, called_number: bool) -> Address | None:
-    """The address that a text is, or None; `words` say what it is called.
+    """Return the address that a text contains, or None; `words` are the words it is labelled with.
 
-    A bare row of digits may be anything: it is a phone number only where it is called one.
+    A bare row of digits may be anything: it is a phone number only if it is labelled as one.
     """
     label = _label(words)
     if written.startswith("@"):
@@ -52,7 +52,7 @@ def _phone(written: str, *, called_number: bool) -> str | None:
     international = written.startswith(("+", "00"))
     if not (international or called_number or written.startswith("0")):
         return None
-    # The nought in brackets is dialled only at home.
+    # The zero in brackets is dialled only within the country.
     bare = written.replace("(0)", "") if international else written
     digits = _NOT_A_DIGIT.sub("", bare)
     digits = digits.removeprefix("00") if written.startswith("00") else digits

@@ -1,7 +1,7 @@
 """Regular expressions for the English forms in which people are named, related and reached.
 
-All are matched against a text without accents, at the begin of a statement and never in the middle of one: who is
-quoted, doubted or only mentioned is not taken for a contact.
+All are matched against a text without accents, and only at the start of a statement: a person who is quoted, doubted or
+only mentioned is not taken for a contact.
 """
 
 import re
@@ -10,7 +10,7 @@ from functools import cache
 from recollectum.text.contacts.addresses import ADDRESS, PLATFORMS
 from recollectum.text.contacts.vocabulary import RELATIONS
 
-# Capitals of the scripts that have them, and all letters of those that have none.
+# Capitals of the scripts that have them, and all letters of the others.
 _CAPITAL = (
     "A-Z\u00c6\u00d0\u00d8\u00de\u0110\u0141\u0152\u0391-\u03a9\u0410-\u042f\u0590-\u08ff\u3040-\u30ff"
     "\u4e00-\u9fff\uac00-\ud7af"
@@ -20,12 +20,12 @@ _WORD = rf"[{_CAPITAL}]{_LETTER}*+(?:[-'\u2019]{_LETTER}{{2,}})*"
 _PARTICLE = "van|von|de|der|den|la|di|da|bin|al|zu"
 _TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?"
 _NAME = rf"{_WORD}(?:(?: (?:{_PARTICLE})){{0,2}} {_WORD}){{0,3}}"
-# Many write without capitals; then one word at most is a name.
+# Many people write without capitals; then a name is at most one word.
 _ANY_NAME = rf"(?:{_NAME}|{_LETTER}{{2,}}(?!{_LETTER}))"
 _QUOTE = "[\"'\u201c\u2018\u201d\u2019]?"
 _MY = r"(?i:my|our|the (?:user|person|owner)['\u2019]s|(?:user|owner)['\u2019]s)"
 _PRAISE = r"(?:(?i:new|current|dear|lovely|beloved|own|only|long-term|amazing|wonderful)\s+)*"
-#: What makes a relation one of the past.
+#: Words that put a relation into the past.
 _PAST = r"(?P<{past}>(?i:ex[- ]|(?:former|old|late|previous|first|last|future)\s+))?"
 _RELATION = "|".join(re.escape(word) for word in sorted(RELATIONS, key=len, reverse=True))
 _OF = "['\u2019]s?"
@@ -59,7 +59,7 @@ def _label(number: int) -> str:
     return _LABEL.replace("{n}", str(number))
 
 
-#: Somebody, and then an address of theirs.
+#: A person, and then their address.
 _REACHED = (
     rf"{_WHO}{_OF}\s+{_label(1)}(?:{_IS})?\s*{_ADDRESS}",
     rf"{_WHO}\s*(?:[:=(\u2013\u2014-]|,)\s*(?:{_label(1)}\s*(?:is)?[:=]?\s*)?{_ADDRESS}",
@@ -76,7 +76,7 @@ _REACHED = (
 )
 _ENDS = r"(?=\s*(?:$|[.,;:!()\u2013\u2014])|\s+(?:and|who|whose|since|now)\b)"
 _MORE = rf"(?:\s+and\s+(?:also\s+)?{_my('3')})?"
-#: Somebody, and what they are to the person.
+#: A person, and their relation to the owner.
 _RELATED = (
     rf"{_TITLE}(?P<name1>{_ANY_NAME})(?:\s+\((?:aka\s+)?(?P<nick>{_NAME})\))?\s+(?P<copula>is|was|isn['\u2019]t)"
     rf"(?:\s+(?:also|now|still|currently|(?P<negated>not|no longer|never)))?\s+{_my('1')}{_MORE}{_ENDS}",
@@ -91,7 +91,7 @@ _RELATED = (
     rf"{_my('1')},?\s+{_TITLE}(?P<name1>{_NAME}),?(?=\s|$|[.!])",
     rf"{_TITLE}(?P<name1>{_NAME}),\s+{_my('1')}(?=\s*(?:$|[.,;:!(]))",
 )
-#: Somebody whose number is another now, though it is not said which.
+#: A person whose number has changed, without the new number.
 _RENUMBERED = (
     rf"{_WHO}\s+(?:has|got)\s+a\s+(?:new|different)\s+(?:phone\s+|mobile\s+)?number(?=\s*(?:$|[.!]))",
     rf"{_WHO}\s+(?:has\s+)?changed\s+(?:her|his|their)\s+(?:phone\s+|mobile\s+)?number(?=\s*(?:$|[.!]))",
@@ -99,7 +99,7 @@ _RENUMBERED = (
     r"|is\s+(?:wrong|outdated|out of date|disconnected|invalid|no longer valid))",
 )
 _NICK = rf"{_QUOTE}(?P<nick>{_NAME}){_QUOTE}"
-#: Somebody, and another name of theirs.
+#: A person, and another name of theirs.
 _NAMED = (
     rf"{_WHO}{_OF}\s+nickname\s+is\s+{_NICK}",
     rf"(?:(?:I|[Ww]e|[Ee]verybody|[Ee]veryone)\s+calls?)\s+{_WHO}\s+{_NICK}",
@@ -116,47 +116,47 @@ _TAIL = (
     rf"(?:\s*[,;/|&(:\u2013\u2014-]+|\s+and\b)?\s*(?P<pronoun>(?:(?:and|whose|her|his|their)\s+)*)(?:{_label(1)}(?:\s+is)?[:=]?\s*)?"
     rf"{_ADDRESS}\)?(?:\s+on\s+(?P<label2>\w+)|\s*\((?P<label3>[\w ]+)\))?"
 )
-#: Where my girlfriend Anna may stand in the middle of a sentence without being its subject.
+#: Words after which "my girlfriend Anna" may occur in the middle of a sentence without being its subject.
 _BESIDE = rf"\b(?:with|for|from|of|by|visit|visiting)\s+{_my('1')},?\s+{_TITLE}(?P<name1>{_NAME})"
 
 
 @cache
 def reached() -> tuple[re.Pattern[str], ...]:
-    """Forms that give somebody an address; made when they are first needed."""
+    """Return the forms that give a person an address; compile them on first use."""
     return tuple(map(re.compile, _REACHED))
 
 
 @cache
 def renumbered() -> tuple[re.Pattern[str], ...]:
-    """Forms that say that a number is no more the one that was known."""
+    """Return the forms that say that a known number has changed."""
     return tuple(map(re.compile, _RENUMBERED))
 
 
 @cache
 def related() -> tuple[re.Pattern[str], ...]:
-    """Forms that say what somebody is to the person."""
+    """Return the forms that say how a person is related to the owner."""
     return tuple(map(re.compile, _RELATED))
 
 
 @cache
 def named() -> tuple[re.Pattern[str], ...]:
-    """Forms that give somebody another name."""
+    """Return the forms that give a person another name."""
     return tuple(map(re.compile, _NAMED))
 
 
 @cache
 def pronouns() -> tuple[re.Pattern[str], ...]:
-    """Forms that give an address to whom the statement before was about."""
+    """Return the forms that give an address to the person of the previous statement."""
     return tuple(map(re.compile, _PRONOUN))
 
 
 @cache
 def tail() -> re.Pattern[str]:
-    """One more address of the same person."""
+    """Return the form of one more address of the same person."""
     return re.compile(_TAIL)
 
 
 @cache
 def beside() -> re.Pattern[str]:
-    """Somebody who is named in passing, with what they are to the person."""
+    """Return the form of a person named in passing, with their relation to the owner."""
     return re.compile(_BESIDE)

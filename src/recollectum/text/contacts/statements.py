@@ -1,4 +1,4 @@
-"""Reads what a text says for certain about people and their addresses."""
+"""Reads certain statements about people and their addresses from a text."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from recollectum.text.contacts import grammar
 from recollectum.text.contacts.addresses import ADDRESS, to_address
 from recollectum.text.contacts.vocabulary import RELATIONS, is_name, is_quality
 
-#: A fact about somebody is short; a longer text is a document, in which nobody can tell who is who.
+#: A fact about a person is short; a longer text is a document, in which pronouns cannot be resolved.
 LONGEST = 2_000
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!Mrs\.)(?<!Prof\.)\s+(?![\d+@(])|\n+|;\s*")
@@ -33,7 +33,7 @@ _TAKEN_BACK = re.compile(
 )
 _CALLED = re.compile(r"(?i:phone|mobile|cell|number|landline|tel|handy|whatsapp|signal)")
 _ADDRESS = re.compile(ADDRESS)
-# Most memories say nothing of the kind, and are told by this at a glance.
+# Most memories contain none of these words, so that one search rejects them.
 _TELLING = re.compile(
     r"@|\d\D{0,3}\d\D{0,3}\d|(?i:\b(?:my|our|nickname|nicknamed|calls?|called|known|goes by|aka|a\.k\.a"
     r"|short for|have|has|number)\b|(?:user|owner|person)['\u2019]s)"
@@ -42,21 +42,21 @@ _TELLING = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """What one statement says of one somebody."""
+    """The content of one statement about one person."""
 
     #: As written; the first is the name, the others are nicknames.
     names: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     addresses: tuple[Address, ...] = ()
-    #: The statement says that they are this no more, or are no more reached there.
+    #: Whether the statement says that the relations, or the addresses, no longer hold.
     relations_over: bool = False
     addresses_over: bool = False
-    #: Every number that was known before is another now.
+    #: Whether every number known before has changed.
     renumbered: bool = False
 
 
 def find_mentions(text: str, key: str | None = None) -> list[Mention]:
-    """Everything that a memory says about people and their addresses."""
+    """Return all statements of a memory about people and their addresses."""
     if len(text) > LONGEST or not _TELLING.search(text):
         return []
     composed = unicodedata.normalize("NFC", text)
@@ -76,12 +76,12 @@ def find_mentions(text: str, key: str | None = None) -> list[Mention]:
 
 
 def _without_addresses(flat: str) -> str:
-    """What says how sure it is; a word in an address says nothing."""
+    """Return the text without addresses, whose words say nothing about certainty."""
     return _ADDRESS.sub(" ", flat)
 
 
 def strip_accents(text: str) -> str:
-    """The text without accents, each character in its place."""
+    """Return the text without accents, each character at its position."""
     return text if text.isascii() else "".join(map(_unaccented, text))
 
 
@@ -109,7 +109,7 @@ def _sentence(sentence: str, before: Mention | None) -> Iterator[Mention]:
 
 
 class _Reader:
-    """Reads the statements of one sentence; `before` is whom a pronoun at its begin means."""
+    """Reads the statements of one sentence; `before` is the person that a pronoun at its start means."""
 
     def __init__(self, sentence: str, before: Mention | None) -> None:
         self.sentence = sentence
@@ -119,11 +119,11 @@ class _Reader:
 
     @property
     def over(self) -> bool:
-        """Whether something in the sentence says that it holds no more."""
+        """Return whether the sentence says that it no longer holds."""
         return bool(_OVER.search(_without_addresses(self.flat)))
 
     def statement(self, place: int) -> tuple[list[Mention], int] | None:
-        """What the statement says that begins here, of one or of several, and where it ends."""
+        """Read the statement that begins here; return its mentions, one or several, and its end."""
         for patterns, read in (
             (grammar.reached(), self.reached),
             (grammar.renumbered(), self.renumbered),
@@ -168,7 +168,7 @@ class _Reader:
         return [Mention(names=(name,), relations=_relations(match, ("relation1",))) for name in names]
 
     def reached(self, match: re.Match[str]) -> Mention | None:
-        """Somebody with an address."""
+        """Return a person with an address."""
         address = self._address(match)
         who = self._who(match)
         if address is None or who is None:
@@ -184,12 +184,12 @@ class _Reader:
         )
 
     def renumbered(self, match: re.Match[str]) -> Mention | None:
-        """Somebody whose number has changed."""
+        """Return a person whose number has changed."""
         who = self._who(match)
         return replace(who, renumbered=True) if who else None
 
     def renamed(self, match: re.Match[str]) -> Mention | None:
-        """Somebody with another name."""
+        """Return a person with another name."""
         who, nick = self._who(match), self._text(match, "nick")
         if who is None or nick is None or not is_name(nick) or self.over:
             return None
@@ -198,7 +198,7 @@ class _Reader:
         return None if who.relations_over else Mention(names=(nick,), relations=who.relations)
 
     def related(self, match: re.Match[str]) -> Mention | None:
-        """Somebody with a relation."""
+        """Return a person with a relation."""
         relations = _relations(match, ("relation1", "relation3"))
         name = self._text(match, "name1")
         if name is None or not is_name(name) or (is_quality(name) and self._text(match, "called") is None):
@@ -213,7 +213,7 @@ class _Reader:
         addresses = list(mention.addresses)
         while match := grammar.tail().match(self.flat, end):
             address = self._address(match)
-            # Where two are spoken of, nobody can tell whose "her number" is.
+            # After two people are named, "her number" is ambiguous.
             if address is None or (self._text(match, "pronoun") and len(self._people) > 1):
                 break
             addresses.append(address)
@@ -248,7 +248,7 @@ def _relations(match: re.Match[str], groups: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _takes_back(sentence: str) -> bool:
-    """Whether a sentence about nobody unsays what was said before it."""
+    """Return whether a sentence without a person retracts the one before it."""
     flat = strip_accents(sentence)
     return bool((_OVER.search(flat) or _UNSURE.search(flat)) and _TAKEN_BACK.match(flat.lstrip()))
 
@@ -260,7 +260,7 @@ _ONLY = re.compile(
 
 
 def _keyed(text: str, key: str | None) -> list[Mention]:
-    """What a key says of a text that is nothing but addresses: `contact_anna`."""
+    """Return the mention that a key such as `contact_anna` gives for a text that contains only addresses."""
     match = _KEY.fullmatch(key or "")
     flat = strip_accents(text)
     if match is None or not _ONLY.fullmatch(flat):

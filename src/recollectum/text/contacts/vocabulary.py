@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from recollectum.text.terms.stopwords import STOP_WORDS
 
-#: Spellings by the one that stands for them all.
+#: Spellings by their canonical form.
 _SPELLINGS: Mapping[str, str] = {
     "girlfriend": "girlfriend|girl friend|gf",
     "boyfriend": "boyfriend|boy friend|bf",
@@ -58,11 +58,11 @@ _SPELLINGS: Mapping[str, str] = {
     "business partner": "business partner|cofounder|co-founder",
     "client": "client|customer",
 }
-#: Every spelling that is known, to the one that stands for it.
+#: Every known spelling, mapped to its canonical form.
 RELATIONS: Mapping[str, str] = {
     spelling: relation for relation, line in _SPELLINGS.items() for spelling in line.split("|")
 }
-#: What a wider word covers: who asks for a partner is also told of a girlfriend, but not the other way round.
+#: What a broader word covers: a search for a partner also finds a girlfriend, but not the other way round.
 _COVERS: Mapping[str, frozenset[str]] = {
     "partner": frozenset({"girlfriend", "boyfriend", "fiancé", "wife", "husband", "spouse"}),
     "spouse": frozenset({"wife", "husband"}),
@@ -71,7 +71,7 @@ _COVERS: Mapping[str, frozenset[str]] = {
     "child": frozenset({"son", "daughter"}),
     "friend": frozenset({"best friend"}),
 }
-#: Relations that one person is easily said to have two of, now this one and now that one.
+#: Relations that are often used for the same person.
 _TOGETHER = (
     frozenset({"girlfriend", "boyfriend", "partner", "fiancé", "wife", "husband", "spouse"}),
     frozenset({"friend", "best friend", "flatmate", "neighbour", "colleague", "classmate"}),
@@ -85,17 +85,17 @@ _TOGETHER = (
 
 
 def narrower_relations(relation: str) -> frozenset[str]:
-    """A relation and those that it is a wider word for."""
+    """Return a relation and those that it is a broader word for."""
     return frozenset({relation}) | _COVERS.get(relation, frozenset())
 
 
 def broader_relations(relation: str) -> frozenset[str]:
-    """The wider words for a relation."""
+    """Return the broader words for a relation."""
     return frozenset(word for word, narrow in _COVERS.items() if relation in narrow)
 
 
 def are_compatible(one: str, other: str) -> bool:
-    """Whether two relations are easily those of one person; a sister and a dentist are rather two."""
+    """Return whether two relations may well be those of one person; a sister and a dentist are probably two."""
     return one == other or any({one, other} <= group for group in _TOGETHER)
 
 
@@ -128,7 +128,7 @@ _QUALITIES = frozenset(_QUALITY_WORDS.split())
 
 
 def fold_name(text: str) -> str:
-    """The text as names are compared: without case, accents, and more than one space."""
+    """Return a name in the form for comparison: without case, accents, and repeated spaces."""
     if text.isascii():
         return " ".join(text.lower().split())
     marks = unicodedata.normalize("NFKD", text.casefold().replace("\u2019", "'"))
@@ -136,13 +136,13 @@ def fold_name(text: str) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether a word or several may be somebody's name."""
+    """Return whether some words may be a person's name."""
     words = fold_name(text).split()
-    # In lower case any little word may stand there; with a capital, Will and Mia are names.
+    # In lower case any short word may occur there; with a capital, Will and Mia are names.
     barred = _NO_NAMES | STOP_WORDS if text.islower() else _NO_NAMES
     return bool(words) and not any(word in barred for word in words)
 
 
 def is_quality(text: str) -> bool:
-    """Whether it says what somebody is like: `My boss is German` names nobody."""
+    """Return whether a word describes a person: `My boss is German` names nobody."""
     return fold_name(text) in _QUALITIES

@@ -1,4 +1,4 @@
-"""Secrets in texts and how they are redacted.
+"""Finds secrets in texts and redacts them.
 
 patterns         secrets by token format, and by the name assigned to them
 account_numbers  payment cards and bank accounts, by their check digits

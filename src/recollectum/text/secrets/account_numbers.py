@@ -13,7 +13,7 @@ _CARD = re.compile(
     r"|[0-9]{3}(?P<wide>[ -])[0-9]{6}(?P=wide)[0-9]{4,5}))(?![\w-]|[.,][0-9])",
     re.ASCII,
 )
-# What the networks issue, and how long it is.
+# The prefixes that the card networks issue, and the lengths of their numbers.
 _ISSUED = re.compile(
     r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
     r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|35[0-9]{14}|6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12}"
@@ -21,7 +21,7 @@ _ISSUED = re.compile(
     re.ASCII,
 )
 _ACCOUNT = re.compile(r"[A-Z](?:(?<![\w-].)|(?<=\\[nrt].))[A-Z][0-9]{2}(?= ?[A-Z0-9]{4})", re.ASCII)
-# How long the accounts of each country are.
+# The length of the IBAN of each country.
 _COUNTRIES = {
     15: "NO",
     16: "BE",
@@ -41,15 +41,15 @@ _COUNTRIES = {
     31: "MT SC",
     32: "LC",
 }
-#: Each digit twice, and the sum of the digits of that.
+#: For each digit, the digit sum of its double.
 _DOUBLED = str.maketrans("0123456789", "0246813579")
-#: What each letter of an account counts.
+#: The value of each letter of an IBAN.
 _VALUES = {ord(letter): str(int(letter, 36)) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
 
 
 def find_account_numbers(text: str) -> Iterator[Span]:
-    """The cards and accounts whose digits add up."""
+    """Yield the cards and accounts whose check digits are right."""
     if not _DIGITS.search(text):
         return
     for found in _CARD.finditer(text):
@@ -63,19 +63,19 @@ def find_account_numbers(text: str) -> Iterator[Span]:
 
 
 def passes_luhn(digits: str) -> bool:
-    """Whether the last digit is the one that Luhn's sum asks for; a row of one digit only is nobody's card."""
+    """Return whether the last digit is Luhn's check digit; a row of one repeated digit is no card."""
     total = sum(map(int, digits[::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
     return total % 10 == 0 and len(set(digits)) > 1
 
 
 def _account_end(text: str, start: int) -> int | None:
-    """Where the account number that begins here ends, or None when it is not one."""
+    """Return the end of the IBAN that begins here, or None when there is none."""
     length = _LENGTHS.get(text[start : start + 2])
     if length is None:
         return None
-    # People write it in fours, with a space between; more room than that belongs to something else.
+    # People write it in groups of four with single spaces; after a wider gap something else begins.
     account = text[start : start + length + length // 3].replace(" ", "")[:length]
-    # It begins with two large letters, so that there is something to be in capitals.
+    # It begins with two capitals, so `isupper` also holds if the rest are digits.
     if len(account) < length or not (account.isascii() and account.isalnum() and account.isupper()):
         return None
     if not _passes_mod_97(account):

@@ -4,22 +4,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: Start, end, how sure the kind is (less is surer), and the kind.
+#: Start, end, rank of the kind (lower is more certain), and kind.
 Span = tuple[int, int, int, str]
-# Each pattern begins where a word does, so that a run of letters is walked once and not once for each of its letters.
-# A newline that JSON or a shell has escaped ends in a letter, and is no part of the word after it.
+# Each pattern begins at the start of a word, so that a run of letters is scanned once and not once for each letter. An
+# escaped newline of JSON or a shell ends in a letter, which is no part of the word after it.
 _BEFORE = r"(?:(?<![\w-])|(?<=\\[nrt]))"
 _AFTER = r"(?![\w-])"
 
 
 @dataclass(frozen=True, slots=True)
 class _TokenKind:
-    """A kind of secret: what must be in a text for it to be worth a search, and what is searched for."""
+    """A kind of secret: the substrings that a text must contain to be searched, and the patterns."""
 
     name: str
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
-    #: Whether the hints are looked for without regard to case.
+    #: Whether the substrings are searched without regard to case.
     lowered: bool = False
     rank: int = 0
 
@@ -29,7 +29,7 @@ def _token(name: str, hints: str, body: str, after: str = _AFTER) -> _TokenKind:
 
 
 def _block(name: str, heading: str) -> _TokenKind:
-    """A key between two lines of dashes; where the closing one is cut off, the lines of code after the first."""
+    """Return the kind of a key between two lines of dashes; if the closing line is cut off, the lines of code count."""
     whole = r"(?:[^-]|-(?!----))*+-----END [A-Z0-9 ]{1,60}-----"
     cut = r"(?:(?:\\[nr]|\s){0,4}[A-Za-z0-9+/=]{40,}+)++(?:(?:\\[nr]|\s){0,4}[A-Za-z0-9+/]{1,40}={1,2})?"
     label = f"-----BEGIN {heading}-----"
@@ -91,7 +91,7 @@ _TOKEN_KINDS = (
     _TokenKind(
         "url-password",
         ("://",),
-        # The name of a variable or a gap to fill in is no password.
+        # The name of a variable, or a placeholder, is no password.
         re.compile(
             r"://[^\s/:@\"'<>]{0,64}:(?![$<{%*])(?P<secret>[^\s/@\"'<>]{3,128})@(?=[\w\[.-])",
             re.ASCII,
@@ -125,7 +125,7 @@ _TOKEN_KINDS = (
 
 
 def find_tokens(text: str, lowered: str) -> Iterator[Span]:
-    """The secrets that a form of their own gives away; `lowered` is the text in small letters."""
+    """Yield the secrets with a known token format; `lowered` is the text in lower case."""
     for kind in _TOKEN_KINDS:
         where = lowered if kind.lowered else text
         for hint in kind.hints:
@@ -138,17 +138,17 @@ def find_tokens(text: str, lowered: str) -> Iterator[Span]:
 _RANK = 2
 _SHORTEST_KEY = 16
 _HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "pin")
-# What follows is held against the text in small letters and begins with a letter, so that an engine skips all that has
-# no such letter in one go; a pattern that ignores case is tried at each place.
+# The following patterns are matched against the text in lower case and begin with a letter, so that the regex engine
+# skips all text without that letter at once; a pattern that ignores case is tried at each position.
 _PASSWORD = "ass(?:word|wd|wort|phrase|code)|wd"
-#: Whose key it is stands before it, and a pattern looks back by a fixed number of letters only: so, by their number.
+#: The owner of a key is written before it, and a lookbehind has a fixed width: hence one for each width.
 _BEFORE_KEY = ("api", "auth", "access|master", "account|signing|private|storage|license", "encryption", "subscription")
 _OWNED = "|".join(f"(?<=(?:{names}){joint}key)" for names in _BEFORE_KEY for joint in ("", "[_ -]"))
-# The word alone says enough where others may stand before it, as in `client_secret` and `access_token`.
+# These words are enough even after others, as in `client_secret` and `access_token`.
 _KEYS = rf"secret(?:[_ -]?access)?[_ -]?key|secret|token|credentials?|key(?:{_OWNED})"
 _QUOTED = r"(?P<quote>[\"'`])(?P<quoted>[^\s\"'`]{4,256})(?P=quote)"
 _BARE = r"(?P<bare>[^\s\"'`,;<>(){}|\[\]]{4,256})"
-# A name may go on (`password_prod`, `tokenValue`), but soon comes what gives it the value.
+# A name may go on (`password_prod`, `tokenValue`), but the sign that assigns the value follows soon.
 _ASSIGNED = re.compile(
     rf"(?P<name>p(?:{_PASSWORD})|{_KEYS})(?:[_-]?[a-z0-9]{{1,16}}){{0,2}}+\\?[\"']?"
     rf"\s{{0,3}}(?P<sign>=>|:=|=(?!=)|:)\s{{0,3}}\\?(?:{_QUOTED}|{_BARE})",
@@ -159,13 +159,13 @@ _TOLD = re.compile(
     rf" (?:is|was|=|will be|to|as)(?: now| still| just| set to)?:? (?:{_QUOTED}|{_BARE})",
     re.ASCII,
 )
-# A value that is fetched from elsewhere, or that stands for one.
+# A value that is read from elsewhere, or a placeholder.
 _REFERENCE = re.compile(
     r"[$<{%*&@/~.]|https?:|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|(?:x{3,}|\*{3,}|\.{3}|your|my[-_]|example|placeholder|redacted)"
     r"|(?:string|str|int|null|none|true|false|undefined|required|optional|text|password|secret|token|bytes|any)\b",
     re.IGNORECASE | re.ASCII,
 )
-# A mark of exclamation may well be part of the password, and is worth less than it.
+# An exclamation mark may well be part of the password, so it is included.
 _CLOSING = ".,;:?)"
 _SMALL = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _LETTER = re.compile("[A-Za-z]")
@@ -174,10 +174,10 @@ _SIGN = re.compile(r"[!@#$%^&*+=~?]")
 
 
 def find_assigned(text: str, lowered: str) -> Iterator[Span]:
-    """The values of names that secrets have; `lowered` is the text in small letters."""
+    """Yield the values assigned to names that secrets have; `lowered` is the text in lower case."""
     if not any(hint in lowered for hint in _HINTS):
         return
-    # A letter or two become longer when they are made small, and then the places are others.
+    # A few letters get longer in lower case, which shifts the positions.
     small = lowered if len(lowered) == len(text) else text.translate(_SMALL)
     amazon = "aws" in lowered
     for found in _ASSIGNED.finditer(small):
@@ -195,13 +195,13 @@ def find_assigned(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _value(text: str, found: re.Match[str], *, bare_words: bool) -> tuple[int, int] | None:
-    """The place of the value, when it is more than a word of the sentence or a name in a program."""
+    """Return the span of the value, if it is more than a word of the sentence or a name in a program."""
     group = "quoted" if found["quoted"] is not None else "bare"
     start, end = found.span(group)
     while group == "bare" and end > start and text[end - 1] in _CLOSING:
         end -= 1
     value = text[start:end].removesuffix("\\")
-    # Keys of Amazon are of this length and may begin with a slash, like a path.
+    # AWS keys have this length and may begin with a slash, like a path.
     if len(value) < 4 or (_REFERENCE.match(value) and not (len(value) == 40 and _is_long_and_mixed(value))):
         return None
     if group == "bare" and not (bare_words or _is_unlike_a_word(value, found)):
@@ -221,11 +221,11 @@ def _is_unlike_a_word(value: str, found: re.Match[str]) -> bool:
 
 
 def _is_variable(text: str, found: re.Match[str]) -> bool:
-    """Whether it is written as variables of the environment are: in capitals, with nothing around the sign."""
+    """Return whether it is written like an environment variable: in capitals, without spaces around the sign."""
     before = text[found.start() : found.start("sign")]
     return before.isupper() and before == before.strip()
 
 
 def _is_long_and_mixed(value: str) -> bool:
-    """Whether it is of the make of a key: long, with letters and digits, and of many different ones."""
+    """Return whether it looks like a key: long, with letters and digits, and many different characters."""
     return bool(len(value) >= _SHORTEST_KEY and _LETTER.search(value) and _DIGIT.search(value) and len(set(value)) >= 8)

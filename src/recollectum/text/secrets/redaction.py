@@ -8,16 +8,16 @@ from recollectum.domain.message import Json
 from recollectum.text.secrets.account_numbers import find_account_numbers
 from recollectum.text.secrets.patterns import find_assigned, find_tokens
 
-#: How often the rest of a stretch is looked at again, once something in it was taken out.
+#: How often the rest of a stretch is searched again after a secret in it was found.
 _ROUNDS = 50
-#: No secret is found in less: a name of three letters, a sign and a value of four.
+#: The length of the shortest secret: a name of three letters, a sign and a value of four.
 _SHORTEST = 8
 _PLACEHOLDER = re.compile(r"\[secret:[a-z0-9-]{1,40}\]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Secret:
-    """Where a secret stands in the text, and of what kind it is. It never holds the secret itself."""
+    """The position and kind of a secret in a text. It never holds the secret itself."""
 
     start: int
     end: int
@@ -26,14 +26,14 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """The text without its secrets, and where they stood in the one that was given."""
+    """The text without its secrets, and their positions in the original."""
 
     text: str
     found: tuple[Secret, ...]
 
 
 def redact(text: str) -> Redacted:
-    """Replace each secret by `[secret:kind]`; all other text stays as it is, and doing it again changes nothing."""
+    """Replace each secret by `[secret:kind]`; all other text stays as it is, and a second run changes nothing."""
     found = find_secrets(text)
     if not found:
         return Redacted(text, ())
@@ -46,10 +46,10 @@ def redact(text: str) -> Redacted:
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """Every secret of the text in its order; none overlaps another."""
+    """Return all secrets of the text in order; none overlaps another."""
     found: list[Secret] = []
     at = 0
-    # What an earlier run has put in is a wall: nothing is found in it or across it, which makes a second run idle.
+    # A placeholder from an earlier run is a wall: nothing is found in it or across it, so a second run changes nothing.
     for wall in _PLACEHOLDER.finditer(text) if "[secret:" in text else ():
         found += _in_stretch(text, at, wall.start())
         at = wall.end()
@@ -57,7 +57,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _in_stretch(text: str, start: int, end: int) -> list[Secret]:
-    """The secrets between two walls; what is found makes walls of its own, so the rest is looked at again."""
+    """Return the secrets between two walls; each secret found becomes a wall, and the rest is searched again."""
     found: list[Secret] = []
     stretches = [(start, end)] if end - start >= _SHORTEST else []
     for _ in range(_ROUNDS):
@@ -79,7 +79,7 @@ def _once(text: str, start: int, end: int) -> list[Secret]:
     lowered = stretch.lower()
     merged: list[tuple[int, int, int, str]] = []
     spans = (*find_tokens(stretch, lowered), *find_assigned(stretch, lowered), *find_account_numbers(stretch))
-    # A token is surer of its kind than a number, and both are surer than a name in front of a value.
+    # A token format is more certain than a number, and both are more certain than a name before a value.
     ranked = sorted((low, high, rank, kind) for low, high, rank, kind in spans)
     for low, high, rank, kind in ranked:
         if merged and low < merged[-1][1]:
@@ -102,7 +102,7 @@ def _between(found: list[Secret], start: int, end: int) -> Iterator[tuple[int, i
 
 
 def redact_value(value: Json, name: str = "") -> Json:
-    """The value with every secret in it replaced; names stay, and so does all that is not text."""
+    """Return the value with every secret in it replaced; names stay, and so does everything that is not text."""
     if isinstance(value, str):
         return _under(name, value)
     if isinstance(value, Mapping):
@@ -113,21 +113,24 @@ def redact_value(value: Json, name: str = "") -> Json:
 
 
 def find_under(name: str, text: str) -> tuple[Secret, ...]:
-    """The secrets of a text that stands under a name in JSON, by their places in the text; without a name, its own."""
+    """Return the secrets of a text that is the value of a name in JSON, by their positions in the text.
+
+    Without a name, search the text alone.
+    """
     before = f'"{name}": "'
     framed = find_secrets(f'{before}{text}"') if name else ()
     start, end = len(before), len(before) + len(text)
-    # As below: what reaches out of the text is no help.
+    # As in `_under`: ignore the name if a secret reaches beyond the text.
     if framed and all(start <= one.start and one.end <= end for one in framed):
         return tuple(Secret(one.start - start, one.end - start, one.kind) for one in framed)
     return find_secrets(text)
 
 
 def _under(name: str, text: str) -> str:
-    """The text as if it were read in JSON, where `"password": "…"` says more than the value does."""
+    """Return the text redacted as a JSON value, because `"password": "…"` says more than the value alone."""
     before = f'"{name}": "'
     done = redact(f'{before}{text}"').text if name else ""
-    # A name that is a secret itself, or a text that a secret runs out of, is no help.
+    # Ignore the name if it is a secret itself, or if a secret reaches beyond the text.
     if done.startswith(before) and done.endswith('"'):
         return redact(done[len(before) : -1]).text
     return redact(text).text

@@ -1,4 +1,4 @@
-"""Terms: the tokeniser of the full-text index, and what is built on it.
+"""Turns text into terms: the tokeniser of the full-text index, and what is built on it.
 
 words       folded words and compounds
 stopwords   words that carry no topic, in seven languages

@@ -59,7 +59,7 @@ _MEMBERS = _read(_KINDS)
 
 
 def members(word: str) -> tuple[str, ...]:
-    """What belongs to a kind; nothing where the word, in lower case, names none."""
+    """Return the members of a kind; nothing if the word, in lower case, names none."""
     return _MEMBERS.get(word, ())
 
 
@@ -75,18 +75,18 @@ _SPELLED_DOT = "dot"
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One thing a query looks for: a term, or several side by side, and the word it stands for."""
+    """One thing that a query searches for: a term, or several adjacent ones, and the word it came from."""
 
     term: str
-    #: The word as it stood in the query.
+    #: The word as it is written in the query.
     word: str
 
 
 def index_terms(text: str) -> str:
-    """The terms of a text, separated by spaces, in the order in which an index should be given them."""
+    """Return the terms of a text, separated by spaces, in the order for the index."""
     return " ".join(
         [
-            # Most words are plain letters in lower case, and their own term.
+            # Most words are plain lower-case letters, and equal their term.
             found if found.isascii() and found.islower() and found.isalnum() else _indexed(found)
             for found in spellings(text)
         ]
@@ -94,19 +94,19 @@ def index_terms(text: str) -> str:
 
 
 def may_have(text: str, terms: frozenset[str]) -> frozenset[str]:
-    """Which of the terms may be among those of a text; the others are not, which is quicker told than made sure of."""
+    """Return which of the terms may be among those of a text; the others are not. Faster than `index_terms`."""
     if not text.isascii() or "+" in text or "#" in text:
         # Folding changes letters, and these symbols are spelled out.
         return terms
-    # A term is a run of letters and digits, or several once what joins them is taken out.
+    # A term is a run of letters and digits, or several runs joined.
     joined = text.lower().translate(_UNJOINED)
     return frozenset([term for term in terms if term in joined or term.startswith(_SPELLED_DOT)])
 
 
 def _indexed(found: str) -> str:
     if is_unspaced(found[0]):
-        # The last character stands alone as well, so that one character of a query
-        # finds every text that has it by prefix. Indexing each character alone would double the index.
+        # The last character is also a term, so that a query of one character finds every text that has it by prefix.
+        # Indexing each character alone would double the index.
         return " ".join([*pairs(found), found[-1]])
     if term := plain(found) or contracted(found):
         return term
@@ -115,7 +115,7 @@ def _indexed(found: str) -> str:
 
 
 def query_terms(query: str) -> tuple[QueryTerm, ...]:
-    """What the query looks for, in order and each thing once; stop words only when there is nothing else."""
+    """Return the terms of a query, in order and without duplicates; stop words only if there is nothing else."""
     telling: dict[str, QueryTerm] = {}
     silent: dict[str, QueryTerm] = {}
     for term in _all_sought(query[:_LONGEST_QUERY]):
@@ -127,7 +127,7 @@ def query_terms(query: str) -> tuple[QueryTerm, ...]:
 
 
 def expand_kinds(terms: tuple[QueryTerm, ...]) -> tuple[QueryTerm, ...]:
-    """The terms, and after them what belongs to each kind that one of them names."""
+    """Return the terms, followed by the members of each kind that one of them names."""
     found = {term.term: term for term in terms}
     for term in terms:
         for member in members(term.term):
@@ -145,10 +145,10 @@ def _sought(piece: WordForms, word: str) -> Iterator[QueryTerm]:
         for term in dict.fromkeys(pairs(piece.run) or [piece.run]):
             yield QueryTerm(term, _within(word, term))
         return
-    # Side by side is how the parts of a compound stand in the index, however it was joined there.
+    # The parts of a compound are adjacent in the index, however they were joined there.
     named_by_symbols = len(piece.parts) == 1 and piece.wholes
     if not (named_by_symbols and len(piece.parts[0]) == 1):
-        # "c" alone is no help to one who asks for C++, but "google" is to one who asks for Google+.
+        # "c" alone does not help a search for C++, but "google" helps one for Google+.
         yield QueryTerm(" ".join(piece.parts[:_MAX_PHRASE]), word)
     for whole in piece.wholes:
         yield QueryTerm(whole, word)
@@ -158,24 +158,24 @@ def _sought(piece: WordForms, word: str) -> Iterator[QueryTerm]:
 
 
 def _within(word: str, term: str) -> str:
-    """The term as the word spells it, or the whole word where it spells it differently."""
+    """Return the term as the word spells it, or the whole word if it spells it differently."""
     place = word.lower().find(term)
     return word if place < 0 else word[place : place + len(term)]
 
 
 def _stands_alone(part: str) -> bool:
-    """Whether a part of a compound is worth looking for by itself: `example` is, the `14` of `3.14` is not."""
+    """Return whether a part of a compound is worth searching alone: `example` is, the `14` of `3.14` is not."""
     return len(part) >= _SHORTEST_NUMBER or (len(part) > 1 and part.isalpha())
 
 
 class Phrase(NamedTuple):
-    """Words that are looked for in this order, side by side."""
+    """Words to search for in this order, adjacent."""
 
     words: str
-    #: Whether the last word may go on.
+    #: Whether the last word is a prefix.
     prefix: bool = False
 
 
 def phrases(terms: Iterable[QueryTerm]) -> list[Phrase]:
-    """Each term as a phrase to look for; one letter of a script without spaces begins a pair of letters."""
+    """Return each term as a phrase; one letter of a script without spaces is the prefix of a pair of letters."""
     return [Phrase(term.term, prefix=len(term.term) == 1 and is_unspaced(term.term)) for term in terms]

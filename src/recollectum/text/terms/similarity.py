@@ -8,18 +8,18 @@ from string import ascii_lowercase, digits
 from recollectum.text.cleaning import clean
 from recollectum.text.terms.analyser import index_terms
 
-#: Changes when the rules below do, so that old fingerprints are never taken for new ones.
+#: Changes when the rules below do, so that old fingerprints never equal new ones.
 _VERSION = "f1"
 _DIGEST_BYTES = 16
 
 _FILLERS = frozenset({"a", "an", "the", "please", "just", "really", "very"})
 _OUTLINE = frozenset(ascii_lowercase + digits) - frozenset("".join(_FILLERS))
-# Apostrophes and invisible characters part no words: "don't" and "dont" are one.
+# Apostrophes and invisible characters separate no words: "don't" and "dont" are one.
 _VANISHING = re.compile("['’‘ʼ\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
-# A sign inside a number or a minus before it changes the number; any other punctuation only shapes the sentence.
+# A sign inside a number or a minus before it changes the number; other punctuation only shapes the sentence.
 _WORDS = re.compile(r"(?:(?<!\S)-(?=\d))?\d(?:[\d.,:/-]*\d)?|[^\W\d_]+|\S")
 _SILENT = ("P", "Z", "Cc", "Cf")
-# Signs that Unicode files under punctuation although they name things: C#, 5 %, A & B, user@host.
+# Signs that Unicode classifies as punctuation although they name things: C#, 5 %, A & B, user@host.
 _TELLING = frozenset("#%&@")
 _BACKTICK = "`"
 
@@ -28,7 +28,7 @@ class _Outlined(dict[int, int | None]):
     """A table for `str.translate` that keeps the characters of an outline."""
 
     def __missing__(self, char: int) -> None:
-        # Not kept in the table, which would grow with every character that is met.
+        # Not stored in the table, which would grow with every new character.
         return None
 
 
@@ -36,21 +36,21 @@ _OUTLINED = _Outlined({char: None for char in range(128)} | {ord(char): ord(char
 
 
 def fingerprint(text: str) -> str:
-    """Equal for two texts that differ only in case, Unicode form, punctuation, spacing and English filler words."""
+    """Return a digest of a text that ignores case, Unicode form, punctuation, spacing and English filler words."""
     said = _said(text)
-    # A text of fillers alone is only ever equal to itself.
+    # A text of fillers alone equals only itself.
     whole = "\x1f".join(said) if said else "\x1e" + clean(text)
     return f"{_VERSION}:{blake2b(whole.encode(), digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
 def outline(text: str) -> str:
-    """Equal for two texts of one fingerprint and seldom otherwise, at a small part of the cost."""
+    """Return a cheap key that is equal for texts with one fingerprint, and seldom for others."""
     # No filler has one of these letters, and nothing else is dropped that has one or is a digit.
     return _folded(text).translate(_OUTLINED)
 
 
 def says_the_same(a: str, b: str) -> bool:
-    """Whether two texts have one fingerprint."""
+    """Return whether two texts have the same fingerprint."""
     return a == b or fingerprint(a) == fingerprint(b)
 
 
@@ -62,7 +62,7 @@ def _folded(text: str) -> str:
 
 
 def _said(text: str) -> list[str]:
-    """The words, numbers and symbols of a text that carry what it says."""
+    """Return the words, numbers and symbols of a text that carry meaning."""
     folded = _folded(text)
     words = [word for word in _WORDS.findall(_VANISHING.sub("", folded).replace("−", "-")) if _counts(word)]
     kept = [word for word in words if word not in _FILLERS]
@@ -77,7 +77,7 @@ def _counts(word: str) -> bool:
 
 
 def jaccard(a: str, b: str) -> float:
-    """The share of all their terms that both texts have, from 0 to 1."""
+    """Return the Jaccard similarity of two texts: the share of all their terms that both have, from 0 to 1."""
     first, second = set(index_terms(a).split()), set(index_terms(b).split())
     union = first | second
     return len(first & second) / len(union) if union else 1.0

@@ -1,8 +1,8 @@
-"""Stop words in seven languages: words that say nothing about what a question is after.
+"""Stop words in seven languages: words that do not say what a question is about.
 
-Pronouns of persons are among them: in a conversation nearly every message has one. Negations are not: "what don't I
-eat" asks for the message that denies. A function word of one language that is a thing in another's chats (`ai`, `bin`,
-`car`, `ci`, `die`, `era`, `hat`, `man`, `may`, `os`, `sin`, `son`, `war`) is not either: people look for the thing.
+Personal pronouns are among them: in a conversation nearly every message has one. Negations are not: "what don't I eat"
+asks for the message that denies. A function word of one language that is a thing in another's chats (`ai`, `bin`,
+`car`, `ci`, `die`, `era`, `hat`, `man`, `may`, `os`, `sin`, `son`, `war`) is not either: people search for the thing.
 """
 
 _ENGLISH = """

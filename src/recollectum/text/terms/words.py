@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-# Scripts written without spaces: a word cannot be seen, so overlapping pairs of characters stand for words.
-# Regional indicators are among them because a flag is a pair of them.
+# Scripts written without spaces: word borders are invisible, so overlapping pairs of characters stand for words.
+# Regional indicators are included because a flag is a pair of them.
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -30,14 +30,14 @@ _UNSPACED = (
     (0x1F1E6, 0x1F1FF),  # regional indicators
     (0x20000, 0x3FFFF),  # Han B and later
 )
-# Marks that make another letter of the one they stand on. All other marks are accents, which a search ignores.
+# Marks that change a letter into another letter. All other marks are accents, which a search ignores.
 _MEANINGFUL_MARKS = ((0x0900, 0x1AAF), (0x1B00, 0x1CFF), (0xA800, 0xABFF), (0x10A00, 0x10A3F), (0x11000, 0x11FFF))
-# Letters that `unicode61`, whose tables are older, still takes for marks.
+# Letters that `unicode61`, whose tables are older, treats as marks.
 _LATE_LETTERS = ((0x19B0, 0x19C9), (0x1CF2, 0x1CF3))
 _REGIONAL_INDICATORS = (0x1F1E6, 0x1F1FF)
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
 _PICTOGRAPHS = (0x1F000, 0x1FFFF)
-# Two halves of private-use plane 15, so that a rewritten character still shows whether its script has spaces.
+# Two halves of private-use plane 15, so that a replaced character still shows whether its script has spaces.
 _SPACED_PLANE = 0xF0000
 _UNSPACED_PLANE = 0xF8000
 _PLANE_SIZE = 0x7FF0
@@ -45,7 +45,7 @@ _LEARNED = 20_000
 _APOSTROPHES = frozenset("\u2018\u2019\u02bc\u055a")
 _HYPHENS = frozenset("\u2010\u2011\u2212")
 _FRACTION_SLASH = "\u2044"
-#: A regular expression's character class, without its brackets, of what is written without spaces after `fold`.
+#: A regex character class, without its brackets, of the characters written without spaces after `fold`.
 UNSPACED = "".join(f"{chr(low)}-{chr(high)}" for low, high in _UNSPACED) + "\U000f8000-\U000ffff0"
 
 
@@ -59,7 +59,7 @@ def _private(code: int) -> str:
 
 
 def _folded(char: str) -> str:
-    """What one character beyond ASCII becomes."""
+    """Return the folded form of one character beyond ASCII."""
     code = ord(char)
     category = unicodedata.category(char)
     if char in _APOSTROPHES:
@@ -78,32 +78,32 @@ def _folded(char: str) -> str:
 def _folded_other(char: str, code: int, category: str) -> str:
     if category == "Cf" or _within(code, (_SKIN_TONES,)):
         return ""
-    # A pictograph younger than Python's tables is still a pictograph.
+    # A pictograph newer than Python's tables is still a pictograph.
     if category in ("So", "Sc", "Sm", "Co") or (category == "Cn" and _within(code, (_PICTOGRAPHS,))):
         return "/" if char == _FRACTION_SLASH else f" u{code:x} "
-    # `unicode61` takes unassigned characters for letters, and so they may become; nothing is gained by dropping them.
+    # `unicode61` treats unassigned characters as letters, which they may become; nothing is gained by dropping them.
     return char if category[0] in "LN" or category == "Cn" else " "
 
 
 class _Fold(dict[int, str]):
-    """A table for `str.translate` that learns a character when it first meets it."""
+    """A table for `str.translate` that computes a character on first use."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
         folded = char if code < 0x80 else "".join(c if c.isascii() else _folded(c) for c in char.casefold())
-        # A text made of every character there is must not make the table grow without end.
+        # A text with every possible character must not make the table grow without limit.
         if len(self) < _LEARNED:
             self[code] = folded
         return folded
 
 
 _FOLD = _Fold()
-# The commonest letters that fold to themselves; looking only at the others makes folding several times as fast.
+# The most frequent letters that fold to themselves; skipping them makes folding several times as fast.
 _OTHERS = re.compile("[^\x00-\x7fà-öø-ÿа-џぁ-ゖァ-ヺー一-鿿가-힣]+")
 
 
 def fold(composed: str) -> str:
-    """Text from `compose` with every character as it is indexed, but for the case of ASCII letters."""
+    """Return text from `compose` with every character as it is indexed, except for the case of ASCII letters."""
     return _OTHERS.sub(_fold_run, composed)
 
 
@@ -112,17 +112,17 @@ def _fold_run(found: re.Match[str]) -> str:
 
 
 def compose(text: str) -> str:
-    """The text in the one form in which equal-looking characters are equal."""
+    """Return the text in the Unicode form in which equal-looking characters are equal."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-#: A longer word is several: a megabyte without a space must not become one term.
+#: A longer word is split: a megabyte without a space must not become one term.
 MAX_WORD = 100
 _JOINT = r"(?:[-._@/\\:']{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 
 
 def _piece_pattern(letter: str) -> str:
-    # Symbols that belong to a name: .NET before it, C++ and F# after it.
+    # Symbols that are part of a name: .NET before it, C++ and F# after it.
     word = f"{letter}{{1,{MAX_WORD}}}"
     return rf"(?:\.(?=[A-Za-z]))?{word}(?:{_JOINT}{word})*(?:\+\+|[+#](?!{letter}))?"
 
@@ -132,21 +132,21 @@ _ASCII_PIECE = re.compile(_piece_pattern("[A-Za-z0-9]"))
 
 @cache
 def _any_piece() -> re.Pattern[str]:
-    """A piece in any script; made when it is first needed, because it takes longer than all the rest of the module."""
-    # After `fold` every character beyond ASCII is part of a word, so the borders are all in ASCII.
+    """Return the pattern of a piece in any script; compile it on first use, because that is slow."""
+    # After `fold` every character beyond ASCII is part of a word, so all borders are ASCII characters.
     return re.compile(_piece_pattern(rf"[^\x00-/:-@\[-`{{-\x7f{UNSPACED}]") + f"|[{UNSPACED}]+")
 
 
 @cache
 def _unspaced_char() -> re.Pattern[str]:
-    """A character of a script without spaces; as above."""
+    """Return the pattern of a character of a script without spaces; compile it on first use."""
     return re.compile(f"[{UNSPACED}]")
 
 
 _SPLIT = re.compile(r"[-._@/\\:']+")
 _LAST_SPACED = "\u0dff"
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# What follows the apostrophe in "Grace's", "I'll" or "we're" says nothing; in "don't" it says everything.
+# The ending after the apostrophe in "Grace's", "I'll" or "we're" says nothing; in "don't" it says everything.
 _ENDINGS = frozenset({"s", "re", "ve", "ll", "d", "m"})
 _ENDING = re.compile(rf"'(?:{'|'.join(sorted(_ENDINGS))})\Z", re.IGNORECASE)
 _NEGATION = re.compile(r"n't\Z", re.IGNORECASE)
@@ -163,32 +163,32 @@ class WordForms:
     wholes: tuple[str, ...] = ()
     #: The characters of a script without spaces; a piece that has them has nothing else.
     run: str = ""
-    #: True when the parts are words of their own, as in `coffee/tea`, and not only in `camelCase`.
+    #: True when the parts are separate words, as in `coffee/tea`, and not only in `camelCase`.
     separable: bool = False
 
 
 def spellings(text: str) -> list[str]:
-    """The pieces of a text as they stand after folding, in order; `analyse` takes each apart."""
+    """Return the folded pieces of a text, in order; `analyse` splits each."""
     return _ASCII_PIECE.findall(text) if text.isascii() else _any_piece().findall(fold(compose(text)))
 
 
 def located_pieces(text: str) -> Iterator[tuple[WordForms, str]]:
-    """The pieces of a text, each with its spelling there."""
+    """Yield the pieces of a text, each with its original spelling."""
     composed = compose(text)
-    # Folding may lengthen a character or drop it, so each folded one remembers where it came from.
+    # Folding may lengthen or drop a character, so each folded character keeps the position of its original.
     origins = range(len(text)) if text.isascii() else [place for place, char in enumerate(composed) for _ in fold(char)]
     for found in _any_piece().finditer(fold(composed)):
         yield analyse(found[0]), composed[origins[found.start()] : origins[found.end() - 1] + 1]
 
 
 def plain(found: str) -> str | None:
-    """The one term of a word that has no inner structure, or None: the quick way for most words."""
+    """Return the only term of a word without inner structure, or None: the fast path for most words."""
     lower = found.lower()
     return lower if found.isalnum() and (found[1:] == lower[1:] or not _CAMEL.search(found)) else None
 
 
 def contracted(found: str) -> str | None:
-    """The one term of such words as "Grace's" and "don't", or None: quicker than to take them apart."""
+    """Return the only term of words such as "Grace's" and "don't", or None: faster than splitting them."""
     stem, mark, rest = found.partition("'")
     if not mark or len(stem) == MAX_WORD:
         return None
@@ -199,12 +199,12 @@ def contracted(found: str) -> str | None:
 
 
 def is_unspaced(char: str) -> bool:
-    """Whether a folded character belongs to a script without spaces."""
+    """Return whether a folded character belongs to a script without spaces."""
     return char > _LAST_SPACED and _unspaced_char().match(char) is not None
 
 
 def analyse(found: str) -> WordForms:
-    """What a piece of folded text is made of."""
+    """Return the word forms of a piece of folded text."""
     if is_unspaced(found[0]):
         return WordForms((), run=found)
     name, symbols = _take_symbols(found)
@@ -224,18 +224,18 @@ def _term(word: str) -> str:
 
 
 def _take_symbols(found: str) -> tuple[str, str]:
-    """A name and the symbols around it that belong to it."""
+    """Return a name and the adjacent symbols that belong to it."""
     name = found.lstrip(".").rstrip("+#")
     return name, found.replace(name, "", 1)
 
 
 def _spell(segments: list[str], symbols: str) -> str:
-    """The name with its symbols in words: `dotnet`, `cplusplus`, `fsharp`."""
+    """Return the name with its symbols as words: `dotnet`, `cplusplus`, `fsharp`."""
     if symbols.startswith("."):
         return f"dot{segments[0]}"
     return segments[-1] + "".join(map(_SYMBOL_NAMES.__getitem__, symbols))
 
 
 def pairs(run: str) -> list[str]:
-    """The overlapping pairs of characters in a run."""
+    """Return the overlapping pairs of characters in a run."""
     return [run[place : place + 2] for place in range(len(run) - 1)]

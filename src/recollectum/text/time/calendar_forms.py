@@ -1,4 +1,4 @@
-"""Forms that name a place in the calendar: dates, months, quarters, years, decades, seasons and holidays."""
+"""Forms that name a date or period of the calendar: dates, months, quarters, years, decades, seasons and holidays."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ _THURSDAY = 3
 
 
 def holiday(number: int, year: int) -> Period:
-    """The days of a holiday, by its number among the words, in a year."""
+    """Return the days of a holiday in a year, by the holiday's number in the word list."""
     first, after = _DAYS[HOLIDAYS[number]](year)
     return stretch(first, after, "day")
 
@@ -62,7 +62,7 @@ def _new_year(year: int) -> tuple[date, date]:
 
 
 def _easter(year: int) -> date:
-    """Easter Sunday of the Gregorian calendar, by Oudin's arithmetic."""
+    """Return Easter Sunday of the Gregorian calendar, by Oudin's algorithm."""
     century, golden = year // 100, year % 19
     moon = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
     moon -= (moon // 28) * (1 - (moon // 28) * (29 // (moon + 1)) * ((21 - golden) // 11))
@@ -97,7 +97,7 @@ _QUARTER_UNIT, _YEAR_UNIT = 4, 3
 
 @cache
 def date_forms() -> tuple[TimeForm, ...]:
-    """All of them."""
+    """Return all forms of this module."""
     weekday = "(?: [Wx] ,? )?"
     return (
         form(rf"{weekday} t? (?: [no] \.? f? | Of ) [{_MONTH}] \.? ,? f? Y", _full_date),
@@ -110,7 +110,7 @@ def date_forms() -> tuple[TimeForm, ...]:
         form(r"(?<=[j<>()]) t o (?= [,.!&|2ij<>()\-] | $ )", _day_of_month),
         form(rf"[{_MONTH}] \.? ,? f? Y", _month_of_year),
         form(r"M | (?<=[fiI<>()~eCgt]) m | (?<=[fiI<>()eC]) [vs] | (?<=[I<>()]) G", _month),
-        # Both ends of "from March to May", where neither has company of its own.
+        # Both ends of "from March to May", where both are bare months.
         form(r"(?<=[FC]) [mvs] (?= [-2&j)] ) | (?<=C[Mmvs]&) [mvs] | (?<=C[Mmvs]Y&) [mvs]", _month),
         form(r"[mvs] (?= [-2] [Mmvs] ) | (?<=[MmvsYonO][-2]) [mvs]", _month),
         form(r"[LTX] [Mm] | L [vs] | [MmsG] [ly]", _month),
@@ -144,7 +144,7 @@ def _days_of_month(tokens: Sequence[Token], today: date) -> Readings:
 
 
 def _day_of_month(tokens: Sequence[Token], today: date) -> Readings:
-    """The latest day of that number, which not every month has."""
+    """Return the latest day with that number, which not every month has."""
     number = value(tokens, "o")
     for back in range(3):
         month = add_months(today.replace(day=1), -back)
@@ -179,7 +179,7 @@ def _year(tokens: Sequence[Token], _today: date) -> Readings:
 
 
 def _decade(tokens: Sequence[Token], today: date) -> Readings:
-    """The decade; without its century, the latest that has begun."""
+    """Return the decade; without a century, the latest that has begun."""
     year = value(tokens, "Kk")
     if pick(tokens, "k"):
         year += today.year // 100 * 100
@@ -191,7 +191,7 @@ def _season(tokens: Sequence[Token], today: date) -> Readings:
     number, year = value(tokens, "S"), pick(tokens, "Y")
     if not year:
         return pick_yearly(lambda near: a_season(near, number), today, which(tokens))
-    # The winter of a year is the one it begins with or the one it ends with: nobody can tell.
+    # The winter of a year may be the one at its start or the one at its end.
     years = (year.value - 1, year.value) if number == _WINTER else (year.value,)
     return tuple(a_season(each, number) for each in years)
 

@@ -1,4 +1,4 @@
-"""Forms made of times already understood: a part of one, a range between two, before and after."""
+"""Forms that combine times: a part of a time, a range between two, before and after."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from recollectum.text.time.periods import (
 from recollectum.text.time.relative_forms import COUNT, around, counted
 from recollectum.text.time.tokens import Token
 
-#: What "before 2021" begins with and "since May" ends with.
+#: The start of "before 2021" and the end of "since May".
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
 
@@ -34,7 +34,7 @@ _MONTHS_IN_REACH = 3
 
 @cache
 def part_forms() -> tuple[TimeForm, ...]:
-    """A part of a time, or what lies beside one."""
+    """Return the forms of a part of a time, or of a time beside another."""
     return (
         form("t? e (?: - | i t? )? @ | t? b f t? @", _third),
         form("t? [OL] h f t? @", _half),
@@ -49,7 +49,7 @@ def part_forms() -> tuple[TimeForm, ...]:
 
 @cache
 def pair_forms() -> tuple[TimeForm, ...]:
-    """From one time to another."""
+    """Return the forms of a range from one time to another."""
     return (
         form("C t? @ & t? @ | F? t? @ [-2] t? @ | F t? @ [)] t? @", _pair),
         form("[CF]? t? [onO] [-2] t? @ | C t? [onO] & t? @", _days_up_to),
@@ -59,7 +59,7 @@ def pair_forms() -> tuple[TimeForm, ...]:
 
 @cache
 def direction_forms() -> tuple[TimeForm, ...]:
-    """Before, until, since, after and about a time."""
+    """Return the forms of a time before, until, since, after or about another."""
     return (
         form("[<B] t? @", _each(lambda period: replace(period, start=EARLIEST, end=period.start)), "before"),
         form("[)] t? @", _each(lambda period: replace(period, start=EARLIEST)), "before"),
@@ -74,7 +74,7 @@ def _each(change: Callable[[Period], Period]) -> Reader:
 
 
 def _known(tokens: Sequence[Token]) -> Readings:
-    """What the last time among the tokens can mean."""
+    """Return the readings of the last time among the tokens."""
     return next(token.readings for token in reversed(tokens) if token.readings)
 
 
@@ -95,7 +95,7 @@ def _half(tokens: Sequence[Token], _today: date) -> Readings:
 
 
 def _numbered(tokens: Sequence[Token], _today: date) -> Readings:
-    """The second week of May, the last day of the year."""
+    """Return a numbered part, such as the second week of May or the last day of the year."""
     unit, ordinal = UNITS[value(tokens, "U")], pick(tokens, "O")
 
     def part(period: Period) -> Period:
@@ -108,7 +108,7 @@ def _numbered(tokens: Sequence[Token], _today: date) -> Readings:
 
 
 def _containing(tokens: Sequence[Token], _today: date) -> Readings:
-    """The week of 5 June, the month of May."""
+    """Return the unit around a time, such as the week of 5 June or the month of May."""
     unit = pick(tokens, "U")
     precision = UNITS[unit.value].precision if unit else "weekend"
     if all(period.precision == precision for period in _known(tokens)):
@@ -116,12 +116,12 @@ def _containing(tokens: Sequence[Token], _today: date) -> Readings:
     if precision not in ("week", "weekend"):
         return ()
     days = [period.start.date() for period in _known(tokens) if period.precision == "day"]
-    # On a Monday or Tuesday the weekend just past is nearer.
+    # On a Monday or Tuesday the previous weekend is nearer.
     return tuple(a_week(day) if unit else a_weekend(day - 2 * DAY) for day in days)
 
 
 def _weekday_beside(tokens: Sequence[Token], today: date) -> Readings:
-    """The Sunday before 25 May, the last weekend before it."""
+    """Return a weekday or weekend beside a time, such as the Sunday before 25 May."""
     first = next(token.readings[0] for token in tokens if token.readings)
     if first.precision == "weekend":
         return _weekend_beside(tokens, today)
@@ -135,7 +135,7 @@ def _weekday_beside(tokens: Sequence[Token], today: date) -> Readings:
 
 
 def _beside(tokens: Sequence[Token], _today: date) -> Readings:
-    """The week before a time is all of it; two weeks before it is a day about then."""
+    """Return a unit beside a time: "the week before" is the whole week, "two weeks before" is about one day."""
     count, guess = counted(tokens)
     unit = UNITS[value(tokens, "U")]
     sign = -1 if pick(tokens, "<") else 1
@@ -164,7 +164,7 @@ def _weekend_beside(tokens: Sequence[Token], _today: date) -> Readings:
 
 def _pair(tokens: Sequence[Token], _today: date) -> Readings:
     first, second = (token.readings for token in tokens if token.readings)
-    # Who writes the month first does so twice.
+    # A person who writes the month first writes it first in both dates.
     pairs = zip(first, second, strict=True) if len(first) == len(second) else product(first, second)
     return tuple(_joined(*pair) for pair in pairs)
 
@@ -179,7 +179,7 @@ def _joined(first: Period, second: Period) -> Period:
 
 
 def _days_up_to(tokens: Sequence[Token], _today: date) -> Readings:
-    """3 to 5 June."""
+    """Return a range of days such as 3 to 5 June."""
     number = value(tokens, "onO")
 
     def days(last: Period) -> Period:
@@ -194,7 +194,7 @@ def _up_to_now(tokens: Sequence[Token], today: date) -> Readings:
 
 
 def _nearest(period: Period, limit: datetime, *, forward: bool) -> Period:
-    """When it comes again: the first not before the limit, or the last not after it."""
+    """Return the first recurrence not before the limit, or the last not after it."""
     again = sorted(_again(period, limit.date()), key=lambda each: each.start)
     if forward:
         return next((each for each in again if each.start >= limit), period)

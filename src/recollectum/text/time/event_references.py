@@ -1,4 +1,4 @@
-"""Finds the events that a question dates itself by, such as "before the trip"."""
+"""Finds the events by which a question gives a time, such as "before the trip"."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _DIRECTIONS: dict[str, Direction] = {
     "during": "in",
 }
 _SUBJECTS = frozenset({"i", "you", "we", "they", "he", "she", "it"})
-#: Words at which an event ends: what begins another clause, or asks.
+#: Words that end an event: they begin another clause, or a question.
 _ENDS = _SUBJECTS | {
     "and",
     "or",
@@ -61,15 +61,15 @@ _ENDS = _SUBJECTS | {
     "that",
     "then",
 }
-#: Words that point at something said before, or at nothing.
+#: Words that refer to something said before, or to nothing.
 _POINTERS = frozenset({"that", "this", "then", "these", "those", "all", "when", "what", "which", "who", "how", "long"})
-#: Numbers begin a length of time and not an event.
+#: Numbers begin a duration and not an event.
 _NUMBERS = "wc"
 
 
 @dataclass(frozen=True, slots=True)
 class EventReference:
-    """An event by its words, and which side of it is meant; `during` is `in`."""
+    """The words of an event, and which side of it is meant; `during` is `in`."""
 
     words: str
     span: tuple[int, int]
@@ -83,12 +83,12 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def event_references(text: str) -> tuple[EventReference, ...]:
-    """The events that a text names after before, after, since, until or during, as well as words can tell."""
+    """Return the events that a text names after before, after, since, until or during, as far as words show."""
     text = text[:_LONGEST_QUESTION]
     folded = fold(text)
     leads, _ = _patterns()
     found = [(lead, *_event(folded, lead.end())) for lead in leads.finditer(folded)]
-    # Which day it is does not matter: only where the times stand.
+    # The day does not matter: only the positions of the times are used.
     times = [one.span for one in time_ranges(text, date(2000, 1, 1))] if found else []
     return tuple(
         EventReference(text[start:end], (start, end), _DIRECTIONS[" ".join(lead[1].split())])
@@ -98,7 +98,7 @@ def event_references(text: str) -> tuple[EventReference, ...]:
 
 
 def _event(folded: str, start: int) -> tuple[int, int]:
-    """From where to where the event stands that begins here; nothing where it begins with no such thing."""
+    """Return the start and end of the event that begins here, or None."""
     _, word = _patterns()
     end = start
     found = word.match(folded, start)
@@ -113,7 +113,7 @@ def _event(folded: str, start: int) -> tuple[int, int]:
 
 
 def _begins(first: str) -> bool:
-    """Whether the word may begin an event."""
+    """Return whether the word may begin an event."""
     if first in _SUBJECTS:
         return True
     counts = first[0].isdigit() or vocabulary()[0].get(first, ("z", 0))[0] in _NUMBERS

@@ -1,4 +1,4 @@
-"""Matches patterns of tags against time tokens; the longest match that means something wins."""
+"""Matches patterns of tags against time tokens; the longest match with a reading wins."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ _SILENT = frozenset("z!,.#")
 
 @dataclass(frozen=True, slots=True)
 class TimeForm:
-    """A pattern of tags, and what tokens of that pattern mean; no reading says that it is not a time after all."""
+    """A pattern of tags, and a function that reads matching tokens; no reading means that it is no time."""
 
     pattern: re.Pattern[str]
     read: Reader
@@ -25,28 +25,28 @@ class TimeForm:
 
 
 def form(pattern: str, read: Reader, direction: Direction | None = None) -> TimeForm:
-    """A form whose pattern is written with spaces for the eye."""
+    """Return a form; spaces in the pattern are for readability and are removed."""
     return TimeForm(re.compile(pattern, re.VERBOSE), read, direction)
 
 
 def pick(tokens: Sequence[Token], tags: str) -> Token | None:
-    """The first token with one of the tags."""
+    """Return the first token with one of the tags."""
     return next((token for token in tokens if token.tag in tags), None)
 
 
 def value(tokens: Sequence[Token], tags: str) -> int:
-    """The value of the first token with one of the tags; there must be one."""
+    """Return the value of the first token with one of the tags; there must be one."""
     return next(token.value for token in tokens if token.tag in tags)
 
 
 def which(tokens: Sequence[Token]) -> str:
-    """Whether the last, this or the next one is meant: L, T, X, or nothing."""
+    """Return the tag of the last, this or the next one (L, T, X), or an empty string."""
     found = pick(tokens, "LTXly")
     return {"l": "L", "y": "X"}.get(found.tag, found.tag) if found else ""
 
 
 def reduce_tokens(tokens: Sequence[Token], forms: Sequence[TimeForm], today: date) -> list[Token]:
-    """The tokens with each run that is a time replaced by one token that knows it."""
+    """Return the tokens, with each run that is a time replaced by one token with its readings."""
     tags = "".join(token.tag for token in tokens)
     result: list[Token] = []
     at = 0

@@ -1,7 +1,7 @@
 """Finds every time that a question names, as a UTC interval relative to today, and scores how well a moment fits.
 
 A text becomes tokens, each with a tag; forms (patterns of tags) turn runs of tokens into times, first the simple ones,
-then those made of others. No form knows another, so each can be read alone.
+then those that combine others. No form depends on another, so each can be read alone.
 """
 
 import re
@@ -17,13 +17,13 @@ from recollectum.text.time.relative_forms import relative_forms
 from recollectum.text.time.tokens import Direction, Token, fold, tokens
 from recollectum.text.time.words import vocabulary
 
-#: A question may be any text, but what names a time in it stands within this many characters.
+#: A question may be any text, but only this many characters are searched for times.
 _LONGEST_QUESTION = 10_000
-#: Tags of what only joins the words of a time: articles, prepositions, possessives. Without another word there is none.
+#: Tags of words that only join the words of a time: articles, prepositions, possessives. They make no time alone.
 _TIMELESS = frozenset("z!fgta&#q|2FCiIjr")
 _WORD = re.compile(r"[^\W_]+")
 
-#: How far outside a range a moment still fits by half: where the words are exact, and where they are vague.
+#: How far outside a range a moment scores one half: for exact words, and for vague words.
 _TOLERANCE: dict[Precision, tuple[timedelta, timedelta]] = {
     "moment": (timedelta(minutes=30), timedelta(hours=2)),
     "day": (timedelta(hours=6), timedelta(days=1)),
@@ -39,31 +39,31 @@ _TOLERANCE: dict[Precision, tuple[timedelta, timedelta]] = {
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """What one expression of a text means: from `start` up to but not including `end`, both in UTC.
+    """The meaning of one expression of a text: from `start` up to but not including `end`, both in UTC.
 
-    An open side, as in "since May", is the first or last moment that there is.
+    An open side, as in "since May", is the first or last moment of the calendar.
     """
 
     start: datetime
     end: datetime
-    #: The expression as it stands in the text, at these places.
+    #: The expression as written, and its position in the text.
     words: str
     span: tuple[int, int]
     precision: Precision
     direction: Direction
     #: Whether the words are vague about the borders.
     approximate: bool = False
-    #: Whether the words have another reading, given beside this one with the same span.
+    #: Whether the words have another reading, which is returned beside this one with the same span.
     ambiguous: bool = False
 
     @property
     def tolerance(self) -> timedelta:
-        """How far outside a moment still fits by half."""
+        """Return how far outside the range a moment scores one half."""
         return _TOLERANCE[self.precision][self.approximate]
 
 
 def time_ranges(text: str, today: date) -> tuple[TimeRange, ...]:
-    """Every time that a text names, in the order of the text."""
+    """Return every time that a text names, in the order of the text."""
     text = text[:_LONGEST_QUESTION]
     if not _may_name_a_time(text):
         return ()
@@ -74,14 +74,14 @@ def time_ranges(text: str, today: date) -> tuple[TimeRange, ...]:
 
 
 def _may_name_a_time(text: str) -> bool:
-    """Whether a text has a number or a word of time; False is certain, and quicker than to look for both."""
+    """Return whether a text has a number or a time word; False is certain, and this is faster than a full search."""
     words = _WORD.findall(fold(text))
     return not _timely().isdisjoint(words) or any(not word.isalpha() for word in words)
 
 
 @cache
 def _timely() -> frozenset[str]:
-    """One word of everything that may be part of a time, but for what only joins the others."""
+    """Return the pattern of a word that may be part of a time, except words that only join others."""
     known, _ = vocabulary()
     joins = {word for word, (tag, _) in known.items() if tag in _TIMELESS}
     phrases = [_WORD.findall(words) for words, (tag, _) in known.items() if tag not in _TIMELESS]
@@ -105,6 +105,6 @@ def _meanings(token: Token, text: str) -> list[TimeRange]:
 
 
 def overlap(time_range: TimeRange, moment: datetime) -> float:
-    """How well a moment with its zone fits: 1 inside the range, a half at its tolerance outside, then soon nothing."""
+    """Return how well a moment with a time zone fits: 1 inside the range, one half at its tolerance, then soon zero."""
     outside = max(time_range.start - moment, moment - time_range.end, timedelta(0))
     return 0.5 ** (outside / time_range.tolerance) ** 2

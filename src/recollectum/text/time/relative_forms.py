@@ -9,18 +9,18 @@ from recollectum.text.time.patterns import Readings, TimeForm, form, pick, value
 from recollectum.text.time.periods import DAY, UNITS, TimeUnit, a_day, a_unit, a_week, a_weekend, add_units, stretch
 from recollectum.text.time.tokens import Token
 
-#: Two, a few of, half a, one and a half: what may stand before a unit.
+#: What may come before a unit: two, a few of, half a, one and a half.
 COUNT = "(?: [ndYw] (?: &ah )? | a? c f? | h a? | a h? )"
 _WEEK_UNIT = 1
 _STEPS = {"L": -1, "T": 0, "X": 1, "": 0}
-#: In what is counted, one part in so many is doubt: ten weeks ago is good to a week.
+#: The uncertainty of a count is one part in this many: ten weeks ago is exact to a week.
 _DOUBT = 10
 _DAYS_OF_A_MONTH = 30
 
 
 @cache
 def relative_forms() -> tuple[TimeForm, ...]:
-    """All of them."""
+    """Return all forms of this module."""
     # "The last week of May" is no week that counts from today.
     no_part = "(?! [fi] t? [MmvsGYLTXSHKk@] )"
     return (
@@ -39,7 +39,7 @@ def relative_forms() -> tuple[TimeForm, ...]:
 
 
 def counted(tokens: Sequence[Token]) -> tuple[float, bool]:
-    """The number before a unit, and whether it is only a guess."""
+    """Return the number before a unit, and whether it is only approximate."""
     found = pick(tokens, "ndYwc")
     half = pick(tokens, "h")
     if not found:
@@ -49,7 +49,7 @@ def counted(tokens: Sequence[Token]) -> tuple[float, bool]:
 
 
 def around(day: date, unit: TimeUnit, count: float, *, guess: bool) -> Readings:
-    """The unit of time about a day that is so many units from another."""
+    """Return the unit of time around a day that is a number of units from another."""
     length = unit.length * count
     half = int(length / 2 if guess or count < 1 else max(unit.length / 2, length / _DOUBT))
     found = stretch(day - half * DAY, day + (half + 1) * DAY, unit.precision)
@@ -61,7 +61,7 @@ def _near_day(tokens: Sequence[Token], today: date) -> Readings:
 
 
 def _time_of_day(tokens: Sequence[Token], today: date) -> Readings:
-    """This morning is today; last night is the evening of yesterday and the night after it."""
+    """Return the period of a time of day: this morning is today; last night is yesterday evening and night."""
     if pick(tokens, "T"):
         return (a_day(today),)
     yesterday = a_day(today - DAY)
@@ -77,7 +77,7 @@ def _ago(tokens: Sequence[Token], today: date) -> Readings:
     count, guess = counted(tokens)
     unit = pick(tokens, "U")
     if not unit:
-        # Hours and minutes: only the day is known of now, so it is today, or as many days before.
+        # For hours and minutes, only the current day is known, so it is today, or as many days before.
         return (stretch(today - int(count) // 24 * DAY - DAY, today + DAY, "day", approximate=True),)
     return around(add_units(today, UNITS[unit.value], -count), UNITS[unit.value], count, guess=guess)
 
@@ -106,7 +106,7 @@ def _weekend(tokens: Sequence[Token], today: date) -> Readings:
 
 
 def _rolling(tokens: Sequence[Token], today: date) -> Readings:
-    """So much time up to now, or from now on."""
+    """Return an amount of time up to now, or from now on."""
     count, guess = counted(tokens)
     unit = UNITS[value(tokens, "U")]
     if pick(tokens, "X"):
@@ -117,7 +117,7 @@ def _rolling(tokens: Sequence[Token], today: date) -> Readings:
 def _unit(tokens: Sequence[Token], today: date) -> Readings:
     unit = UNITS[value(tokens, "U")]
     if unit.precision == "day":
-        # "The last day", "this day": of something, and not of the calendar.
+        # "The last day", "this day": part of something, and not of the calendar.
         return ()
     return (a_unit(unit, add_units(today, unit, _STEPS[which(tokens)])),)
 

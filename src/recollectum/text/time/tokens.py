@@ -27,7 +27,7 @@ _MINUTES_END = len("2023-05-08T13:56")
 
 
 def read_numeric(written: str) -> tuple[Period, ...]:
-    """What the digits can mean: nothing, one period, or two where day and month could change places."""
+    """Return the readings of a numeric date: none, one period, or two if day and month could be swapped."""
     if ":" in written:
         return _moment(written)
     parts = _SPLIT.split(written)
@@ -46,7 +46,7 @@ def read_numeric(written: str) -> tuple[Period, ...]:
 
 
 def _moment(written: str) -> tuple[Period, ...]:
-    """A minute, or a second where it is given."""
+    """Return a minute, or a second if one is given."""
     whole = _FRACTION.sub("", written).replace("z", "+00:00")
     start = datetime.fromisoformat(whole)
     start = start.replace(tzinfo=UTC) if start.tzinfo is None else start.astimezone(UTC)
@@ -70,7 +70,7 @@ _DIGITS_OF_A_YEAR, _FIRST_YEAR, _LAST_YEAR = 4, 1000, 2999
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of text with its tag, and what is understood of it."""
+    """A piece of text with its tag, and its readings as a time."""
 
     tag: str
     start: int
@@ -81,7 +81,7 @@ class Token:
 
 
 def fold(text: str) -> str:
-    """The text in lower case and without accents, each character in its place."""
+    """Return the text in lower case and without accents, each character at its position."""
     plain = text.translate(_APOSTROPHES)
     return plain.lower() if plain.isascii() else "".join(map(_folded, plain))
 
@@ -105,7 +105,7 @@ def _token_pattern() -> re.Pattern[str]:
 
 
 def tokens(text: str) -> list[Token]:
-    """The words, numbers and marks of a text in order; words that belong together are one."""
+    """Return the words, numbers and marks of a text in order; words of one phrase are one token."""
     folded = fold(text)
     found = list(_token_pattern().finditer(folded))
     result: list[Token] = []
@@ -120,7 +120,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def _phrase(found: list[re.Match[str]], at: int) -> tuple[int, str, int]:
-    """How many pieces from here on belong together, with their tag and value."""
+    """Return the number of pieces from here that form one phrase, with their tag and value."""
     words, lengths = vocabulary()
     longest = lengths.get(found[at][0], 1)
     for length in range(min(longest, len(found) - at), 1, -1):
@@ -166,7 +166,7 @@ def _numeric(match: re.Match[str]) -> tuple[Period, ...]:
 
 
 def _checked(tag: str, first: str, readings: tuple[Period, ...]) -> str:
-    """The tag when the spelling is seen too: a verb that is written with a capital, a weekday that is not."""
+    """Return the tag after a check of the case: a verb with a capital is a month, a weekday without one is no time."""
     if tag == "@" and not readings:
         return "z"
     if tag == "v" and first.isupper():

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-#: Pairs of a tag of `calendar_words` and its words, each with its value where it has one.
+#: Pairs of a tag of `calendar_words` and its words, each with its value if it has one.
 FOREIGN: tuple[tuple[str, str], ...] = (
     ("M", "januar:1 janner:1 februar:2 marz:3 juni:6 juli:7 oktober:10 dezember:12"),
     ("M", "janvier:1 fevrier:2 juin:6 juillet:7 aout:8 septembre:9 octobre:10 novembre:11 decembre:12"),
@@ -60,7 +60,7 @@ _TENTHS = _split("tenth eleventh twelfth thirteenth fourteenth fifteenth sixteen
 _DECADES = _split("twenties thirties forties fifties sixties seventies eighties nineties")
 #: Months that are also names of people.
 _NAMES = frozenset({"april", "june", "august"})
-#: Months that are also verbs: with a capital they are as good as the names.
+#: Months that are also verbs: with a capital they count as months.
 _VERBS = frozenset({"may", "march"})
 _BY_TAG = {
     "s": "jan:1 feb:2 mar:3 apr:4 jun:6 jul:7 aug:8 sep:9 sept:9 oct:10 nov:11 dec:12",
@@ -156,7 +156,7 @@ def _month_words() -> dict[str, tuple[str, int]]:
 def _counted(
     tag: str, small: tuple[str, ...], teens: tuple[str, ...], tens: tuple[str, ...]
 ) -> dict[str, tuple[str, int]]:
-    """Numbers below a hundred; the joined ones too, for their last word alone would be another number."""
+    """Return the numbers below a hundred, including joined ones, whose last word alone would be another number."""
     found = {word: (tag, value) for value, word in enumerate(small + teens, 1)}
     for ten, word in enumerate(_TENS, 2):
         found |= {
@@ -183,9 +183,9 @@ def _holiday_words() -> dict[str, tuple[str, int]]:
 
 @cache
 def vocabulary() -> tuple[dict[str, tuple[str, int]], dict[str, int]]:
-    """Each word or phrase, folded, with its tag and value; and each first word of phrases with the longest's length."""
+    """Return each folded word or phrase with its tag and value, and the longest phrase length of each first word."""
     words: dict[str, tuple[str, int]] = {}
-    # English comes last: where two languages share a word, it decides.
+    # English comes last: if two languages share a word, English wins.
     for tag, listed in (*FOREIGN, *_BY_TAG.items()):
         words |= _listed(tag, listed)
     words |= _counted("w", _ONES, _TEENS, _TENS)

@@ -118,7 +118,7 @@ def to_line(level: str, event: str, fields: Mapping[str, object], at: str) -> st
 
 
 def places(error: BaseException) -> Iterator[str]:
-    """Yield the places of an error and of its causes, outermost first: files and lines only."""
+    """Return the places of an error and of its causes, outermost first: files and lines only."""
     seen: list[BaseException] = []
     one: BaseException | None = error
     while one is not None and one not in seen:

@@ -1,4 +1,4 @@
-"""Starts the program: answers a plain `recollectum mcp` line before the rest of the command line is loaded."""
+"""Starts the program: answers a plain `recollectum mcp` line before the rest of the command line is imported."""
 
 import sys
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from recollectum.doors.mcp.stdio_main import parse_stdio_flags, serve_stdio
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code."""
+    """Run one command line; return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     line = parse_stdio_flags(given)
     if line is not None:
         return serve_stdio(line)
-    # Only now: all commands together take longer to load than an agent waits for its tools.
+    # Imported here: importing all commands takes longer than an agent waits for its tools.
     from recollectum.doors.cli.main import main as whole  # noqa: PLC0415
 
     return whole(given)

@@ -55,12 +55,12 @@ PROGRAM = "recollectum"
 
 @cache
 def program() -> TyperGroup:
-    """Every command, as the parser has them."""
+    """Return all commands, as the parser has them."""
     return cast("TyperGroup", typer.main.get_command(_build()))
 
 
 def _build() -> typer.Typer:
-    # Plain help: rich would make it slower, and unreadable where there is no colour.
+    # Plain help: rich would make it slower, and unreadable without colour.
     app = typer.Typer(name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True)(_root)
     for one in (init, status, remember, recall, context, chat, consolidate):
@@ -108,7 +108,7 @@ def _build() -> typer.Typer:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code."""
+    """Run one command line; return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare(sys.stdout)
     _prepare(sys.stderr)
@@ -143,7 +143,7 @@ def _root(
 
 
 def _prepare(stream: object) -> None:
-    """A character that the terminal's encoding lacks is spelled out, not an error."""
+    """Escape characters that the terminal's encoding lacks, instead of failing."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 

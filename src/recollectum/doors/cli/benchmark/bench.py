@@ -22,7 +22,7 @@ _EVERY_SECONDS = 10
 
 
 class Provider(StrEnum):
-    """Who makes the vectors."""
+    """The provider of the vectors."""
 
     AUTO = "auto"
     NONE = "none"
@@ -39,7 +39,7 @@ def recall(
     provider: Annotated[Provider | None, typer.Option(help="Who makes vectors; else as in the settings.")] = None,
 ) -> None:
     """Score recall on a labelled set: recall by turn and session, MRR, nDCG, tokens and CPU time."""
-    # The engine costs 150 ms, which `--help` must not pay.
+    # The engine takes 150 ms to import, which `--help` must not pay.
     from recollectum.doors.cli.benchmark.labelled_set import load_set  # noqa: PLC0415
     from recollectum.doors.cli.benchmark.report import describe_costs, row_lines, summary, table  # noqa: PLC0415
     from recollectum.doors.cli.benchmark.runner import run_set  # noqa: PLC0415
@@ -57,7 +57,7 @@ def recall(
 
 
 def progress(queries: int) -> Callable[[str, int], None]:
-    """A remark on stderr every few seconds: how many pieces were embedded and questions asked."""
+    """Return a callback that reports progress on stderr every few seconds: chunks embedded and questions asked."""
     done = {"embedded": 0, "asked": 0}
     told = time.monotonic()
 
@@ -72,7 +72,7 @@ def progress(queries: int) -> Callable[[str, int], None]:
 
 
 def _embedding(run: Run, provider: Provider | None) -> dict[str, object]:
-    """The person's own choice of an embedder, or the one on the line with everything else as it usually is."""
+    """Return the person's embedding settings, or the provider on the line with default settings."""
     if provider is not None:
         return {"embedding.provider": provider.value}
     every = settings_of(run).settings
@@ -82,7 +82,7 @@ def _embedding(run: Run, provider: Provider | None) -> dict[str, object]:
 
 
 def _writable(name: str) -> Path:
-    """Looked at before the work, which may take an hour."""
+    """Check that the file is writable before the work, which may take an hour."""
     path = Path(name).absolute()
     if path.is_dir() or not path.parent.is_dir():
         raise InvalidInput(f"{name} cannot be written; give a file in a folder that exists")

@@ -11,12 +11,12 @@ from typing import cast
 
 from recollectum.domain.errors import InvalidInput, NotFound
 
-#: What `fromisoformat` does not read: the forms of two well-known sets of conversations.
+#: Time formats of two well-known sets of conversations that `fromisoformat` does not parse.
 _FORMS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d (%a) %H:%M")
 
 
 def parse_set_time(value: object) -> datetime | None:
-    """The time that a field tells, in UTC where it names no zone; None when it tells none."""
+    """Return the time in a field, in UTC if it has no zone; None when it is no time."""
     if not isinstance(value, str):
         return None
     found = _iso(value) or next((time for form in _FORMS if (time := _known_format(value, form))), None)
@@ -37,7 +37,7 @@ def _known_format(text: str, form: str) -> datetime | None:
         return None
 
 
-#: These ask for silence, which recall cannot be measured by.
+#: These questions have no answer, so recall cannot be measured by them.
 _SILENT = ("abstention", "adversarial")
 _SILENT_ENDING = "_abs"
 _ALWAYS = -math.inf
@@ -53,7 +53,7 @@ class LabelledUnit:
     speaker: str | None
     text: str
     at: datetime | None
-    #: Where its session stands in the order of sessions, when the set says so.
+    #: The position of its session in the order of sessions, if the set gives it.
     session_number: float = _ALWAYS
 
 
@@ -68,7 +68,7 @@ class LabelledQuery:
     gold: frozenset[str]
     gold_sessions: frozenset[str]
     asked_at: datetime | None
-    #: Only sessions before this one have happened when it is asked.
+    #: Only sessions before this one have happened when the question is asked.
     before_session: float = math.inf
 
 
@@ -82,7 +82,7 @@ class LabelledSet:
 
 
 def load_set(folder: Path, limit: int | None = None) -> LabelledSet:
-    """Read a set; with a limit, its first so many queries and only the spaces they ask about."""
+    """Load a set; with a limit, only its first queries and the spaces they ask about."""
     queries = [query for line in _lines(folder, "queries.jsonl") if (query := _query(line))][:limit]
     if not queries:
         raise InvalidInput(f"no query in {folder} can be scored; each needs gold or gold_sessions")
@@ -93,7 +93,7 @@ def load_set(folder: Path, limit: int | None = None) -> LabelledSet:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One JSON object and the place it was read from."""
+    """One JSON object and the line it was read from."""
 
     place: str
     fields: Mapping[str, object]
@@ -129,7 +129,7 @@ def _unit(line: _Line) -> LabelledUnit:
 
 
 def _query(line: _Line) -> LabelledQuery | None:
-    """None for a query that has no gold, or whose right answer is none."""
+    """Return the query; None when it has no gold, or when no answer is right."""
     category = str(line.fields.get("category") or "")
     gold = line.texts("gold_audited") or line.texts("gold")
     sessions = line.texts("gold_sessions")

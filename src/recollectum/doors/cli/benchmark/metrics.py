@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from recollectum.doors.cli.benchmark.labelled_set import LabelledQuery
 
-#: The order in which they are shown.
+#: The order in which metrics are shown.
 METRICS = ("R@1", "R@5", "R@10", "session R@5", "session R@10", "hit@1", "MRR", "nDCG@10")
 _NDCG_DEPTH = 10
 
 
 def score(query: LabelledQuery, ranked: Sequence[str], session_of: Mapping[str, str]) -> dict[str, float]:
-    """Every metric that the query's gold allows; each session ranks where its best unit does."""
+    """Return every metric that the query's gold allows; a session has the rank of its best unit."""
     found: dict[str, float] = {}
     if query.gold:
         found |= {f"R@{depth}": _share(query.gold, ranked[:depth]) for depth in (1, 5, 10)}
@@ -25,7 +25,7 @@ def score(query: LabelledQuery, ranked: Sequence[str], session_of: Mapping[str, 
 
 
 def means(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each metric over the rows that have it, rounded to four places."""
+    """Return the mean of each metric over the rows that have it, rounded to four places."""
     given = list(rows)
     found: dict[str, float] = {}
     for name in METRICS:
@@ -36,7 +36,7 @@ def means(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of them does not exceed; 0 when there are none."""
+    """Return the smallest value that at least this share does not exceed; 0 when there are none."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)] if values else 0.0
 
 

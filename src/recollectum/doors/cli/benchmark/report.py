@@ -11,7 +11,7 @@ _SHORT = {"session R@5": "sR@5", "session R@10": "sR@10", "nDCG@10": "nDCG"}
 
 
 def summary(data: LabelledSet, rows: Sequence[QueryResult]) -> dict[str, object]:
-    """Every number by its name; a category's names begin with the category, where there are several."""
+    """Return every number by name; with several categories, names start with the category."""
     costs = [row.cpu_ms for row in rows]
     found: dict[str, object] = {
         "set": data.name,
@@ -33,7 +33,7 @@ def summary(data: LabelledSet, rows: Sequence[QueryResult]) -> dict[str, object]
 
 
 def table(rows: Sequence[QueryResult]) -> list[str]:
-    """All questions and those of each category, a line each, under the names of the metrics."""
+    """Return the table: a line for all questions and one per category, below the names of the metrics."""
     categories = _by_category(rows)
     parts = {"all": rows, **(categories if len(categories) > 1 else {})}
     scores = {name: means(row.scores for row in part) for name, part in parts.items()}
@@ -47,7 +47,7 @@ def table(rows: Sequence[QueryResult]) -> list[str]:
 
 
 def describe_costs(found: Mapping[str, object]) -> str:
-    """What the answers cost, as a sentence."""
+    """Return the cost of the answers as a sentence."""
     return (
         f"{found['tokens']} tokens in the first {RETURNED} hits; "
         f"CPU p50 {found['CPU p50 ms']} ms, p95 {found['CPU p95 ms']} ms a question; rung: {found['rung']}"
@@ -55,7 +55,7 @@ def describe_costs(found: Mapping[str, object]) -> str:
 
 
 def row_lines(rows: Sequence[QueryResult]) -> bytes:
-    """A JSON object for each question; what was asked and answered is named by ids alone."""
+    """Return a JSON object for each question; questions and answers are named only by ids."""
     return b"".join(json.dumps(_row(row)).encode() + b"\n" for row in rows)
 
 

@@ -20,25 +20,25 @@ from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 
-#: What is no part of a conversation.
+#: The kinds of units that are not part of a conversation.
 _WRITTEN = ("doc", "log", None)
 _SIDES = ("user", "assistant")
 _MINUTE = timedelta(minutes=1)
 
 
 class SetClock:
-    """The time of the set, which is the time of the vault."""
+    """The time of the set, used as the time of the vault."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
 
     def __call__(self) -> datetime:
-        """The time it is set to."""
+        """Return the time it is set to."""
         return self.now
 
 
 class Feeder:
-    """One vault and the units it was given."""
+    """One vault and the units it was fed."""
 
     def __init__(self, vault: Vault, clock: SetClock, begin: datetime) -> None:
         self._vault = vault
@@ -52,7 +52,7 @@ class Feeder:
         self.latest = begin
 
     def feed(self, units: Iterable[LabelledUnit]) -> None:
-        """Add units in their order; those without a time follow one another by the minute."""
+        """Add units in order; units without a time are one minute apart."""
         told = [unit for unit in units if unit.text.strip()]
         for (session, written, _), group in groupby(told, key=_batch):
             if written:
@@ -61,7 +61,7 @@ class Feeder:
                 self._record(session, list(group))
 
     def ids(self, hits: Iterable[Hit]) -> list[str]:
-        """The units behind hits, best first; of one that was said twice, the latest first."""
+        """Return the units behind hits, best first; of a unit that was said twice, the latest first."""
         rows = (hit.source.memory_id or hit.source.message_id or "" for hit in hits)
         return list(dict.fromkeys(one for row in rows for one in reversed(self._units[row])))
 
@@ -72,7 +72,7 @@ class Feeder:
 
     def _record(self, session: str, units: Sequence[LabelledUnit]) -> None:
         if session not in self._chats:
-            # A name of our own: those of some sets give the answer away.
+            # A neutral name: the names in some sets reveal the answer.
             self._chats[session] = self._vault.sessions.open_key(SessionKey(topic=f"s{len(self._chats)}"))
         said = [_to_message(unit, self._time(unit)) for unit in units]
         self._note(units, [message.id for message in self._chats[session].add_many(said)])
@@ -90,7 +90,7 @@ class Feeder:
 
 
 def _batch(unit: LabelledUnit) -> tuple[str, bool, datetime | None]:
-    """What may be written together: a session's turns, or texts of the same time."""
+    """Return what may be written together: a session's turns, or texts with the same time."""
     written = unit.speaker in _WRITTEN
     return ("" if written else unit.session, written, unit.at if written else None)
 
@@ -105,22 +105,22 @@ def _to_message(unit: LabelledUnit, at: datetime) -> NewMessage:
     )
 
 
-#: How many hits each question asks for, and how many of them are counted as returned.
+#: How many hits each question asks for, and how many of them count as returned.
 DEPTH = 50
 RETURNED = 10
-#: When the first unit of a set without any times was said.
+#: The time of the first unit of a set without times.
 _DEFAULT_START = datetime(2024, 1, 1, tzinfo=UTC)
 _SETTINGS: Mapping[str, object] = {
     "encryption": "off",
     "storage.reserve_mib": 0,
-    # What a set tells of long ago is to be found, however long that is.
+    # Old texts of a set must be found, however old they are.
     "lifecycle.active_days": 0,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryResult:
-    """What came of one question."""
+    """The result of one question."""
 
     query: LabelledQuery
     ranked: tuple[str, ...]
@@ -145,7 +145,7 @@ def run_set(
     environ: Mapping[str, str],
     tell: Callable[[str, int], None],
 ) -> list[QueryResult]:
-    """Every question of the set, answered and scored. `tell` hears of `embedded` and `asked`, and how many."""
+    """Answer and score every question of the set. `tell` receives `embedded` and `asked` with counts."""
     rows: list[QueryResult] = []
     with tempfile.TemporaryDirectory(prefix="recollectum-bench-") as folder:
         clock = SetClock(_DEFAULT_START)
@@ -163,9 +163,9 @@ def run_set(
 def _run_space(
     vault: Vault, feeder: Feeder, space: SetSpace, clock: SetClock, tell: Callable[[str, int], None]
 ) -> Iterator[QueryResult]:
-    """Only the past exists: where a query names a session, that one and later ones are fed after it."""
+    """Yield the results of one space; when a query names a session, that one and later ones are fed after it."""
     waiting = list(space.units)
-    # A vault's time never goes back, so the earlier questions come first.
+    # A vault's time never goes back, so earlier questions come first.
     ordered = sorted(
         space.queries, key=lambda one: (one.before_session, one.asked_at or datetime.max.replace(tzinfo=UTC))
     )
@@ -207,7 +207,7 @@ def _spaces(data: LabelledSet) -> Iterator[SetSpace]:
 
 
 def _start_time(space: SetSpace) -> datetime:
-    """Early enough that everything without a time was said before the first question and after nothing else."""
+    """Return a start time so early that every unit without a time precedes the first question."""
     known = [unit.at for unit in space.units if unit.at]
     asked = [query.asked_at for query in space.queries if query.asked_at]
     length = timedelta(minutes=len(space.units) + 1)
@@ -215,7 +215,7 @@ def _start_time(space: SetSpace) -> datetime:
 
 
 def _clean_environment(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """The person's variables, such as a provider's key, without the ones that would lead to their own home."""
+    """Return the person's environment, with a provider's key but without the variables that point to their home."""
     kept = {name: value for name, value in environ.items() if not name.startswith("RECOLLECTUM_")}
     places = {name: str(folder) for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "RECOLLECTUM_SYSTEM_DIR")}
     return {**kept, **places}

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from recollectum.doors.cli.chat.terminal_io import InputLines
 
 _PROMPT = "> "
-#: Conversations that a single turn reads afterwards, so that a script that only ever asks once keeps what it says.
+#: Conversations that a single turn consolidates afterwards, so that scripts that ask once also learn.
 _AFTER_ONCE = 3
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "chat")(chat)
 
 
@@ -43,7 +43,7 @@ def chat(
         raise Misuse("--session names agent and channel already; leave --agent and --channel out")
     if run.json and once is None:
         raise Misuse("--json answers one turn; add --once TEXT")
-    # The engine costs 150 ms, which `--help` must not pay.
+    # The engine takes 150 ms to import, which `--help` must not pay.
     from recollectum.domain.context import MAX_TOKENS  # noqa: PLC0415
     from recollectum.doors.cli.chat.conversation import ChatOptions, Conversation, with_model, with_passphrase  # noqa: PLC0415  # noqa: PLC0415
     from recollectum.doors.cli.chat.terminal_io import (  # noqa: PLC0415

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PROVIDER = "language_model.provider"
 MODEL = "language_model.model"
-#: What a local model needs beside the context: our instructions, the tools, and what they answer.
+#: What a local model needs besides the context: our instructions, the tools, and their answers.
 _ROOM = 700
 _LEAST_TOKENS = 100
 
@@ -47,12 +47,12 @@ class ChatHome:
 
     @property
     def settings(self) -> "Settings":
-        """The settings in force."""
+        """The effective settings."""
         return self.recollectum.settings
 
     @property
     def tokens(self) -> int | None:
-        """The budget of a context where the model's window is smaller than the settings' own; else None."""
+        """The context budget if the model's window is smaller than that of the settings; else None."""
         chosen = self.settings.language_model
         if chosen.provider != "local":
             return None
@@ -61,17 +61,17 @@ class ChatHome:
 
 
 def open_chat_home(run: Run, agent: str) -> ChatHome:
-    """The home, the vault of the user in question, and the model that the settings ask for; nothing is loaded yet."""
+    """Open the home, the user's vault and the model of the settings; no model is loaded yet."""
     with ExitStack() as stack:
         recollectum = stack.enter_context(open_home(run, create=True))
         vault = recollectum.vault(check_user(recollectum, run, create=True), agent=agent)
-        # The same one that reads conversations and writes summaries: a local model is held in memory once.
+        # The model that also reads conversations and writes summaries: a local model is loaded only once.
         model = recollectum.language_model
         return ChatHome(recollectum=recollectum, vault=vault, model=model, closes=stack.pop_all())
 
 
 def with_model(run: Run, chosen: str | None) -> Run:
-    """The run with the provider, or `PROVIDER/MODEL`, that the line asks for."""
+    """Return the run with the provider, or `PROVIDER/MODEL`, from the command line."""
     if chosen is None:
         return run
     provider, _, model = chosen.partition("/")
@@ -86,20 +86,20 @@ def with_model(run: Run, chosen: str | None) -> Run:
 
 
 def with_passphrase(run: Run) -> Run:
-    """The run with the passphrase in it, asked for once, so that opening the home again does not ask."""
+    """Return the run with the passphrase, asked for once, so that reopening the home does not ask."""
     if run.environ.get(PASSPHRASE_VARIABLE) or not is_interactive() or not has_keys(home_of(run)):
         return run
     try:
         with open_key_store(run) as keys:
             asks = keys.holder().kind is HolderKind.PASSPHRASE
     except KeyProblem:
-        # Whatever it is, opening the home says it.
+        # Opening the home reports the error.
         return run
     return replace(run, environ={**run.environ, PASSPHRASE_VARIABLE: ask_secret("Passphrase")}) if asks else run
 
 
 def settings_digests(run: Run) -> Mapping[Path, str]:
-    """What every settings file holds now, as digests; another one means that one was changed, made or removed."""
+    """Return a digest of every settings file, to detect that one was changed, created or removed."""
     home = home_of(run)
     system = Path(run.environ.get(SYSTEM_VARIABLE) or SYSTEM_FOLDER)
     project = find_project(Path.cwd(), home)
@@ -119,7 +119,7 @@ _NO_MODEL = "no language model is set up, so the answers are what memory holds (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatOptions:
-    """What the line asked for."""
+    """The options of the command line."""
 
     agent: str
     channel: str
@@ -128,7 +128,7 @@ class ChatOptions:
 
 
 class Conversation:
-    """One conversation at one terminal."""
+    """One conversation in one terminal."""
 
     def __init__(self, run: Run, wanted: ChatOptions, show: ReplySink, ask: Ask) -> None:
         self.ask = ask
@@ -148,22 +148,22 @@ class Conversation:
 
     @property
     def vault(self) -> "Vault":
-        """The vault of the person who talks."""
+        """The person's vault."""
         return self._place.vault
 
     def start(self) -> None:
-        """Begin to sweep, beside the chat."""
+        """Start the sweep in the background."""
         self.upkeep.start()
 
     def turn(self, text: str) -> ChatTurn:
-        """One whole turn, after which the idle timer runs anew; also where the model failed, for something was said."""
+        """Run one turn and restart the idle timer, even if the model failed, because the message was recorded."""
         try:
             return self.agent.turn(text)
         finally:
             self.upkeep.turn(self.agent.chat().id)
 
     def refresh(self) -> None:
-        """Take over settings that were changed; a file that cannot be used is told once, and the old ones stay."""
+        """Apply changed settings; an invalid file is reported once, and the old settings stay."""
         if (trouble := self.upkeep.take_trouble()) is not None:
             note(f"a conversation will be read later: {trouble}")
         mark = settings_digests(self._run)
@@ -176,7 +176,7 @@ class Conversation:
             note(f"the settings were changed and cannot be used, so the old ones stay: {error}")
             return
         if not self.upkeep.stop():
-            # It reads with what it began with, and is done at the next turn or the one after.
+            # It continues with the settings it started with, and is done in the next turn or two.
             place.closes.close()
             note("the settings were changed; they are taken over once the reading beside the chat is done")
             return
@@ -188,7 +188,7 @@ class Conversation:
         note("the settings were changed and are in force; the conversation goes on")
 
     def close(self) -> None:
-        """End the sweep and close the home; what is still being read is taken over by the next sweep."""
+        """Stop the sweep and close the home; the next sweep takes over an unfinished conversation."""
         if self.upkeep.stop():
             self._place.closes.close()
 

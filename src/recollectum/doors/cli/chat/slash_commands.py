@@ -1,4 +1,4 @@
-"""Runs the commands of a chat that begin with a slash."""
+"""Runs the slash commands of a chat."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ _MOST_HITS = 100
 
 
 def show_context(talk: Conversation, query: str) -> Iterable[str]:
-    """What the model would be shown now, and the ledger of it."""
+    """Show the context that the model would get now, with its ledger."""
     made = talk.agent.context(query, talk.agent.chat().id)
     return [*visible(made.whole).splitlines(), "", *ledger_lines(made.ledger)]
 
 
 def explain_context(talk: Conversation, rest: str) -> Iterable[str]:
-    """Why the last context held what it held: the ledger, and what ranked the recalled texts."""
+    """Explain the last context: the ledger, and the reasons of the recalled texts."""
     del rest
     if talk.agent.last is None:
         return ["nothing was asked yet"]
@@ -40,7 +40,7 @@ def explain_context(talk: Conversation, rest: str) -> Iterable[str]:
 
 
 def _recalled(talk: Conversation, query: str, made: Context) -> Iterator[str]:
-    """The recalled texts of a context with their reasons, as far as recall still finds them."""
+    """Yield the recalled texts of a context with their reasons, if recall still finds them."""
     ids = {id for part in made.ledger.parts if part.kind is PartKind.MEMORY for id in part.ids}
     if not ids:
         yield "nothing was recalled"
@@ -52,7 +52,7 @@ def _recalled(talk: Conversation, query: str, made: Context) -> Iterator[str]:
 
 
 def _id(hit: Hit) -> str:
-    """The name under which a ledger has a recalled text."""
+    """Return the id of a recalled text in a ledger."""
     return hit.source.memory_id or hit.source.message_id or str(hit.source)
 
 
@@ -62,21 +62,21 @@ _LONGEST_MEMORY = 200
 
 
 def remember_text(talk: Conversation, text: str) -> Iterable[str]:
-    """Keep a text as it stands."""
+    """Save a text verbatim."""
     if not text:
         raise InvalidInput("there is nothing to remember; write /remember TEXT")
-    # Whether it said something new or renewed what was known, the answer is the same: it is kept.
+    # A new and a renewed memory get the same answer: it is saved.
     return [f"remembered ({talk.vault.memories.save(text).id})"]
 
 
 def list_memories(talk: Conversation, query: str) -> Iterable[str]:
-    """What is remembered about something, or the newest of everything."""
+    """List memories about a topic, or the newest."""
     found = _matching(talk, query, _SHOWN) if query else talk.vault.memories.page(limit=_SHOWN)
     return [_line(one) for one in found] or ["nothing is remembered about that" if query else "nothing is remembered"]
 
 
 def forget_memory(talk: Conversation, what: str) -> Iterable[str]:
-    """Forget one memory, after it was shown and the person said yes."""
+    """Forget one memory, after showing it and asking the person."""
     if not what:
         raise InvalidInput("there is nothing to forget; write /forget ID or /forget TEXT")
     found = [talk.vault.memories.get(what)] if is_id(what, "mem") else _matching(talk, what, _MATCHES)
@@ -111,7 +111,7 @@ def _line(memory: Memory) -> str:
 
 
 def reset_session(talk: Conversation, rest: str) -> Iterable[str]:
-    """End the conversation, keep what it said, and begin a new one."""
+    """End the conversation, consolidate it, and start a new one."""
     del rest
     session_id = talk.agent.chat().id
     talk.upkeep.timer.stop(session_id)
@@ -127,13 +127,13 @@ def reset_session(talk: Conversation, rest: str) -> Iterable[str]:
 
 
 def purge_session(talk: Conversation, rest: str) -> Iterable[str]:
-    """Destroy the conversation for good, after the person said yes twice. It is no tool: only a person can do it."""
+    """Destroy the conversation for good, after asking twice. It is not a tool: only a person can do it."""
     if rest:
         raise InvalidInput("/purge takes nothing; it destroys this conversation, after it asked")
     session = talk.agent.chat().info()
     if not session.message_count:
         return ["there is nothing to purge; this conversation is empty"]
-    # Only now: most chats purge nothing, and it takes a while to load.
+    # Imported here: most chats purge nothing, and the module is slow to import.
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415
 
     seen = talk.vault.privacy.purge.preview(PurgeRequest.sessions(session.id))
@@ -150,7 +150,7 @@ def purge_session(talk: Conversation, rest: str) -> Iterable[str]:
 
 
 def save_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
-    """Name this place in the conversation."""
+    """Save a checkpoint at this position of the conversation."""
     if not name:
         raise InvalidInput("the checkpoint has no name; write /checkpoint NAME")
     made = talk.vault.sessions.checkpoints.save(talk.agent.chat().id, name)
@@ -158,7 +158,7 @@ def save_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
 
 
 def resume_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
-    """Go on from a checkpoint, in a copy that ends there; also when it was made in another place."""
+    """Resume from a checkpoint in a copy that ends there; also one from another channel."""
     if not name:
         raise InvalidInput("no checkpoint is named; write /resume NAME")
     chat = talk.vault.sessions.checkpoints.resume(name)
@@ -167,7 +167,7 @@ def resume_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
 
 
 def _preview_lines(seen: "Preview") -> list[str]:
-    """What goes with the conversation, and what stays without it."""
+    """Return what is erased with the conversation, and what stays."""
     told = (
         (seen.memories_derived, "that came of nothing else: erased too"),
         (seen.memories_kept, "that also came from elsewhere: kept"),
@@ -177,12 +177,12 @@ def _preview_lines(seen: "Preview") -> list[str]:
     return [f"{plural(count, name)} {what}" for (count, what), name in zip(told, names, strict=True) if count]
 
 
-#: A command: the talk and what stands behind its name; the lines it answers with.
+#: A command: takes the conversation and its argument, and returns the lines of its answer.
 SlashFunction = Callable[[Conversation, str], Iterable[str]]
 
 
 class LeaveChat(Exception):
-    """The person has had enough."""
+    """Raised when the person leaves the chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +195,12 @@ class SlashCommand:
 
 
 def is_command(text: str) -> bool:
-    """Whether a line is a command; two slashes begin a text with one."""
+    """Return whether a line is a command; two slashes start a text with one slash."""
     return text.startswith("/") and not text.startswith("//")
 
 
 def run_slash_command(talk: Conversation, line: str) -> list[str]:
-    """What a command answers; an unknown one is refused with the nearest."""
+    """Run a command; return its answer, or suggest the nearest name for an unknown one."""
     name, _, rest = line.removeprefix("/").partition(" ")
     command = COMMANDS.get(name.casefold())
     if command is None:

@@ -9,22 +9,22 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.doors.cli.terminal.prompts import binary_stdin
 from recollectum.doors.cli.terminal.sanitise import visible
 
-#: Asks one line; None when there is nobody left to ask.
+#: Asks for one line; None at the end of the input.
 Ask = Callable[[str], str | None]
 
 
 class InputLines:
-    """Lines of a terminal, with those typed before at the arrow keys; or of a pipe."""
+    """Lines of a terminal, with a history on the arrow keys; or of a pipe."""
 
     def __init__(self) -> None:
         self._terminal = sys.stdin.isatty() and sys.stdout.isatty()
         if self._terminal:
             with suppress(ImportError):
-                # Not every system has it; its import alone gives `input` the history, which is never written down.
+                # Not every system has it; importing it gives `input` a history, which is never written to disk.
                 import_module("readline")
 
     def ask(self, prompt: str) -> str | None:
-        """The next line; None at the end of the input. Ctrl-C drops the line."""
+        """Return the next line; None at the end of the input. Ctrl-C drops the line."""
         try:
             return self._typed(prompt) if self._terminal else self._piped()
         except KeyboardInterrupt:
@@ -51,39 +51,39 @@ class InputLines:
 
 
 def ask_text(ask: Ask, question: str) -> str:
-    """What the person types to a question; nothing when there is nobody."""
+    """Return what the person types; empty when nobody is there."""
     return (ask(question) or "").strip()
 
 
 def ask_yes_no(ask: Ask, question: str) -> bool:
-    """Whether the person says yes; everything else is no."""
+    """Return whether the person says yes; anything else is no."""
     return ask_text(ask, f"{question} [y/N] ").casefold() in ("y", "yes")
 
 
 class StdoutSink:
-    """Shows a reply piece by piece."""
+    """Writes a reply to stdout piece by piece."""
 
     def __init__(self) -> None:
         self._line_is_open = False
 
     def piece(self, text: str) -> None:
-        """A part of the reply, so that nothing a model says can act on a terminal."""
+        """Write a part of the reply, with control characters escaped."""
         sys.stdout.write(visible(text))
         sys.stdout.flush()
         self._line_is_open = not text.endswith("\n")
 
     def end(self) -> None:
-        """No more comes of it."""
+        """End the reply."""
         if self._line_is_open:
             print(flush=True)
         self._line_is_open = False
 
 
 class NullSink:
-    """Shows nothing, where a program waits for the whole."""
+    """Shows nothing, for a program that waits for the whole reply."""
 
     def piece(self, text: str) -> None:
-        """Not shown."""
+        """Ignore the part."""
 
     def end(self) -> None:
-        """Nothing to end."""
+        """Do nothing."""

@@ -18,9 +18,9 @@ _AGENTS = (Trust.ASSISTANT, Trust.TOOL)
 
 
 def search_for_chat(vault: "Vault", query: str, limit: int, *, besides: str) -> list[Hit]:
-    """The best hits: what was kept on purpose, and only where there is none, what people said in other sessions.
+    """Return the best hits among memories; if there are none, among what people said in other sessions.
 
-    What the assistant said is left out: it repeats what is known, and would be found before it.
+    The assistant's own messages are left out: they repeat what is known, and would rank above it.
     """
     kept = [hit for source in _KEPT for hit in vault.recall(query, limit=limit, source=source)]
     if kept:
@@ -30,12 +30,12 @@ def search_for_chat(vault: "Vault", query: str, limit: int, *, besides: str) -> 
 
 
 def search_lines(vault: "Vault", query: str, limit: int, *, besides: str) -> list[str]:
-    """The same as lines, each with its day and how far it is to be believed."""
+    """Return the same as lines, each with its day and trust."""
     hits = search_for_chat(vault, query, limit, besides=besides)
     return [f"- {' '.join(hit.text.split())} ({hit.created_at.date()}, trust: {hit.trust})" for hit in hits]
 
 
-#: More at once is a model that has lost its way.
+#: More calls at once mean that the model is confused.
 MOST_CALLS = 8
 _HITS = 8
 
@@ -64,16 +64,16 @@ TOOLS = (REMEMBER, RECALL)
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools in the hands of the model, for one message of the person."""
+    """The model's tools, for one message of the person."""
 
     vault: "Vault"
     #: What the person said.
     heard: Message
-    #: What the model was shown, which it must not learn anew.
+    #: The context of the model, which it must not learn again.
     served: Sequence[str] = ()
 
     def use(self, call: ToolCall, asking: Message) -> ToolCall:
-        """The call with its result; what cannot be done is told to the model as its result."""
+        """Run the call and return it with its result; an error is returned to the model as the result."""
         try:
             match call.name:
                 case REMEMBER.name:
@@ -87,14 +87,14 @@ class Toolbox:
         return replace(call, status=ToolStatus.COMPLETE, result=result)
 
     def _remember(self, text: str, asking: Message) -> str:
-        # Only now: whoever keeps nothing does not wait for what compares words.
+        # Imported here: only needed when something is saved.
         from recollectum.distil.reconciliation import is_supported  # noqa: PLC0415
         from recollectum.distil.screening import EchoDetector  # noqa: PLC0415
 
         theirs = is_supported(text, self.heard.text)
         if not theirs and EchoDetector(self.served).repeats(text):
             return "That is known already, and was not kept a second time."
-        # What the person did not say is the model's own word, and is believed no more than that.
+        # Text that the person did not say is the model's, and gets only the model's trust.
         self.vault.memories.save(text, message_id=(self.heard if theirs else asking).id)
         return f"Remembered: {text}"
 
@@ -104,7 +104,7 @@ class Toolbox:
 
 
 def with_call_ids(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-    """The calls with an id each of its own, however the model named them, and no more than are meant."""
+    """Return the calls with unique ids, and no more of them than allowed."""
     ids: set[str] = set()
     kept: list[ToolCall] = []
     for place, call in enumerate(calls[:MOST_CALLS], start=1):

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 #: Conversations read in one sweep; the rest waits for the next.
 MOST = 20
-#: How long one waits for the reading of one conversation when the chat ends.
+#: How long to wait for the current conversation when the chat ends.
 _PATIENCE_S = 2.0
 _LONGEST_WAIT_S = 3600.0
 
 
 class ChatUpkeep:
-    """Sweeps in a thread of its own, so that nobody waits for it; what it leaves, the next start-up sweep finds."""
+    """Sweeps in a background thread; the next start-up sweep finds what is left."""
 
     def __init__(self, vault: "Vault", idle_minutes: int, clock: Clock = system_clock) -> None:
         self._vault = vault
@@ -31,23 +31,23 @@ class ChatUpkeep:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
         self._trouble: str | None = None
-        #: The conversations in which something was said since they were last looked at.
+        #: The conversations with new messages since the last sweep.
         self._said_in: set[str] = set()
 
     def start(self) -> None:
-        """Sweep once, and from then on whenever the timer says; nothing where the settings want none."""
+        """Sweep once, and then whenever the timer fires; do nothing if the settings turn it off."""
         if self._on:
             self._thread.start()
 
     def turn(self, session_id: str) -> None:
-        """Arm the timer anew, because something was said."""
+        """Restart the timer after a message."""
         self._said_in.add(session_id)
         if self._on:
             self.timer.turn(session_id)
             self._wake.set()
 
     def stop(self) -> bool:
-        """End it after the conversation that is being read; False when that takes too long to wait for."""
+        """Stop after the current conversation; False when that takes too long."""
         self._over.set()
         self._wake.set()
         with suppress(RuntimeError):
@@ -56,12 +56,12 @@ class ChatUpkeep:
         return not self._thread.is_alive()
 
     def take_trouble(self) -> str | None:
-        """Why the last sweep left something for later, told once."""
+        """Return once why the last sweep postponed something."""
         trouble, self._trouble = self._trouble, None
         return trouble
 
     def sweep(self, most: int = MOST) -> None:
-        """Read what has fallen silent, one conversation at a time, until there is none left or the chat ends."""
+        """Consolidate idle conversations one at a time, until none is left or the chat ends."""
         if not self._on:
             return
         reading = self._vault.admin.consolidation
@@ -78,7 +78,7 @@ class ChatUpkeep:
             self._trouble = str(error)
 
     def summarise(self) -> None:
-        """Fold what a window no longer shows into the summary of each conversation that has grown."""
+        """Summarise messages that have left the window, in each conversation that has grown."""
         try:
             while self._said_in and not self._over.is_set():
                 self._vault.sessions.summaries.update(self._said_in.pop())

@@ -70,20 +70,20 @@ export const Recollectum = async ({ client }) => {
 
 
 def plugin_text(command: Sequence[str]) -> str:
-    """The plugin that calls this command line."""
+    """Return the plugin that calls this command line."""
     return _TEXT.replace("__COMMAND__", json.dumps(list(command)))
 
 
-#: The name under which agents know us.
+#: Our name in the agents' configurations.
 NAME = "recollectum"
-#: What every hook of ours has in its command, and nobody else's.
+#: A part of the command of every hook of ours, and of no other hook.
 HOOK_MODULE = "recollectum.doors.hook"
 _STARTUP_SECONDS = 30
 _HOOK_SECONDS = 5
 
 
 class KnownAgent(StrEnum):
-    """The agents that are known."""
+    """The known agents."""
 
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
@@ -93,14 +93,14 @@ class KnownAgent(StrEnum):
 
 
 class InstallScope(StrEnum):
-    """For which work an agent is told: everything this account does, or one project."""
+    """Where an agent gets the entry: for everything this account does, or for one project."""
 
     USER = "user"
     PROJECT = "project"
 
 
 class ConfigFormat(StrEnum):
-    """How a file is written."""
+    """The format of a file."""
 
     JSON = "json"
     TOML = "toml"
@@ -110,35 +110,35 @@ class ConfigFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigEntry:
-    """A value under some names; with `item`, one of a list there."""
+    """A value at a path of names; with `item`, one of the list there."""
 
     path: tuple[str, ...]
     value: object
     item: bool = False
-    #: Whether it is only there for the hooks.
+    #: Whether it exists only for the hooks.
     hook: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigFile:
-    """One file, and what is ours in it."""
+    """One file, and our entries in it."""
 
     path: Path
     form: ConfigFormat
     entries: tuple[ConfigEntry, ...] = ()
-    #: All of a file that is wholly ours, and is there for the hooks.
+    #: The whole content of a file that is wholly ours and exists for the hooks.
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallRequest:
-    """What is to be written, for whom and where."""
+    """What to write, for whom and where."""
 
     #: The program and its first arguments, to which `mcp` is added.
     server: Sequence[str]
     #: The program and its arguments that answer a hook, to which the agent is added.
     hook: Sequence[str]
-    #: Which person, and which home where it is not the usual one.
+    #: The person, and the home if it is not the default one.
     flags: Sequence[str]
     scope: InstallScope
     account: Path
@@ -146,26 +146,26 @@ class InstallRequest:
     environ: Mapping[str, str]
 
     def serving(self) -> list[str]:
-        """The command line of the server."""
+        """Return the command line of the server."""
         return [*self.server, "mcp", *self.flags]
 
     def hooking(self, agent: KnownAgent) -> list[str]:
-        """The command line of a hook."""
+        """Return the command line of a hook."""
         return [*self.hook, "--agent", agent.value, *self.flags]
 
     def folder(self, variable: str, usual: str) -> Path:
-        """An agent's own folder of this account, which a variable may have moved."""
+        """Return an agent's folder in this account, which a variable may have moved."""
         named = self.environ.get(variable, "")
         return Path(named) if named else self.account / usual
 
 
 def documents(agent: KnownAgent, wanted: InstallRequest) -> list[ConfigFile]:
-    """The files of one agent with everything that is ours in them."""
+    """Return the files of one agent with all our entries."""
     return _MAKERS[agent](wanted)
 
 
 def is_ours(value: object) -> bool:
-    """Whether an item of a list of hooks calls us."""
+    """Return whether an item of a list of hooks calls us."""
     if isinstance(value, str):
         return HOOK_MODULE in value
     if isinstance(value, dict):
@@ -190,7 +190,7 @@ def _claude_code(wanted: InstallRequest) -> list[ConfigFile]:
 
 def _codex(wanted: InstallRequest) -> list[ConfigFile]:
     command, *args = wanted.serving()
-    # Without `required` the first turn goes out before the server is up, and has none of its tools.
+    # Without `required` the first turn is sent before the server is up, and has none of its tools.
     values = {"command": command, "args": args, "required": True, "startup_timeout_sec": _STARTUP_SECONDS}
     project = wanted.scope is InstallScope.PROJECT
     folder = wanted.project / ".codex" if project else wanted.folder("CODEX_HOME", ".codex")
@@ -200,7 +200,7 @@ def _codex(wanted: InstallRequest) -> list[ConfigFile]:
         entries=(ConfigEntry(path=("mcp_servers", NAME), value=values),),
     )
     moments = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-    # It gives the end of a session no more, and warns of whoever asks for it.
+    # It no longer reports the end of a session, and warns about hooks that ask for it.
     hooks = _hooks(wanted, KnownAgent.CODEX, moments, 3)
     return [server, _json(folder / "hooks.json", hooks)]
 
@@ -211,7 +211,7 @@ def _gemini_cli(wanted: InstallRequest) -> list[ConfigFile]:
     root = wanted.project if wanted.scope is InstallScope.PROJECT else Path(moved) if moved else wanted.account
     server = ConfigEntry(path=("mcpServers", NAME), value={"command": command, "args": args})
     moments = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
-    # There the time is in milliseconds.
+    # Here the timeout is in milliseconds.
     hooks = _hooks(wanted, KnownAgent.GEMINI_CLI, moments, _HOOK_SECONDS * 1000)
     return [_json(root / ".gemini" / "settings.json", [server, *hooks])]
 

@@ -13,21 +13,21 @@ from recollectum.doors.cli.install import jsonc, toml_tables
 from recollectum.doors.cli.install.agents import ConfigEntry, ConfigFile, ConfigFormat, is_ours
 from recollectum.home.files import explain, write_atomic
 
-#: What is left of a file when all that was in it was ours.
+#: What is left of a file when everything in it was ours.
 _EMPTY = frozenset({"", "{}", '{\n  "version": 1\n}'})
 BACKUP_SUFFIX = ".recollectum-backup"
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file before and after; None is a file that is not there."""
+    """One file before and after; None for a missing file."""
 
     path: Path
     before: str | None
     after: str | None
 
     def diff(self) -> list[str]:
-        """What changes, line by line."""
+        """Return the changes, line by line."""
         old, new = (self.before or "").splitlines(), (self.after or "").splitlines()
         name, nothing = str(self.path), "/dev/null"
         names = (nothing if self.before is None else name, nothing if self.after is None else name)
@@ -35,16 +35,16 @@ class FileChange:
 
 
 def plan_changes(documents: Sequence[ConfigFile], *, server: bool, hooks: bool) -> list[FileChange]:
-    """What is to change so that the server and the hooks are there, or not; files that need no change are left out."""
+    """Return the changes that add or remove the server and the hooks; leave out unchanged files."""
     changes = [_change(one, lambda hook: hooks if hook else server) for one in documents]
     return [change for change in changes if change.before != change.after]
 
 
 def apply_changes(changes: Sequence[FileChange]) -> list[Path]:
-    """Write the changes; the copies of what was there before."""
+    """Write the changes; return the backup copies."""
     copies: list[Path] = []
     for change in changes:
-        # The file may be a link into somebody's collection of dotfiles: change what it points to.
+        # The file may be a link into a collection of dotfiles: change its target.
         path = change.path.resolve()
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         if change.before is not None:
@@ -106,7 +106,7 @@ def _json(text: str, entries: Sequence[ConfigEntry], wanted: Callable[[bool], bo
 def _json_with(text: str, entry: ConfigEntry) -> str:
     if not entry.item:
         if entry.path == ("version",) and jsonc.find(jsonc.read(text), entry.path) is not None:
-            # Of the file's form, and not ours to say where somebody said it already.
+            # Required by the file's format, but not overwritten where somebody set it already.
             return text
         return jsonc.with_value(text, entry.path, entry.value)
     ours = [one.node.value for one in jsonc.find_members(text, entry.path) if is_ours(one.node.value)]
@@ -145,7 +145,7 @@ def _toml(text: str, entries: Sequence[ConfigEntry], wanted: Callable[[bool], bo
 
 
 def _check(after: object, before: object) -> None:
-    """Whatever is not ours must be as it was, or nothing is written."""
+    """Raise unless everything that is not ours is unchanged, so that nothing is written."""
     if after != before:
         raise _unfit()
 
@@ -155,7 +155,7 @@ def _unfit() -> InvalidInput:
 
 
 def _pruned(value: object, entries: Sequence[ConfigEntry]) -> object:
-    """A document without what is ours, and without what holds nothing."""
+    """Return a document without our entries and without empty containers."""
     return _without_ours(value, [entry.path for entry in entries if not entry.item], ())
 
 
@@ -174,7 +174,7 @@ def _without_ours(value: object, ours: Sequence[tuple[str, ...]], path: tuple[st
 
 @contextlib.contextmanager
 def _named(path: Path) -> Generator[None]:
-    """Errors about a text say which file it is."""
+    """Add the file's name to errors about its text."""
     try:
         yield
     except InvalidInput as error:

@@ -17,7 +17,7 @@ _MAX_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A value and where it stands, from its first character to after its last."""
+    """A value and its position, from its first character to after its last."""
 
     kind: Literal["object", "array", "scalar"]
     start: int
@@ -36,7 +36,7 @@ class JsonMember:
 
 
 def read(text: str) -> JsonNode:
-    """The document; a text with nothing in it is an empty object."""
+    """Parse the document; an empty text is an empty object."""
     if _BLANK.fullmatch(text):
         return JsonNode("object", len(text), len(text), {})
     node = _value(text, _skip(text, 0), 0)
@@ -46,7 +46,7 @@ def read(text: str) -> JsonNode:
 
 
 def find(node: JsonNode, path: Sequence[str]) -> JsonNode | None:
-    """The value under some names; None when there is none."""
+    """Return the value at a path of names; None when there is none."""
     for name in path:
         inner = next((one.node for one in node.members if node.kind == "object" and one.name == name), None)
         if inner is None:
@@ -56,7 +56,7 @@ def find(node: JsonNode, path: Sequence[str]) -> JsonNode | None:
 
 
 def with_value(text: str, path: Sequence[str], value: object) -> str:
-    """The text with a value under some names, in the place it had, or at the end of its object."""
+    """Return the text with a value at a path of names, in its old position or at the end of its object."""
     text = f"{text}{{}}\n" if _BLANK.fullmatch(text) else text
     found = find(read(text), path)
     if found is not None:
@@ -72,7 +72,7 @@ def with_value(text: str, path: Sequence[str], value: object) -> str:
 
 
 def with_item(text: str, path: Sequence[str], item: object) -> str:
-    """The text with an item more at the end of an array, which is made where there is none."""
+    """Return the text with an item appended to an array, which is created if it is missing."""
     text = f"{text}{{}}\n" if _BLANK.fullmatch(text) else text
     found = find(read(text), path)
     if found is None:
@@ -84,7 +84,7 @@ def with_item(text: str, path: Sequence[str], item: object) -> str:
 
 
 def without(text: str, path: Sequence[str]) -> str:
-    """The text without a value, and without the objects that held nothing else."""
+    """Return the text without a value, and without the objects that held nothing else."""
     parent = find(read(text), path[:-1])
     at = next((i for i, one in enumerate(parent.members) if one.name == path[-1]), None) if parent else None
     if parent is None or at is None:
@@ -93,7 +93,7 @@ def without(text: str, path: Sequence[str]) -> str:
 
 
 def without_items(text: str, path: Sequence[str], unwanted: Callable[[object], bool]) -> str:
-    """The text without some items of an array, and without the array where it held nothing else."""
+    """Return the text without some items of an array, and without the array if it held nothing else."""
     while (found := find(read(text), path)) is not None and found.kind == "array":
         at = next((i for i, one in enumerate(found.members) if unwanted(one.node.value)), None)
         if at is None:
@@ -105,7 +105,7 @@ def without_items(text: str, path: Sequence[str], unwanted: Callable[[object], b
 
 
 def find_members(text: str, path: Sequence[str]) -> tuple[JsonMember, ...]:
-    """What an object or array holds."""
+    """Return the members of an object or array."""
     found = find(read(text), path)
     return found.members if found else ()
 
@@ -135,7 +135,7 @@ def _taken_out(text: str, parent: JsonNode, at: int) -> str:
     left = len(text[: one.start].rstrip())
     comma = _comma_after(text, one.node.end)
     if comma is not None:
-        # Up to the next entry's own line, so that what stood beside it stays with it.
+        # Up to the next entry's own line, so that a comment beside an entry stays with it.
         return text[:left] + text[comma + 1 :]
     if at == 0:
         after = text[one.node.end :]

@@ -1,4 +1,4 @@
-"""`recollectum mcp install`: writes Recollectum into an agent's configuration, and takes it out again."""
+"""`recollectum mcp install`: writes Recollectum into an agent's configuration, or removes it."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ _AFTERWARDS = {
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to its group."""
+    """Add the command to its group."""
     command(app, "install")(install)
 
 
@@ -61,7 +61,7 @@ def _install_request(run: Run, scope: InstallScope) -> InstallRequest:
     home = home_of(run)
     user = run.user or run.environ.get(USER_VARIABLE) or settings_of(run).settings.default_user or account_name()
     usual = Home(home_root(None, {**run.environ, "RECOLLECTUM_HOME": ""}))
-    # The agent may be started where the variable that names another home is not set.
+    # The agent may be started without the variable that names another home.
     place = [] if home == usual else ["--home", str(home.root.absolute())]
     return InstallRequest(
         server=_program(),
@@ -75,8 +75,8 @@ def _install_request(run: Run, scope: InstallScope) -> InstallRequest:
 
 
 def _program() -> list[str]:
-    """This installation's own program, wherever an agent is started from."""
-    # Not resolved: the interpreter of a virtual environment is a link, and knows its packages by its own place.
+    """Return this installation's own program, wherever an agent is started from."""
+    # Not resolved: the interpreter of a virtual environment is a link, and finds its packages by its own path.
     beside = Path(sys.executable).parent / ("recollectum.exe" if os.name == "nt" else "recollectum")
     return [str(beside)] if beside.exists() else [sys.executable, "-m", "recollectum.doors.cli.main"]
 

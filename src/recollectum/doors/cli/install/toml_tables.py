@@ -11,7 +11,7 @@ _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
 def read(text: str) -> dict[str, object]:
-    """The document as values."""
+    """Parse the document into values."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -22,7 +22,7 @@ def read(text: str) -> dict[str, object]:
 
 
 def find(tree: object, path: Sequence[str]) -> object:
-    """The value under some names; None when there is none."""
+    """Return the value at a path of names; None when there is none."""
     found = tree
     for name in path:
         if not isinstance(found, dict):
@@ -32,7 +32,7 @@ def find(tree: object, path: Sequence[str]) -> object:
 
 
 def with_table(text: str, path: Sequence[str], values: Mapping[str, object]) -> str:
-    """The text with a table of plain values, in the place it had, or at the end."""
+    """Return the text with a table of plain values, in its old position or at the end."""
     import tomlkit  # noqa: PLC0415 - only a change of a file needs it
 
     before = find(read(text), path)
@@ -44,12 +44,12 @@ def with_table(text: str, path: Sequence[str], values: Mapping[str, object]) -> 
     for name in reversed(path):
         nested = {name: nested}
     table = tomlkit.dumps(cast("Mapping[str, object]", nested)).replace("\n", _newline(text))
-    # At the end as a text: tomlkit would put it between a table and the comment above that.
+    # Appended as text: tomlkit would put it between a table and the comment above that.
     return text.rstrip() + 2 * _newline(text) + table if text.strip() else table
 
 
 def without_table(text: str, path: Sequence[str]) -> str:
-    """The text without a table, the tables below it, and the empty lines that the last one leaves at the end."""
+    """Return the text without a table, its subtables, and the empty lines left at the end."""
     if find(read(text), path) is None:
         return text
     after = _edited(text, lambda document: _table(document, path[:-1]).pop(path[-1]))

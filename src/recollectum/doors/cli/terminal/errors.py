@@ -17,12 +17,12 @@ _HOME = "--home"
 
 
 class UnexpectedError(Exception):
-    """A fault of ours, without what the error itself says: that may be what somebody wrote."""
+    """A fault of ours, without the text of the error, which may contain content."""
 
 
 def log_unexpected(error: Exception, arguments: Sequence[str], environ: Mapping[str, str]) -> UnexpectedError:
-    """Write the places of the error into the home's log, where there is a home, and say what happened."""
-    # Only now: there is nothing to log on a good day.
+    """Log the places of the error in the home's log, if there is a home; return the error to show."""
+    # Imported here: usually there is nothing to log.
     from recollectum.home.logs import Log, places  # noqa: PLC0415
 
     last = (list(places(error)) or ["nowhere"])[-1]
@@ -62,17 +62,17 @@ _LONGEST = 1000
 
 
 class Misuse(Exception):
-    """The line that was typed cannot be meant."""
+    """A usage error on the command line."""
 
 
 def run_guarded(work: Callable[[], int], arguments: Sequence[str]) -> int:
-    """The exit code of the work; what goes wrong is told on stderr, as JSON when the line asks for it."""
+    """Run the work; return its exit code, and print errors on stderr, as JSON if the line asks for it."""
     as_json = asks_for_json(arguments)
     try:
         code = work()
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has gone, and there is nothing left to say.
+        # The reader of our output is gone, so there is nothing left to say.
         _flush_or_discard_stdout()
         return FAILED
     except KeyboardInterrupt:
@@ -87,13 +87,13 @@ def run_guarded(work: Callable[[], int], arguments: Sequence[str]) -> int:
 
 
 def asks_for_json(arguments: Sequence[str]) -> bool:
-    """Whether --json stands on the line, even when the line could not be understood."""
+    """Return whether --json is on the line, even when the line could not be parsed."""
     flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return "--json" in flags
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Refuse what is not text: no shell passes it on purpose, and no database or file system could look it up."""
+    """Raise for arguments that are not text: no shell passes them on purpose, and no database could look them up."""
     for place, argument in enumerate(arguments, start=1):
         if any(0xD800 <= ord(char) <= 0xDFFF for char in argument):
             raise Misuse(f"argument {place} is not UTF-8; write it in that encoding")
@@ -113,7 +113,7 @@ def _print_error(error: Exception, *, as_json: bool) -> int:
 
 
 def _explain(error: Exception) -> tuple[str, int, str]:
-    """The name of the error, the exit code, and the sentence."""
+    """Return the name of the error, the exit code, and the sentence."""
     match error:
         case typer.Abort():
             return "Aborted", FAILED, "the input ended before an answer was given; nothing was done"
@@ -122,7 +122,7 @@ def _explain(error: Exception) -> tuple[str, int, str]:
         case typer.TyperException():
             return "Usage", MISUSED, _usage_sentence(error)
         case SettingsError():
-            # The one error with several sentences, a line each: every problem of every settings file.
+            # The one error with several sentences, one per line: every problem of every settings file.
             return "SettingsError", FAILED, str(error)
         case OSError():
             return "OSError", FAILED, one_line(_system_sentence(error))
@@ -133,7 +133,7 @@ def _explain(error: Exception) -> tuple[str, int, str]:
 
 
 def _usage_sentence(error: typer.TyperException) -> str:
-    """What the parser says, as a sentence like ours."""
+    """Return the parser's message as a sentence like ours."""
     said = " ".join(error.format_message().split()).removesuffix(".")
     context: typer.Context | None = getattr(error, "ctx", None)
     where = context.command_path if context else "recollectum"
@@ -146,7 +146,7 @@ def _system_sentence(error: OSError) -> str:
 
 
 def _flush_or_discard_stdout() -> None:
-    """Write out what was said, or drop it for good: the interpreter would try again at its end, and not quietly."""
+    """Flush stdout, or discard what is left: the interpreter would try again at exit and print an error."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -14,12 +14,12 @@ from recollectum.doors.cli.terminal.errors import Misuse
 
 
 def parse_owner(text: str) -> Owner:
-    """`alice` is user:alice; `agent:coder`, `group:…` and `global` are owners as they stand."""
+    """Parse an owner: `alice` is user:alice; `agent:coder`, `group:…` and `global` are taken literally."""
     return Owner.parse(text if ":" in text or text == OwnerKind.GLOBAL else f"{OwnerKind.USER}:{text}")
 
 
 def format_owner(owner: Owner) -> str:
-    """The shortest text that `to_owner` reads as this owner."""
+    """Return the shortest text that `parse_owner` reads as this owner."""
     plain = owner.kind is OwnerKind.USER and owner.agent is None and owner.name != OwnerKind.GLOBAL
     return owner.name if plain else str(owner)
 
@@ -30,7 +30,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What every command is told: how to answer, for whom, and from which home."""
+    """The common parameters of a command: output format, user and home."""
 
     json: bool = False
     user: str | None = None
@@ -38,7 +38,7 @@ class Run:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
     def told(self, *, json: bool, user: str | None, home: str | None) -> "Run":
-        """The same with flags that came later on the line, which win."""
+        """Return the same with the flags that came later on the line, which take precedence."""
         return replace(
             self,
             json=json or self.json,
@@ -55,14 +55,14 @@ _FLAGS = {"json": (_Json, False), "user": (_User, None), "home": (_Home, None)}
 
 
 def new_group(summary: str) -> typer.Typer:
-    """A set of commands under one noun."""
+    """Return a group of commands under one noun."""
     group = typer.Typer(help=summary, rich_markup_mode=None, add_completion=False)
     group.callback()(_note_flags)
     return group
 
 
 def command(app: typer.Typer, name: str) -> Callable[[Command[P]], Command[P]]:
-    """Add a command; its first parameter is the `Run`, which the line's flags fill."""
+    """Add a command; its first parameter is the `Run`, filled from the flags."""
 
     def add(work: Command[P]) -> Command[P]:
         app.command(name)(_with_flags(work))
@@ -72,7 +72,7 @@ def command(app: typer.Typer, name: str) -> Callable[[Command[P]], Command[P]]:
 
 
 def _with_flags(work: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer sees it: without its first parameter, with the flags."""
+    """Return the command for typer: without its first parameter, with the flags."""
 
     own = list(inspect.signature(work).parameters.values())[1:]
     options = [one.name for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY]
@@ -83,7 +83,7 @@ def _with_flags(work: Callable[..., None]) -> Callable[..., None]:
         run = _merge_flags(ctx, {name: given.pop(name) for name in _FLAGS})
         _check_options(options, given)
         if run.user is not None:
-            # Not every command looks the user up, and a name that cannot be one is wrong on every line.
+            # Not every command looks the user up, but an invalid name is an error on every line.
             parse_owner(run.user)
         work(run, **given)
 
@@ -101,7 +101,7 @@ def _with_flags(work: Callable[..., None]) -> Callable[..., None]:
 
 
 def _check_options(options: Sequence[str], given: Mapping[str, object]) -> None:
-    """An option with nothing after it is most often a variable of a script that is not set."""
+    """Raise for an option with an empty value: most often an unset variable of a script."""
     for name in options:
         if given.get(name) == "":
             flag = name.strip("_").replace("_", "-")
@@ -113,7 +113,7 @@ def _note_flags(ctx: typer.Context, *, json: _Json = False, user: _User = None, 
 
 
 def note_flags(ctx: typer.Context, *, json: bool, user: str | None, home: str | None, verbose: bool = False) -> None:
-    """Keep the flags that stand before the name of a command."""
+    """Store the flags that come before the name of a command."""
     run = _merge_flags(ctx, {"json": json, "user": user, "home": home})
     ctx.obj = replace(run, environ={**run.environ, _LOG_LEVEL: "debug"}) if verbose else run
 

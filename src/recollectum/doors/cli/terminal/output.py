@@ -15,7 +15,7 @@ _NOTHING = "-"
 
 
 def answer(run: Run, document: Mapping[str, object], lines: Iterable[str]) -> None:
-    """The document for a program, or the lines for a person. Lines must have been made visible."""
+    """Print the document for a program, or the lines for a person. Lines must have been sanitised."""
     if run.json:
         print_json(document)
         return
@@ -26,7 +26,7 @@ def answer(run: Run, document: Mapping[str, object], lines: Iterable[str]) -> No
 def answer_rows(
     run: Run, document: Mapping[str, object], headings: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
-    """The document, a table on a terminal, or lines with tabs where a program reads."""
+    """Print the document, a table on a terminal, or tab-separated lines for a program."""
     if run.json:
         print_json(document)
         return
@@ -39,29 +39,29 @@ def answer_rows(
 
 
 def print_json(document: Mapping[str, object]) -> None:
-    """One JSON object, in ASCII, so that nothing in it can act on a terminal."""
+    """Print one JSON object, in ASCII, so that nothing in it can act on a terminal."""
     print(json.dumps(to_json(document), indent=2))
 
 
 def note(text: str) -> None:
-    """A remark for the person; it is no part of the answer."""
+    """Print a remark for the person on stderr; it is not part of the answer."""
     print(one_line(text), file=sys.stderr)
 
 
 def listing(pairs: Iterable[tuple[str, object]]) -> list[str]:
-    """Names and values, one pair a line; a value that is not there is left out."""
+    """Return names and values, one pair per line; a missing value is left out."""
     shown = [(name, value) for name, value in pairs if value is not None]
     width = max((len(name) for name, _ in shown), default=0)
     return [f"{name:<{width}}  {_spelled(value)}" for name, value in shown]
 
 
 def moment(value: datetime | None) -> str:
-    """A time as a person reads it, in UTC."""
+    """Return a time in UTC as a person reads it."""
     return _NOTHING if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 memory`, `2 memories`."""
+    """Return `1 memory`, `2 memories`."""
     if count == 1:
         return f"1 {noun}"
     return f"{count} {noun[:-1]}ies" if noun.endswith("y") else f"{count} {noun}s"
@@ -78,7 +78,7 @@ def _cell(value: object) -> str:
 
 
 def _table(headings: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
-    # Rich costs 25 ms, and only a terminal has a use for it.
+    # Rich takes 25 ms to import, and only a terminal needs it.
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -87,7 +87,7 @@ def _table(headings: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
     for place, heading in enumerate(headings):
         table.add_column(heading, overflow="fold", no_wrap=place == 0)
     for row in cells:
-        # As Text: what stands in square brackets is content, not style.
+        # As Text: square brackets in content are not style.
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)
 
@@ -97,12 +97,12 @@ _LARGE = 2**20
 
 @contextmanager
 def byte_progress(files: Sequence[str]) -> Generator[Callable[[int], None]]:
-    """What to call with the number of bytes that were read."""
+    """Yield a function to call with the number of bytes read."""
     total = sum(_size(name) for name in files)
     if not sys.stderr.isatty() or (len(files) == 1 and total < _LARGE):
         yield lambda _: None
         return
-    # Rich costs 25 ms, and only a terminal has a use for it.
+    # Rich takes 25 ms to import, and only a terminal needs it.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
@@ -114,11 +114,11 @@ def byte_progress(files: Sequence[str]) -> Generator[Callable[[int], None]]:
 
 @contextmanager
 def step_progress(what: str, total: int | None) -> Generator[Callable[[int], None]]:
-    """What to call with the number of steps that were taken; a total that is not known is None."""
+    """Yield a function to call with the number of steps taken; `None` is an unknown total."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    # Rich costs 25 ms, and only a terminal has a use for it.
+    # Rich takes 25 ms to import, and only a terminal needs it.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
@@ -132,5 +132,5 @@ def _size(name: str) -> int:
     try:
         return Path(name).stat().st_size
     except (OSError, ValueError):
-        # Stdin, or a file whose opening will say what is wrong with it.
+        # Stdin, or a file whose opening will report the error.
         return 0

@@ -15,12 +15,12 @@ _MOST_BYTES = 64 * 2**20
 
 
 def is_interactive() -> bool:
-    """Whether there is somebody to ask."""
+    """Return whether there is a terminal to ask on."""
     return _has_stdin() and sys.stdin.isatty()
 
 
 def confirm(what: str, *, yes: bool) -> bool:
-    """Whether to go on: told beforehand by --yes, else asked; without a terminal there must have been a --yes."""
+    """Return whether to go on: confirmed by --yes, else asked; without a terminal --yes is required."""
     if yes:
         return True
     if not is_interactive():
@@ -30,7 +30,7 @@ def confirm(what: str, *, yes: bool) -> bool:
 
 
 def read_text_or_stdin(text: str) -> str:
-    """The text itself, or all of stdin for `-`."""
+    """Return the text itself, or all of stdin for `-`."""
     if text != "-":
         return text
     data = binary_stdin().read(_MOST_BYTES + 1)
@@ -43,17 +43,17 @@ def read_text_or_stdin(text: str) -> str:
 
 
 def ask_secret(prompt: str) -> str:
-    """A line that is not shown while it is typed; from a pipe, the next line of it."""
+    """Read a line without echo; from a pipe, its next line."""
     if not is_interactive():
         return sys.stdin.readline().rstrip("\r\n") if _has_stdin() else ""
-    # It loads termios, which is of no use to any other command.
+    # It imports termios, which no other command needs.
     from getpass import getpass  # noqa: PLC0415
 
     return getpass(f"{prompt}: ", sys.stderr)
 
 
 def ask_new_passphrase() -> str:
-    """A passphrase for the first time, typed twice where there is a terminal."""
+    """Ask for a new passphrase, typed twice on a terminal."""
     first = ask_secret("New passphrase")
     if not first.strip():
         raise InvalidInput("the passphrase is empty; give one of several words")
@@ -63,25 +63,25 @@ def ask_new_passphrase() -> str:
 
 
 def binary_stdin() -> BufferedReader:
-    """Stdin as bytes."""
+    """Return stdin as bytes."""
     if not _has_stdin():
         raise InvalidInput("stdin is closed, so nothing can be read from it; give it a pipe or a file")
     return cast("BufferedReader", sys.stdin.buffer)
 
 
 def _has_stdin() -> bool:
-    """Who starts a program with its stdin closed leaves it none at all."""
+    """Return whether there is a stdin: a program started with it closed has none."""
     return cast("TextIO | None", sys.stdin) is not None
 
 
 def edit_text(text: str, environ: Mapping[str, str]) -> str:
-    """The text as the editor left it; nothing of it stays outside the vault."""
-    # Only the commands that open an editor need them.
+    """Open the text in an editor and return the result; no copy stays outside the vault."""
+    # Imported here: only commands that open an editor need them.
     import subprocess  # noqa: PLC0415
     import tempfile  # noqa: PLC0415
 
     command = _editor(environ)
-    # The run-time folder is in memory and private; an editor's own backup files go with the folder.
+    # The run-time folder is in memory and private; an editor's backup files are deleted with it.
     with tempfile.TemporaryDirectory(prefix="recollectum-", dir=_memory_folder(environ)) as folder:
         path = Path(folder) / "memory.txt"
         path.write_text(text, encoding="utf-8", newline="")
@@ -112,7 +112,7 @@ def _memory_folder(environ: Mapping[str, str]) -> str | None:
 
 def _read_edited(path: Path) -> str:
     try:
-        # Editors end a file with a newline that nobody typed.
+        # Editors add a final newline that nobody typed.
         return path.read_bytes().decode().removesuffix("\n").removesuffix("\r")
     except (FileNotFoundError, UnicodeDecodeError):
         raise InvalidInput("the editor left no UTF-8 text behind; nothing was changed") from None

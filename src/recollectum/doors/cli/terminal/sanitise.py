@@ -8,12 +8,12 @@ _SPACES = re.compile(r"\s+")
 
 
 def visible(text: str) -> str:
-    """The text with every control character spelled out; lines and tabs stay."""
+    """Return the text with every control character escaped; newlines and tabs stay."""
     return _UNSAFE.sub(_spell, text)
 
 
 def one_line(text: str, longest: int | None = None) -> str:
-    """The text on one line, cut where it is too long."""
+    """Return the text on one line, cut when it is too long."""
     flat = visible(_SPACES.sub(" ", text).strip())
     return flat if longest is None or len(flat) <= longest else flat[: longest - 1] + "…"
 

@@ -27,18 +27,18 @@ KEY_VARIABLE = "RECOLLECTUM_API_KEY"
 
 
 def home_of(run: Run) -> Home:
-    """The home that the line or the environment names; it need not exist."""
+    """Return the home that the line or the environment names; it need not exist."""
     return Home(home_root(Path(run.home) if run.home is not None else None, run.environ))
 
 
 def settings_of(run: Run) -> LoadedSettings:
-    """The settings in force, without opening the home."""
+    """Return the effective settings, without opening the home."""
     return load(home_of(run), cwd=Path.cwd(), environ=run.environ)
 
 
 @contextmanager
 def open_home(run: Run, *, create: bool = False) -> "Generator[Recollectum]":
-    """The open home, when the user on the line is in it; without a home, only the default user's may be made."""
+    """Open the home and check its user; a missing home is created only for the default user."""
     home = home_of(run)
     made = is_made(home)
     if not made and (not create or run.user is not None or run.environ.get(KEY_VARIABLE)):
@@ -52,7 +52,7 @@ def open_home(run: Run, *, create: bool = False) -> "Generator[Recollectum]":
 
 
 def open_or_create_home(run: Run) -> "Recollectum":
-    """The open home, made when there is none, with its passphrase asked for where that is what is missing."""
+    """Open the home, or create it; ask for the passphrase if that is missing."""
     from recollectum.engine import Recollectum  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
 
     root = home_of(run).root
@@ -66,7 +66,7 @@ def open_or_create_home(run: Run) -> "Recollectum":
 
 @contextmanager
 def open_key_store(run: Run) -> "Generator[KeyStore]":
-    """The key store alone, which opens even when the key is lost."""
+    """Open the key store alone, which works even when the key is lost."""
     from recollectum.engine import open_keys  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
 
     home = home_of(run)
@@ -81,13 +81,13 @@ def open_key_store(run: Run) -> "Generator[KeyStore]":
 
 @contextmanager
 def open_user_vault(run: Run, *, create: bool = False) -> "Generator[Vault]":
-    """The vault of the user in question; with `create`, the default user needs none beforehand."""
+    """Open the user's vault; with `create`, the default user's is created when missing."""
     with open_home(run, create=create) as recollectum:
         yield recollectum.vault(check_user(recollectum, run, create=create))
 
 
 def check_user(recollectum: "Recollectum", run: Run, *, create: bool = False) -> Owner:
-    """Whose vault is meant; a user who is not there is refused with the nearest name."""
+    """Return the owner of the vault; raise for an unknown user, with the nearest name."""
     owner = user_of(recollectum, run)
     if not recollectum.caller.operator:
         return owner
@@ -101,7 +101,7 @@ def check_user(recollectum: "Recollectum", run: Run, *, create: bool = False) ->
 
 
 def user_of(recollectum: "Recollectum", run: Run) -> Owner:
-    """Whose vault is meant: the flag's, the key's, the variable's, the setting's, or this account's."""
+    """Return the owner of the vault: the flag's, the key's, the variable's, the setting's, or this account's."""
     if run.user is not None:
         return parse_owner(run.user)
     if recollectum.caller.person is not None:
@@ -111,7 +111,7 @@ def user_of(recollectum: "Recollectum", run: Run) -> Owner:
 
 
 def account_name() -> str:
-    """The name of this account."""
+    """Return the name of this account."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):
@@ -119,7 +119,7 @@ def account_name() -> str:
 
 
 def describe_key_holder(holder: KeyHolder) -> str:
-    """Who holds the key, as a sentence."""
+    """Return who holds the key, as a sentence."""
     if holder.kind is HolderKind.OFF:
         return "The home is not encrypted: whoever has the files can read them."
     return f"The key is {holder.words}."

@@ -9,12 +9,12 @@ from recollectum.domain.ids import Clock, system_clock
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DURATION = re.compile(r"(?:[0-9]{1,9}[smhdw])+")
 _PART = re.compile(r"([0-9]+)([smhdw])")
-#: Later than this, the deadlines that follow a date would lie past the last year there is.
+#: A later date would put the deadlines after it past the largest year.
 _LAST_YEAR = 9000
 
 
 def parse_duration(text: str) -> timedelta:
-    """`10m`, `2h`, `30d`, `1w` or `1h30m`."""
+    """Parse `10m`, `2h`, `30d`, `1w` or `1h30m`."""
     spelled = text.strip().lower()
     if not _DURATION.fullmatch(spelled):
         raise InvalidInput(f"{text!r} is not a duration; write a number and s, m, h, d or w, such as 10m or 30d")
@@ -25,7 +25,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def parse_time(text: str, clock: Clock = system_clock) -> datetime:
-    """`2026-11-15`, `2026-11-15T10:30`, or `+30d` from now; without a zone it is UTC."""
+    """Parse `2026-11-15`, `2026-11-15T10:30`, or `+30d` from now; without a zone it is UTC."""
     spelled = text.strip()
     try:
         found = clock() + parse_duration(spelled[1:]) if spelled.startswith("+") else _read(spelled)

@@ -14,7 +14,7 @@ _LARGEST = 2**63 - 1
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "events")(events)
 
 
@@ -27,7 +27,7 @@ def events(
         int | None, typer.Option(min=1, max=_LARGEST, metavar="NUMBER", help="Only those before this number.")
     ] = None,
 ) -> None:
-    """List what happened, newest first. Events name things by id and never repeat what they say."""
+    """List what happened, newest first. Events name things by id and never contain their content."""
     with open_user_vault(run) as vault:
         wanted = parse_optional_enum(EventType, type_, "event type")
         found = vault.admin.events.page(type=wanted, cursor=None if before is None else str(before), limit=limit)

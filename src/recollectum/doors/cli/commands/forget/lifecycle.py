@@ -103,7 +103,7 @@ def _asked(swept: "Sweep") -> str:
 
 
 def explain_held_clock(reading: "ClockReading") -> str:
-    """A doubtful clock, explained with its cure."""
+    """Return an explanation of a doubtful clock, with its cure."""
     return (
         f"The clock says {moment(reading.now)}, but this vault was last used on {moment(reading.policy_now)}. "
         "A leap that long is more often a wrong clock than a long holiday, so nothing is moved or destroyed. "
@@ -112,7 +112,7 @@ def explain_held_clock(reading: "ClockReading") -> str:
 
 
 def _agreed(vault: "Vault", *, yes: bool) -> bool:
-    """Whether to go on, which is asked only when something would be destroyed."""
+    """Return whether to go on; asks only when something would be destroyed."""
     lost = Counter(move.after for move in vault.admin.lifecycle.preview())[State.PURGED]
     if not lost or vault.admin.clock().held:
         return True

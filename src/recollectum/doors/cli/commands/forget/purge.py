@@ -53,7 +53,7 @@ def session(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Erase conversations, and what was learned from nothing else."""
+    """Erase conversations, and memories learned only from them."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
 
     what = f"{plural(len(set(ids)), 'session')} and what came from them go"
@@ -73,7 +73,7 @@ def source(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Erase what came from a source, and follow it no more; the files themselves are not touched."""
+    """Erase what came from a source, and unfollow it; the files themselves are not touched."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
 
     _in_vault(run, PurgeRequest.of_source(_source_of(place)), "all that came from there goes", yes, dry_run)
@@ -87,7 +87,7 @@ def older_than(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Erase messages that were said, and memories that were last changed, longer ago than so many days."""
+    """Erase messages said, and memories last changed, more than so many days ago."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
 
     _in_vault(run, PurgeRequest.older_than(days), f"all that is older than {plural(days, 'day')} goes", yes, dry_run)
@@ -109,7 +109,7 @@ def memory(
 
 @command(app, "finish")
 def finish(run: Run) -> None:
-    """Go on with purges that had to wait for another reader; the same happens when a vault is opened."""
+    """Continue purges that had to wait for another reader; opening a vault does the same."""
     with open_home(run) as recollectum:
         made = recollectum.receipts.finish() if recollectum.caller.operator else []
         made += recollectum.vault(check_user(recollectum, run)).privacy.purge.finish()
@@ -120,7 +120,7 @@ def finish(run: Run) -> None:
 
 
 def _source_of(place: str) -> str:
-    """A path is made whole, as the vault keeps it; the names that are no path stay as they are."""
+    """Return a source name; a path is made absolute, as the vault stores it."""
     if place == _IMPORTED or place.startswith(_QUARANTINE):
         return place
     return str(Path(place).expanduser().resolve())
@@ -147,7 +147,7 @@ def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes:
 
 
 def _preview(seen: "Preview") -> list[str]:
-    """What the person is told before they are asked."""
+    """Return what the person is told before the confirmation."""
     rows = [(table, count) for table, count in seen.counts.items()]
     lines = listing(rows) or ["nothing would be erased"]
     if seen.memories_derived:
@@ -159,7 +159,7 @@ def _preview(seen: "Preview") -> list[str]:
 
 
 def _leave(made: "list[Receipt]") -> None:
-    """What is not done is a failure to whoever waits for the exit code."""
+    """Exit with a failure code when the purge is not done."""
     for one in made:
         if one.reason:
             note(one.reason)

@@ -47,7 +47,7 @@ def put(
 
 @command(app, "list")
 def list_quarantines(run: Run) -> None:
-    """List the quarantines, the newest first, also those that are over."""
+    """List the quarantines, newest first, including released ones."""
     with open_user_vault(run) as vault:
         found = vault.privacy.quarantine.all()
     rows = [(one.id, one.source, one.at, one.by, one.messages, one.memories, one.released_at) for one in found]
@@ -61,7 +61,7 @@ def list_quarantines(run: Run) -> None:
 def release(
     run: Run, quarantine_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a quarantine.")]
 ) -> None:
-    """Let back what a quarantine set aside."""
+    """Release a quarantine, so that its source is recalled again."""
     with open_user_vault(run) as vault:
         done = vault.privacy.quarantine.release(quarantine_id)
     told = f"{plural(done.messages, 'message')} and {plural(done.memories, 'memory')} are back"

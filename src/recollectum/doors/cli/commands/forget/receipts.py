@@ -39,7 +39,7 @@ def show(run: Run, receipt_id: Annotated[str, typer.Argument(metavar="ID", help=
 
 @command(app, "key")
 def key(run: Run) -> None:
-    """Print the public key that checks this home's receipts."""
+    """Print the public key that verifies this home's receipts."""
     with open_home(run) as recollectum:
         found = recollectum.receipts.key()
     answer(run, {"public_key": found}, [found])
@@ -52,7 +52,7 @@ def verify(
         Path | None, typer.Argument(metavar="FILE", help="A receipt as JSON; without it, all here.")
     ] = None,
 ) -> None:
-    """Check that this home signed a receipt, and that not a field of it was changed."""
+    """Check that this home signed a receipt, and that no field of it was changed."""
     with open_home(run) as recollectum:
         found = recollectum.receipts.all() if file is None else [recollectum.receipts.read(_text(file))]
         checked = {one.id: recollectum.receipts.verify(one) for one in found}
@@ -65,7 +65,7 @@ def verify(
 
 
 def shown(one: "Receipt") -> list[str]:
-    """A receipt for a person."""
+    """Return a receipt as lines for a person."""
     details: list[tuple[str, object]] = [
         ("receipt", one.id),
         ("erased", one.kind.value),

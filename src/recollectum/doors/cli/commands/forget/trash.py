@@ -27,7 +27,7 @@ _Session = Annotated[str | None, typer.Option(metavar="ID", help="Learned from t
 def list_trash(
     run: Run, *, deleted_on: _On = None, since: _Since = None, until: _Until = None, session: _Session = None
 ) -> None:
-    """List what is in the trash, and when each is destroyed."""
+    """List the trash, and when each memory is destroyed."""
     begin, end = _times(deleted_on, since, until)
     with open_user_vault(run) as vault:
         found = vault.privacy.trash.find(since=begin, until=end, session_id=session)
@@ -47,7 +47,7 @@ def restore(
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come back.")] = False,
 ) -> None:
-    """Bring back all that was deleted in a time, or that came from a session; you see it first and are asked."""
+    """Restore all that was deleted in a period, or that came from a session; you see it first and are asked."""
     begin, end = _times(deleted_on, since, until)
     if begin is end is session is None:
         raise Misuse("say what to restore: --deleted-on, --since, --until or --session; one alone: memories restore")

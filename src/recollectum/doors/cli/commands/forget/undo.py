@@ -52,7 +52,7 @@ def import_(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
 ) -> None:
-    """Undo a whole import: its messages are set aside, and what was learned from them goes to the trash."""
+    """Undo a whole import: its messages are quarantined, and memories learned from them go to the trash."""
     with open_user_vault(run) as vault:
         if dry_run:
             found = vault.privacy.quarantine.preview(f"import:{import_id}")
@@ -107,7 +107,7 @@ def _answer(run: Run, done: "Undone") -> None:
 def _undo(vault: "Vault", number: str) -> "Undone":
     if number.startswith(_RUN):
         return vault.privacy.undo.run(number)
-    # More digits do not fit a row.
+    # A row number does not have more digits.
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise Misuse(f"{number!r} is no event; give a number of `recollectum events`, or the id of a consolidation run")
     return vault.privacy.undo.event(int(number))

@@ -1,4 +1,4 @@
-"""`recollectum consolidate`: distils conversations into memories and proposals, after it told the cost."""
+"""`recollectum consolidate`: distils conversations into memories and proposals, after showing the cost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
-    """What is going to be read, and what of it should make one think."""
+    """What is going to be read, and a warning when that is much."""
 
     conversations: int
     estimate: "Estimate"
-    #: Why one should be asked first; None where it is little.
+    #: Why to ask first; None when it is little.
     doubt: str | None
 
     @property
     def sentence(self) -> str:
-        """The bill in words."""
+        """The estimate in words."""
         cost = self.estimate
         tokens = f"{cost.input_tokens:,} tokens read and {cost.output_tokens:,} written"
         money = "at a price that is not known" if cost.money is None else f"for {cost.money:.2f} {cost.currency}"
@@ -42,7 +42,7 @@ class CostEstimate:
 
 
 def estimate_cost(recollectum: "Recollectum", vault: "Vault", chosen: Callable[[], list[str]]) -> CostEstimate | None:
-    """The bill for some conversations; None where no model is going to read them."""
+    """Return the estimate for some conversations; None where no model is going to read them."""
     settings = recollectum.settings.language_model
     if settings.provider == "none":
         return None
@@ -54,7 +54,7 @@ def estimate_cost(recollectum: "Recollectum", vault: "Vault", chosen: Callable[[
 
 
 def answer_estimate(run: Run, bill: CostEstimate | None) -> None:
-    """The bill as an answer."""
+    """Print the estimate as the answer."""
     if bill is None:
         answer(run, {"estimate": None}, ["no model is set, so reading costs nothing"])
         return
@@ -63,19 +63,19 @@ def answer_estimate(run: Run, bill: CostEstimate | None) -> None:
 
 
 def confirm_cost(bill: CostEstimate, *, yes: bool) -> bool:
-    """Whether to read: told beforehand, asked where it is much, and else only said."""
+    """Return whether to go on: always report the cost, and ask when it is high."""
     if bill.estimate.money == 0 or not bill.conversations:
         return True
     if bill.doubt and not yes and is_interactive():
         note(bill.doubt)
         return confirm(bill.sentence, yes=False)
-    # A timer that runs at night has nobody to ask, and its budget is kept all the same.
+    # A nightly timer has nobody to ask, and its budget is enforced anyway.
     note(bill.sentence)
     return True
 
 
 def _doubt(recollectum: "Recollectum", estimate: "Estimate") -> str | None:
-    # The clients of providers take a while to load, and here one is loaded already.
+    # Provider clients are slow to import, and here one is imported already.
     from recollectum.domain.ids import system_clock  # noqa: PLC0415
     from recollectum.models.limits.budget import SpendingAccount  # noqa: PLC0415
     from recollectum.models.registry.language import limits  # noqa: PLC0415
@@ -102,7 +102,7 @@ _COUNTED = ("added", "updated", "superseded", "renewed", "proposed", "ignored")
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the command to the app."""
     command(app, "consolidate")(consolidate)
 
 
@@ -116,7 +116,7 @@ def consolidate(
     yes: Annotated[bool, typer.Option("--yes", help="Read without asking, whatever it costs.")] = False,
     revert: Annotated[str | None, typer.Option(metavar="RUN", help="Take back what one reading did.")] = None,
 ) -> None:
-    """Read one conversation, or those that rest, and keep what they say. What is in doubt waits in the inbox."""
+    """Turn one conversation, or all idle ones, into memories. Doubtful findings wait in the review inbox."""
     if sum((session_id is not None, all_, revert is not None)) > 1:
         raise Misuse("a session, --all and --revert do not go together; give one of them")
     if estimate and (dry_run or revert is not None):
@@ -127,7 +127,7 @@ def consolidate(
             _revert(run, vault, revert)
             return
         if session_id is not None:
-            # Asked first: with no model there is nothing to count, and a wrong id would pass for a free one.
+            # Checked first: without a model there is nothing to count, and a wrong id would look free.
             vault.sessions.get(session_id)
         bill = estimate_cost(recollectum, vault, lambda: _chosen(vault, session_id, everything=all_))
         if estimate:

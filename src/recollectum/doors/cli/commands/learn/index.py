@@ -19,7 +19,7 @@ app = new_group("See, make up to date, make anew, put back and check what recall
 
 @command(app, "status")
 def status(run: Run) -> None:
-    """Say which model the vectors are from, how many there are, and how far they are behind."""
+    """Show which model the vectors are from, how many there are, and how many are missing."""
     with open_user_vault(run) as vault:
         found = vault.admin.index.status()
     answer(run, {"index": found}, listing(_told(found)))
@@ -27,7 +27,7 @@ def status(run: Run) -> None:
 
 @command(app, "update")
 def update(run: Run) -> None:
-    """Embed everything that has no vector yet; stopped anywhere, it goes on from there the next time."""
+    """Embed everything that has no vector yet; after an interruption the next run continues."""
     with open_user_vault(run) as vault:
         embedded = _embed(vault)
         found = vault.admin.index.status()
@@ -36,7 +36,7 @@ def update(run: Run) -> None:
 
 @command(app, "rebuild")
 def rebuild(run: Run) -> None:
-    """Drop the index and make it again from what is remembered and said; vectors that are known are used again."""
+    """Rebuild the index from memories and messages; known vectors are reused."""
     with open_user_vault(run) as vault:
         pieces = vault.admin.index.rebuild()
         without = vault.admin.index.status().without_meaning
@@ -50,7 +50,7 @@ def rebuild(run: Run) -> None:
 
 @command(app, "rollback")
 def rollback(run: Run) -> None:
-    """Answer from the vectors of the model before this one again."""
+    """Use the vectors of the previous model again."""
     with open_user_vault(run) as vault:
         found = vault.admin.index.rollback()
     answer(run, {"index": found}, listing(_told(found)))
@@ -58,7 +58,7 @@ def rollback(run: Run) -> None:
 
 @command(app, "verify")
 def verify(run: Run) -> None:
-    """Compare the index with the rows it was made from, and these with their seals; exit code 1 when they differ."""
+    """Compare the index with its rows, and the rows with their seals; exit code 1 when they differ."""
     with open_user_vault(run) as vault:
         health = vault.admin.index.verify()
     found = {"sound": health.sound, "missing": health.missing, "stray": health.stray, "changed": health.changed}
@@ -72,7 +72,7 @@ def verify(run: Run) -> None:
 
 
 def format_model(identity: str) -> str:
-    """The model and its provider out of an embedder's identity."""
+    """Return the model and its provider from an embedder's identity."""
     provider, model, *_ = json.loads(identity)
     return f"{model} ({provider})"
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 app = new_group("Let recall find your Markdown notes, and follow them as they change.")
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="A folder with Markdown files.")]
-#: Reasons that a person wants to read at once; --json has all of them.
+#: How many reasons are shown at once; --json has all of them.
 _MOST_REASONS = 20
 
 
 @command(app, "add")
 def add(run: Run, folder: Folder) -> None:
-    """Follow a folder from now on, and read what is in it."""
+    """Follow a folder from now on, and read its notes."""
     with open_user_vault(run) as vault:
         path = vault.admin.notes.add(folder).path
         report = _synced(vault)
@@ -34,7 +34,7 @@ def add(run: Run, folder: Folder) -> None:
 
 @command(app, "list")
 def list_folders(run: Run) -> None:
-    """List the folders that are followed."""
+    """List the followed folders."""
     with open_user_vault(run) as vault:
         found = vault.admin.notes.folders()
     rows = [(one.path, one.notes, one.added_at) for one in found]
@@ -45,7 +45,7 @@ def list_folders(run: Run) -> None:
 
 @command(app, "sync")
 def sync(run: Run) -> None:
-    """Bring the vault up to what lies in the folders now."""
+    """Sync the vault with the folders."""
     with open_user_vault(run) as vault:
         report = _synced(vault)
     answer(run, {"report": report}, _told(report))
@@ -54,7 +54,7 @@ def sync(run: Run) -> None:
 
 @command(app, "remove")
 def remove(run: Run, folder: Folder) -> None:
-    """Follow a folder no more and take its notes out of the vault; the files stay as they are."""
+    """Unfollow a folder and remove its notes from the vault; the files stay unchanged."""
     with open_user_vault(run) as vault:
         removed = vault.admin.notes.remove(folder)
     answer(run, {"removed": removed}, [f"{plural(removed, 'note')} taken out of the vault"])
@@ -77,7 +77,7 @@ def _told(report: "SyncReport") -> list[str]:
 
 
 def _explain(report: "SyncReport") -> None:
-    """What was left out, and why."""
+    """Print what was left out, and why."""
     for path, why in report.skipped[:_MOST_REASONS]:
         note(f"{path} {why}")
     rest = len(report.skipped) - _MOST_REASONS
@@ -90,7 +90,7 @@ global_app = new_group("Show or edit MEMORY.md, which is part of every context."
 
 @command(global_app, "show")
 def show(run: Run) -> None:
-    """Show what the file says."""
+    """Show the file."""
     with open_user_vault(run) as vault:
         found = vault.admin.global_notes.read()
     answer(run, {"notes": found}, [visible(found.text)] if found.text else [])
@@ -100,7 +100,7 @@ def show(run: Run) -> None:
 
 @command(global_app, "path")
 def path(run: Run) -> None:
-    """Show where the file is; any editor may write it."""
+    """Show the path of the file; any editor may write it."""
     with open_user_vault(run) as vault:
         found = vault.admin.global_notes.read()
     answer(run, {"path": found.path}, [one_line(str(found.path))])

@@ -38,7 +38,7 @@ def list_proposals(
 
 @command(app, "show")
 def show(run: Run, proposal_id: ProposalId) -> None:
-    """Show one proposal, the words it came from, and what it would change."""
+    """Show one proposal, the texts it is based on, and what it would change."""
     with open_user_vault(run) as vault:
         proposal, diff = vault.admin.review.get(proposal_id), vault.admin.review.diff(proposal_id)
     lines = [*listing(_details(proposal)), "", *(visible(line) for line in diff)]
@@ -52,7 +52,7 @@ def approve(
     *,
     edit: Annotated[str | None, typer.Option(metavar="TEXT", help="Keep it in these words instead.")] = None,
 ) -> None:
-    """Do what is proposed, as it stands or in other words."""
+    """Approve a proposal, in its own text or another."""
     with open_user_vault(run) as vault:
         proposal = vault.admin.review.approve(proposal_id, edit)
     answer(run, {"proposal": proposal}, [proposal.memory_id or proposal.id])
@@ -60,7 +60,7 @@ def approve(
 
 @command(app, "reject")
 def reject(run: Run, proposal_id: ProposalId) -> None:
-    """Say no for good: the same is never proposed again."""
+    """Reject a proposal for good; the same one is never proposed again."""
     with open_user_vault(run) as vault:
         proposal = vault.admin.review.reject(proposal_id)
     answer(run, {"proposal": proposal}, [f"{proposal.id} {proposal.decision}"])
@@ -90,7 +90,7 @@ def grow(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; lay nothing in.")] = False,
 ) -> None:
-    """Propose to merge memories that say the same, and to replace those that cannot both hold. You decide."""
+    """Propose to merge duplicate memories and to replace contradictory ones. You decide."""
     with open_user_vault(run) as vault:
         laid = [] if dry_run else vault.admin.review.grow()
         found = vault.admin.review.analyse() if dry_run else [one.finding for one in laid]

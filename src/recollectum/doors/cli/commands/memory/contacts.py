@@ -30,7 +30,7 @@ def resolve(
 
 @command(app, "list")
 def list_contacts(run: Run) -> None:
-    """List everybody whom memories tell of, by name."""
+    """List everybody that memories describe, by name."""
     with open_user_vault(run) as vault:
         found = vault.memories.contacts.all()
     rows = [

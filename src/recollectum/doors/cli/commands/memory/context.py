@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "context")(context)
 
 
@@ -32,7 +32,7 @@ def context(
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="For this agent alone.")] = None,
     ledger: Annotated[bool, typer.Option("--ledger", help="Show what each part costs and what was left out.")] = False,
 ) -> None:
-    """Show what a model would get to see: notes, profile, learnings, recalled texts, summary and the last turns."""
+    """Show what a model would see: notes, profile, learnings, recalled texts, summary and the last turns."""
     asked = read_text_or_stdin(query) if query else ""
     with open_user_vault(run) as vault:
         made = vault.context(
@@ -51,7 +51,7 @@ def context(
 
 
 def ledger_lines(ledger: "Ledger") -> list[str]:
-    """The ledger as a small table: what went in, the total, and what did not."""
+    """Return the ledger as a small table: what is in the context, the total, and what was left out."""
     rows = [(part.kind.value, str(len(part.ids)), str(part.tokens)) for part in ledger.parts]
     how = "exactly" if ledger.exact else "at most"
     return [

@@ -30,7 +30,7 @@ def add(
     agent: Agent = None,
     shared: Shared = False,
 ) -> None:
-    """Keep a learning; one that is known already gets the day of today."""
+    """Save a learning; one that is known already gets today's day."""
     content = read_text_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
         learning = vault.learnings.add(content, check_category(category), agent=agent, shared=shared)
@@ -72,7 +72,7 @@ def remove(
 
 @command(app, "sync")
 def sync(run: Run, *, agent: Agent = None, shared: Shared = False) -> None:
-    """Take over what changed in LEARNINGS.md and in the vault; the file is made when it is not there."""
+    """Sync LEARNINGS.md and the vault in both directions; the file is created if it is missing."""
     with open_user_vault(run) as vault:
         report = vault.learnings.sync(agent, shared=shared)
     if report.problem:
@@ -85,7 +85,7 @@ def sync(run: Run, *, agent: Agent = None, shared: Shared = False) -> None:
 
 @command(app, "path")
 def path(run: Run, *, agent: Agent = None, shared: Shared = False) -> None:
-    """Show where the file is; it is there after the first sync."""
+    """Show the path of the file, which the first sync creates."""
     with open_user_vault(run) as vault:
         found = vault.learnings.file(agent, shared=shared)
     answer(run, {"path": found}, [one_line(str(found))])

@@ -63,7 +63,7 @@ def edit(
     kind: Annotated[str | None, typer.Option(help="The new kind.")] = None,
     version: Annotated[int | None, typer.Option(help="Only if it is still at this version.")] = None,
 ) -> None:
-    """Change a memory and keep what it said before; without a text, your editor opens."""
+    """Change a memory and keep its previous version; without a text, your editor opens."""
     with open_user_vault(run) as vault:
         if text is None and importance is None and kind is None:
             memory = _edit_by_hand(run, vault, memory_id, version)
@@ -85,7 +85,7 @@ def archive(run: Run, memory_id: MemoryId) -> None:
 
 @command(app, "forget")
 def forget(run: Run, memory_id: MemoryId) -> None:
-    """Serve a memory no more, and destroy it when its grace window ends."""
+    """Delete a memory: it is hidden now, and destroyed when its grace window ends."""
     with open_user_vault(run) as vault:
         memory = vault.memories.forget(memory_id)
     until = moment(memory.hard_delete_at)
@@ -94,7 +94,7 @@ def forget(run: Run, memory_id: MemoryId) -> None:
 
 @command(app, "restore")
 def restore(run: Run, memory_id: MemoryId) -> None:
-    """Bring a memory back from the archive, or from the trash while its grace window lasts."""
+    """Restore a memory from the archive, or from the trash while its grace window lasts."""
     with open_user_vault(run) as vault:
         memory = vault.memories.move(memory_id, "active")
     answer(run, {"memory": memory}, [f"{memory.id} is active again"])
@@ -106,7 +106,7 @@ def supersede(
     memory_id: MemoryId,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is true now; `-` reads stdin.")],
 ) -> None:
-    """Say that a memory is no longer true and this is; the old one stays in the archive."""
+    """Replace a memory that is no longer true; the old one stays in the archive."""
     content = read_text_or_stdin(text)
     with open_user_vault(run) as vault:
         memory = vault.memories.supersede(memory_id, content)
@@ -169,13 +169,13 @@ def _details(memory: Memory) -> list[tuple[str, object]]:
 
 
 def add_history_to(app: typer.Typer) -> None:
-    """Give the commands to the group of memories."""
+    """Add the commands to the group of memories."""
     command(app, "history")(history)
     command(app, "diff")(diff)
 
 
 def history(run: Run, memory_id: MemoryId) -> None:
-    """Show everything a memory has said, and everything that happened to it."""
+    """Show all versions and events of a memory."""
     with open_user_vault(run) as vault:
         found = vault.memories.history(memory_id)
     lines = [line for version in found.versions for line in _version(version)]

@@ -11,7 +11,7 @@ from recollectum.doors.cli.terminal.target import open_user_vault
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "profile")(profile)
 
 
@@ -21,7 +21,7 @@ def profile(
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="As this agent knows the person.")] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Make it again, even if nothing has changed.")] = False,
 ) -> None:
-    """Show what a new session begins with: the most important of what is known, each line with its memories."""
+    """Show what a new session starts with: the most important facts, each line with its memories."""
     with open_user_vault(run) as vault:
         made = vault.admin.profile.get(agent=agent, refresh=refresh)
     lines = [one_line(f"- {one.text} ({', '.join(one.memory_ids)})") for one in made.bullets] if made else []

@@ -17,7 +17,7 @@ from recollectum.doors.cli.terminal.times import parse_time
 
 
 def explain_reasons(reasons: Reasons) -> list[str]:
-    """The rung, the place and score in each arm, the terms, and what each further reason added; a line each."""
+    """Return the search mode, rank and score in each arm, the terms, and what other reasons added; one per line."""
     arms = (
         ("by words", reasons.text_rank, reasons.text_score, "BM25"),
         ("by meaning", reasons.vector_rank, reasons.vector_score, "cosine"),
@@ -33,7 +33,7 @@ def explain_reasons(reasons: Reasons) -> list[str]:
 
 
 def _rank_and_score(rank: int | None, score: float | None, unit: str) -> str:
-    """A score without a place is that of a text which only the other arm brought."""
+    """Return rank and score; a score without a rank is of a text that only the other arm found."""
     told = [f"place {rank}" if rank is not None else "not among the nearest" if score is not None else "not found"]
     if score is not None:
         told.append(f"{unit} {score:.3g}")
@@ -41,7 +41,7 @@ def _rank_and_score(rank: int | None, score: float | None, unit: str) -> str:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "recall")(recall)
 
 
@@ -69,7 +69,7 @@ def recall(
     around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
 ) -> None:
-    """Find what was remembered and said, best first, with its source, its author, its time and its trust."""
+    """Search memories and conversations, best first, with source, author, time and trust."""
     wanted = read_text_or_stdin(query)
     begin = parse_time(since) if since is not None else None
     end = parse_time(until) if until is not None else None
@@ -116,7 +116,7 @@ def _beside(name: str, neighbour: Neighbour) -> str:
 
 
 def citation(source: Source) -> str:
-    """The place of a text in words: the row, its characters, and the conversation behind it."""
+    """Return the place of a text in words: the row, its characters, and its conversation."""
     cited = str(source)
     if source.session_id is None:
         return cited

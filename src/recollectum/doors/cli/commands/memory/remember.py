@@ -1,4 +1,4 @@
-"""`recollectum remember`: saves a text word for word."""
+"""`recollectum remember`: saves a text verbatim."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ _SENTENCES = {
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "remember")(remember)
 
 
@@ -37,7 +37,7 @@ def remember(
     valid_to: Annotated[str | None, typer.Option(metavar="DATE", help="Until when it is true.")] = None,
     from_message: Annotated[str | None, typer.Option(metavar="ID", help="The message it came from.")] = None,
 ) -> None:
-    """Keep a text word for word, and print its id. Said again, it is renewed and not kept twice."""
+    """Save a text verbatim, and print its id. A duplicate is renewed, not stored twice."""
     content = read_text_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
         saved = vault.memories.save(

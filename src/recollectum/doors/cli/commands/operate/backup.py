@@ -14,7 +14,7 @@ from recollectum.home.keys.holders import HolderKind
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "backup")(backup)
 
 
@@ -29,11 +29,11 @@ def backup(
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="The whole home, which is what happens anyway.")] = False,
 ) -> None:
-    """Copy the home while it is in use, encrypted as it is, and restore the copy for a trial.
+    """Copy the home while it is in use, encrypted as it is, and test the copy by restoring it.
 
     The key itself is in no backup: keep the recovery code, the passphrase or the key file as well.
     """
-    # Only now: what makes backups is of no use to any other command.
+    # Imported here: no other command needs it.
     from recollectum.upkeep.backup.backup import back_up, size_of  # noqa: PLC0415
 
     if all_ and (owner or run.user):

@@ -17,7 +17,7 @@ _ASKED_TOO_MUCH = 1_000_000
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "console")(console)
 
 
@@ -26,7 +26,7 @@ def console(
     *,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in this machine's browser.")] = False,
 ) -> None:
-    """Print a link that signs you in to the console; it works once, and for five minutes."""
+    """Print a link that signs you in to the console; it works once, within five minutes."""
     home = home_of(run)
     daemon = find_daemon(home)
     if daemon is None:
@@ -37,20 +37,20 @@ def console(
     answer(run, {"url": link, "user": name, "expires_in": seconds}, [visible(link)])
     note(f"it signs {name} in, once, within {seconds // 60} minutes")
     if open_it:
-        # Only now: it looks for every browser there is.
+        # Imported here: it searches for every browser.
         import webbrowser  # noqa: PLC0415
 
         webbrowser.open(link)
 
 
 def _user(run: Run) -> str:
-    """Whose console: the flag's, the variable's, the setting's, or this account's."""
+    """Return the user: the flag's, the variable's, the setting's, or this account's."""
     return run.user or run.environ.get(USER_VARIABLE) or settings_of(run).settings.default_user or account_name()
 
 
 def _ask(daemon: Daemon, name: str) -> tuple[str, int]:
-    """The path of a new link, and for how many seconds it is good."""
-    # Only now: few commands talk to a server. No proxy of the environment is asked: this machine is the other end.
+    """Return the path of a new link, and for how many seconds it is valid."""
+    # Imported here: few commands talk to a server. No proxy is used, because the server is on this machine.
     from urllib.error import HTTPError, URLError  # noqa: PLC0415
     from urllib.request import ProxyHandler, Request, build_opener  # noqa: PLC0415
 
@@ -79,7 +79,7 @@ def _read(body: bytes) -> tuple[str, int]:
 
 
 def _refusal(status: int, body: bytes) -> RecollectumError:
-    """What the daemon said, as an error of ours."""
+    """Return the daemon's answer as an error of ours."""
     try:
         told = cast("dict[str, object]", json.loads(body)).get("detail")
     except (ValueError, AttributeError):

@@ -35,8 +35,8 @@ def status(
         bool, typer.Option("--vaults", help="Also each vault by itself; --json has them anyway.")
     ] = False,
 ) -> None:
-    """Say whether a daemon runs, and for each round when it last came, comes next, and what came of it."""
-    # Only now: `--help` and the other commands need none of it.
+    """Show whether a daemon runs, and the last run, next run and result of each round."""
+    # Imported here: `--help` and the other commands do not need it.
     from recollectum.upkeep.rounds.status import list_rounds  # noqa: PLC0415
 
     home = home_of(run)
@@ -59,7 +59,7 @@ def status(
 
 @command(app, "stop")
 def stop(run: Run) -> None:
-    """End the daemon of this home; it finishes the requests that run, and the step of a round that it is at."""
+    """Stop the daemon of this home; it finishes running requests and the current step of a round."""
     home = home_of(run)
     holder = find_holder(home)
     if holder is None:
@@ -83,7 +83,7 @@ def stop(run: Run) -> None:
 
 @command(app, "run")
 def run_round(run: Run, name: Annotated[str, typer.Argument(metavar="ROUND", help="Such as consolidation.")]) -> None:
-    """Make one round now, in all vaults, whether a daemon runs or not."""
+    """Run one round now, in all vaults, whether a daemon runs or not."""
     from datetime import timedelta  # noqa: PLC0415 - as above
 
     from recollectum.upkeep.rounds.duties import UpkeepRuntime  # noqa: PLC0415

@@ -16,12 +16,12 @@ from recollectum.upkeep.presence import check_made, has_vaults, is_made, place_o
 if TYPE_CHECKING:
     from recollectum.upkeep.doctor.home_checks import HealthFinding
 
-#: Nothing is broken, and something should be done.
+#: Nothing is broken, but something should be done.
 WARNED = 3
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "doctor")(doctor)
 
 
@@ -31,8 +31,8 @@ def doctor(
     deep: Annotated[bool, typer.Option("--deep", help="Read every page and every row as well.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Remove leftovers that hold nothing.")] = False,
 ) -> None:
-    """Look at everything that can go wrong, and explain it; exit code 1 for a problem, 3 for a warning, else 0."""
-    # Only now: what examines a home is of no use to any other command.
+    """Check everything that can go wrong, and explain it; exit code 1 for a problem, 3 for a warning, else 0."""
+    # Imported here: no other command needs it.
     from recollectum.upkeep.doctor.home_checks import Severity, fine, worst  # noqa: PLC0415
 
     found = [fine("version", installed_version()), *_examined(run, deep=deep, fix=fix)]
@@ -52,7 +52,7 @@ def _examined(run: Run, *, deep: bool, fix: bool) -> "list[HealthFinding]":
     home = home_of(run)
     if not has_vaults(home):
         check_made(home)
-    # Before it is opened, which corrects what it can.
+    # Before the home is opened, because opening it corrects what it can.
     found = list(home_checks.permissions(home))
     if not is_made(home):
         place = place_of_catalog(home)
@@ -69,7 +69,7 @@ def _examined(run: Run, *, deep: bool, fix: bool) -> "list[HealthFinding]":
                 fix=fix,
             )
     except NotFound:
-        # The user on the line, which is no finding about the home.
+        # The user on the line, which is not a finding about the home.
         raise
     except RecollectumError as error:
         return [*found, cannot_open(str(error)), telemetry()]

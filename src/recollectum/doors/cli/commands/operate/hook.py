@@ -10,7 +10,7 @@ from recollectum.doors.cli.terminal.prompts import binary_stdin
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the program."""
+    """Add the command to the app."""
     command(app, "hook")(hook)
 
 
@@ -25,8 +25,8 @@ def hook(
         int, typer.Option(metavar="MS", min=1, max=60_000, help="How long the agent may be made to wait.")
     ] = 240,
 ) -> None:
-    """Answer one event of an agent, which is JSON on stdin; it never fails, and never takes long."""
-    # Only now: no other command has a use for it.
+    """Answer one event of an agent, read as JSON from stdin; it never fails, and never takes long."""
+    # Imported here: no other command needs it.
     from recollectum.doors.hook.client import HookFlags, answer_event  # noqa: PLC0415
 
     line = HookFlags(agent.value, run.user, run.home, tokens, within)

@@ -32,7 +32,7 @@ def serve(
 ) -> None:
     """Serve the vault to an agent over stdin and stdout, until it closes them.
 
-    The daemon does the work when one runs, else this process does.
+    The daemon does the work if one runs, else this process.
     """
     note_flags(ctx, json=json, user=user, home=home)
     if profile not in PROFILES:
@@ -47,8 +47,8 @@ def import_graph(
     run: Run,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The JSONL file of the reference memory server.")],
 ) -> None:
-    """Bring the file of the reference memory server into the vault; what is there already is not doubled."""
-    # Only now: few lines bring in a graph.
+    """Import the file of the reference memory server into the vault; what is there already is not doubled."""
+    # Imported here: few commands import a graph.
     from recollectum.doors.mcp.knowledge_graph.file_import import import_file  # noqa: PLC0415
 
     with open_user_vault(run, create=True) as vault:

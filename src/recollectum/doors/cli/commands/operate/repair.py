@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "repair")(repair)
 
 
@@ -25,11 +25,11 @@ def repair(
     force: Annotated[bool, typer.Option("--force", help="Also when nothing is wrong with it.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Copy every readable row of a damaged vault into a new file, make its index again, and keep the old file.
+    """Copy every readable row of a damaged vault into a new file, rebuild its index, and keep the old file.
 
-    Close other programs that use the vault first. A backup, where there is one, loses less: recollectum restore.
+    Close other programs that use the vault first. A backup, if you have one, loses less: recollectum restore.
     """
-    # Only now: what salvages is of no use to any other command.
+    # Imported here: no other command needs it.
     from recollectum.upkeep.backup.repair import repair as salvage  # noqa: PLC0415
 
     with open_home(run) as recollectum:

@@ -1,4 +1,4 @@
-"""`recollectum restore`: brings vaults back from a backup."""
+"""`recollectum restore`: restores vaults from a backup."""
 
 from dataclasses import replace as changed
 from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "restore")(restore)
 
 
@@ -39,8 +39,8 @@ def restore(
         bool, typer.Option("--recovery-code", help="Open the backup with its recovery code, which is asked for.")
     ] = False,
 ) -> None:
-    """Bring back a home or some of its vaults; each comes back whole or stays as it is."""
-    # Only now: what restores backups is of no use to any other command.
+    """Restore a home or some of its vaults; each is restored completely or stays as it is."""
+    # Imported here: no other command needs it.
     from recollectum.domain.ids import system_clock  # noqa: PLC0415
     from recollectum.upkeep.backup.restore import BackupAccess  # noqa: PLC0415
     from recollectum.upkeep.backup.staging import check_is_backup  # noqa: PLC0415

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "serve")(serve)
 
 
@@ -30,12 +30,12 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 is any that is free.")] = None,
     no_http: Annotated[bool, typer.Option("--no-http", help="Look after the vaults, and answer no requests.")] = False,
 ) -> None:
-    """Look after the vaults of the home and answer requests, until Ctrl-C or SIGTERM; one at a time for each home."""
+    """Run the daemon: maintain the vaults and answer requests until Ctrl-C or SIGTERM; one per home."""
     if run.user is not None:
         raise InvalidInput(f"--user {run.user[:60]!r} has no meaning here: a daemon serves everybody; leave it out")
     _check_alone(run)
     with open_home(run, create=True) as recollectum:
-        # Only now: it takes a while to load, and another daemon is the more likely trouble.
+        # Imported here: it is slow to import, and a running daemon is the more likely problem.
         from recollectum.doors.server.daemon import ListenAddress  # noqa: PLC0415
         from recollectum.doors.server.daemon import serve as serve_home  # noqa: PLC0415
 
@@ -49,7 +49,7 @@ def serve(
 
 
 def _check_alone(run: Run) -> None:
-    """Say who is the daemon already, before anything is opened; the lock itself decides."""
+    """Report a running daemon before anything is opened; the lock itself decides."""
     home = home_of(run)
     holder = find_holder(home)
     if holder is None:
@@ -87,5 +87,5 @@ def _tell(run: Run, recollectum: "Recollectum", started: "StartedDaemon") -> Non
 
 
 def started_document(started: "StartedDaemon") -> dict[str, object]:
-    """What a program is told of a daemon that began."""
+    """Return what a program is told about a started daemon."""
     return {"pid": started.pid, "url": started.url, "started_at": started.started_at}

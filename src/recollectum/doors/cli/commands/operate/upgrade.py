@@ -11,7 +11,7 @@ from recollectum.doors.cli.terminal.target import open_home
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "upgrade")(upgrade)
 
 
@@ -20,7 +20,7 @@ def upgrade(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps, and take none.")] = False,
 ) -> None:
-    """Bring every vault to this program's schema, each after a backup; opening a vault does the same."""
+    """Migrate every vault to this program's schema, each after a backup; opening a vault does the same."""
     with open_home(run) as recollectum:
         steps = recollectum.upgrade(dry_run=dry_run)
     did = "would take" if dry_run else "took"

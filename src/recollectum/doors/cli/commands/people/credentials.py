@@ -44,8 +44,8 @@ def set_credential(
     kind: _Kind = CredentialKind.API_KEY,
     account: _Account = None,
 ) -> None:
-    """Keep a secret, which is asked for unseen, or read from stdin; a token is the JSON that its server answered."""
-    # Taken in so that the parser does not quote it back.
+    """Save a secret, typed unseen or read from stdin; a token is the JSON that its server answered."""
+    # Accepted here so that the parser does not quote it in an error.
     if value or "=" in name:
         raise Misuse(
             "a secret does not belong on the line, where other programs and the shell's history see it; "
@@ -60,7 +60,7 @@ def set_credential(
 
 @command(app, "list")
 def list_credentials(run: Run) -> None:
-    """List what is kept, without the secrets."""
+    """List the stored credentials, without the secrets."""
     with _credentials(run) as credentials:
         found = credentials.all()
     rows = [
@@ -80,7 +80,7 @@ def delete(
     account: _Account = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Remove a secret from the keyring or the file."""
+    """Delete a secret from the keyring or the file."""
     with _credentials(run) as credentials:
         if not confirm(f"this removes the {kind} {name!r} for good", yes=yes):
             answer(run, {"deleted": None}, ["nothing was removed"])
@@ -91,7 +91,7 @@ def delete(
 
 @command(app, "accounts")
 def accounts(run: Run, name: _Name) -> None:
-    """List the accounts of a service, and which is in use."""
+    """List the accounts of a service, and which one is active."""
     with _credentials(run) as credentials:
         found = credentials.accounts(name)
     document = [{"account": account, "active": active} for account, active in found]
@@ -103,7 +103,7 @@ def accounts(run: Run, name: _Name) -> None:
 def use(
     run: Run, name: _Name, account: Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account to use.")]
 ) -> None:
-    """Use this account of a service from now on."""
+    """Make this account of a service the active one."""
     with _credentials(run) as credentials:
         credentials.activate(name, account)
     answer(run, {"active": {"service": name, "account": account}}, [one_line(f"{name}: {account} is in use")])
@@ -113,7 +113,7 @@ def use(
 def import_file(
     run: Run, file: Annotated[str, typer.Argument(metavar="FILE", help="A token file in its older, plain form.")]
 ) -> None:
-    """Import an older token file, and destroy it once all of it is kept; it can be run again."""
+    """Import an older token file, and destroy it after everything is stored; it can be run again."""
     with _credentials(run) as credentials:
         done = import_tokens(home_of(run), credentials, Path(file).absolute())
     lines = [
@@ -125,7 +125,7 @@ def import_file(
 
 @command(app, "status")
 def status(run: Run) -> None:
-    """Say in plain words how safe the secrets are here, even when the key cannot be had."""
+    """Show in plain words how safe the secrets are here, even when the key is not available."""
     from recollectum.engine import open_keys  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
 
     home = home_of(run)
@@ -143,17 +143,17 @@ def status(run: Run) -> None:
 @contextmanager
 def _credentials(run: Run) -> Generator[Credentials]:
     with open_home(run) as recollectum:
-        # The key store is the operator's alone, and so is what its key seals.
+        # The key store belongs to the operator, and so does what its key seals.
         yield Credentials(recollectum.home, recollectum.encryption(), environ=run.environ)
 
 
 def _given(kind: CredentialKind) -> Credential:
-    """The secret from the prompt or from stdin; never from the line, which other programs can see."""
+    """Return the secret from the prompt or stdin; never from the command line, which other programs can see."""
     if is_interactive():
         text = ask_secret("API key" if kind is CredentialKind.API_KEY else "Token, as JSON on one line")
     else:
         data = binary_stdin().read(4 * MAX_SECRET + 1)
-        # What is not UTF-8 becomes characters that no secret may have, and is refused in the same words.
+        # Bytes that are not UTF-8 become characters that no secret may have, and are refused with the same error.
         text = data.decode("utf-8", "replace")
         if len(data) > 4 * MAX_SECRET:
             raise InvalidInput("stdin holds more than a secret can have; give the secret alone")

@@ -16,7 +16,7 @@ app = new_group("See who holds the key, make a recovery code, and get the key ba
 
 @command(app, "status")
 def status(run: Run) -> None:
-    """Say in plain words who holds the key, even when it cannot be had."""
+    """Show in plain words who holds the key, even when it is not available."""
     home = home_of(run)
     if not has_keys(home):
         check_made(home)
@@ -28,7 +28,7 @@ def status(run: Run) -> None:
 
 @command(app, "new-code")
 def new_code(run: Run) -> None:
-    """Make a recovery code and show it once; the one before it opens nothing any more."""
+    """Create a recovery code and show it once; the previous code becomes invalid."""
     with open_home(run) as recollectum:
         code = recollectum.encryption().new_recovery_code()
     lines = ["Recovery code:", "", f"    {code}", "", "Write it on paper and keep it away from this machine."]
@@ -43,7 +43,7 @@ def recover(
         bool, typer.Option("--passphrase", help="Hold the key by a new passphrase from now on.")
     ] = False,
 ) -> None:
-    """Get the key back with the recovery code, which is asked for, or read from stdin."""
+    """Recover the key with the recovery code, typed or read from stdin."""
     with open_key_store(run) as keys:
         code = ask_secret("Recovery code")
         holder = keys.recover(code, passphrase=ask_new_passphrase() if passphrase else None)
@@ -52,7 +52,7 @@ def recover(
 
 @command(app, "passphrase")
 def passphrase(run: Run) -> None:
-    """Hold the key by a passphrase from now on, or change it; it is asked for, or read from stdin."""
+    """Protect the key with a passphrase from now on, or change it; it is typed or read from stdin."""
     with open_home(run) as recollectum:
         holder = recollectum.encryption().hold_by(HolderKind.PASSPHRASE, passphrase=ask_new_passphrase())
     note = "Set RECOLLECTUM_PASSPHRASE, or type it when you are asked."

@@ -1,4 +1,4 @@
-"""`recollectum init`: makes the home, its key and the user's vault."""
+"""`recollectum init`: creates the home, its key and the user's vault."""
 
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "init")(init)
 
 
 def init(run: Run) -> None:
-    """Make the home and the user's vault, and show the recovery code once; again, it changes nothing."""
+    """Create the home and the user's vault, and show the recovery code once; a second run changes nothing."""
     new_home = not is_made(home_of(run))
     with open_or_create_home(run) as recollectum:
         owner = user_of(recollectum, run) if new_home else check_user(recollectum, run, create=True)

@@ -1,4 +1,4 @@
-"""`recollectum keys`: makes, rotates, lists and revokes API keys."""
+"""`recollectum keys`: creates, rotates, lists and revokes API keys."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -29,7 +29,7 @@ def create(
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="A key that cannot change anything.")] = False,
 ) -> None:
-    """Make a key for the user, and print its secret this once."""
+    """Create a key for the user, and print its secret once."""
     if read_only and scope:
         raise Misuse("say --read-only or --scope, not both")
     usual = (Permission.READ,) if read_only else (Permission.READ, Permission.WRITE)
@@ -50,7 +50,7 @@ def rotate(
         str | None, typer.Option(metavar="DURATION", help="Let the old one live for 10m, 2h, 1d …")
     ] = None,
 ) -> None:
-    """Make a new key in the place of another, print its secret this once, and end the old one."""
+    """Replace a key by a new one, print its secret once, and end the old key."""
     with open_home(run) as recollectum:
         rest = parse_duration(grace) if grace is not None else timedelta(0)
         key, secret = recollectum.keys.rotate(key_id, grace=rest)
@@ -65,7 +65,7 @@ def _tell_secret(run: Run, key: ApiKey, secret: str) -> None:
 
 @command(app, "list")
 def list_keys(run: Run) -> None:
-    """List all keys by id; secrets are not kept."""
+    """List all keys by id; secrets are not stored."""
     with open_home(run) as recollectum:
         found = recollectum.keys.all()
     rows = [
@@ -86,7 +86,7 @@ def list_keys(run: Run) -> None:
 
 @command(app, "revoke")
 def revoke(run: Run, key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id.")]) -> None:
-    """End a key at once."""
+    """Revoke a key at once."""
     with open_home(run) as recollectum:
         recollectum.keys.revoke(key_id)
     answer(run, {"revoked": key_id}, [f"{key_id} is revoked"])

@@ -64,8 +64,8 @@ def explain(
     server: Annotated[str | None, typer.Option("--server", metavar="NAME", help="The MCP server of the tool.")] = None,
     with_: With = None,
 ) -> None:
-    """Say what is decided about one use of a tool, and which rule decides it."""
-    # Only these commands have a use for the engine of rules.
+    """Show the decision about one use of a tool, and the rule that made it."""
+    # Imported here: only these commands need the rule engine.
     from recollectum.policy.rules.decisions import ToolRequest, decide  # noqa: PLC0415
     from recollectum.policy.rules.unknown_actions import nearest_action  # noqa: PLC0415
 
@@ -102,7 +102,7 @@ def try_cases(
     *,
     with_: With = None,
 ) -> None:
-    """Hold the rules against cases, each with the decision that is expected of them."""
+    """Test the rules against cases with expected decisions."""
     from recollectum.policy.rules.cases import failures, parse_cases  # noqa: PLC0415 - as above
 
     try:
@@ -130,8 +130,8 @@ def try_cases(
 
 
 def in_force(run: Run, more: list[str] | None = None) -> "Ruleset":
-    """The rules of every tier here, and those of the files that the line adds."""
-    # Reading rules needs a parser that no other command needs.
+    """Return the rules of every tier here, and those of the files on the command line."""
+    # Imported here: reading rules needs a parser that no other command needs.
     from recollectum.home.policies import load_policies  # noqa: PLC0415
     from recollectum.policy.rules.matching import build_ruleset  # noqa: PLC0415
     from recollectum.policy.rules.model import RuleFile  # noqa: PLC0415

@@ -22,7 +22,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as life
 
 @command(app, "show")
 def show(run: Run) -> None:
-    """Show every setting in force, and where each value came from."""
+    """Show every effective setting, and where its value comes from."""
     loaded = settings_of(run)
     document = {key: {"value": value_of(loaded, key), "origin": loaded.origins[key]} for key in all_settings()}
     rows = [(key, _shown(value_of(loaded, key)), loaded.origins[key]) for key in all_settings()]
@@ -31,7 +31,7 @@ def show(run: Run) -> None:
 
 @command(app, "get")
 def get(run: Run, key: Key) -> None:
-    """Print one value that is in force."""
+    """Print one effective value."""
     loaded = settings_of(run)
     _check_key(key)
     value = value_of(loaded, key)
@@ -47,7 +47,7 @@ def set_(run: Run, key: Key, value: Annotated[str, typer.Argument(metavar="VALUE
 
 @command(app, "unset")
 def unset(run: Run, key: Key) -> None:
-    """Take one value out of your settings file, so that the default holds again."""
+    """Remove one value from your settings file, so that the default applies again."""
     unset_value(home_of(run), key)
     if key in all_settings():
         _answer_in_force(run, key, wanted=None)
@@ -61,7 +61,7 @@ def migrate_(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be written, and write nothing.")] = False,
 ) -> None:
-    """Turn an old settings.json into settings.toml; the old file is kept beside it."""
+    """Convert an old settings.json into settings.toml; the old file is kept beside it."""
     home = home_of(run)
     done = migrate(home, dry_run=dry_run)
     if done.form == "none":
@@ -77,13 +77,13 @@ def migrate_(
 
 @command(app, "path")
 def path(run: Run) -> None:
-    """Print where your settings file is, whether or not it exists."""
+    """Print the path of your settings file, whether or not it exists."""
     home = home_of(run)
     answer(run, {"path": home.settings_file, "exists": home.settings_file.exists()}, [str(home.settings_file)])
 
 
 def value_of(loaded: LoadedSettings, key: str) -> Value:
-    """One value in force by its dotted key."""
+    """Return one effective value by its dotted key."""
     found: object = loaded.settings
     for name in key.split("."):
         found = getattr(found, name)

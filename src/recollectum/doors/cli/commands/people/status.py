@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultStatus:
-    """What is known of one vault."""
+    """What is known about one vault."""
 
-    #: Where it is, in words.
+    #: Its location, in words.
     file: str | None
     bytes: int
     memories: Mapping[State, int]
@@ -44,18 +44,18 @@ class VaultStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectStatus:
-    """What the project one stands in adds to the home."""
+    """What the current project adds to the home."""
 
     folder: Path
     settings_file: Path | None
     #: Its additions by folder: policies, commands, skills, agents and extensions.
     overrides: Mapping[str, list[str]]
-    #: What was found there and is not used, in a sentence each.
+    #: What was found there but is not used, one sentence each.
     problems: list[str]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the app."""
+    """Add the command to the app."""
     command(app, "status")(status)
 
 
@@ -64,7 +64,7 @@ def status(
     *,
     check: Annotated[bool, typer.Option("--check", help="Also compare the index with what it was made from.")] = False,
 ) -> None:
-    """Say where the home is, what the vault holds, who holds the key, and what the project adds."""
+    """Show where the home is, what the vault holds, who holds the key, and what the project adds."""
     with open_home(run) as recollectum:
         owner = user_of(recollectum, run)
         vault = _existing(recollectum, owner)
@@ -92,8 +92,8 @@ def status(
 
 
 def installed_version() -> str:
-    """The version of this program."""
-    # Reading a package's metadata costs more than most commands.
+    """Return the version of this program."""
+    # Reading a package's metadata takes longer than most commands.
     from importlib.metadata import version  # noqa: PLC0415
 
     return version("recollectum")
@@ -132,7 +132,7 @@ def _project_status(recollectum: "Recollectum") -> ProjectStatus | None:
         except InvalidInput as error:
             problems.append(str(error))
             continue
-        # The home's own entries stand in the list as well; the project's lie inside it.
+        # The home's own entries are in the list as well; the project's are inside its folder.
         found[folder] = sorted(name for name, path in entries.items() if path.is_relative_to(project.root))
     settings = project.settings_file if project.settings_file.exists() else None
     return ProjectStatus(folder=project.root, settings_file=settings, overrides=found, problems=problems)

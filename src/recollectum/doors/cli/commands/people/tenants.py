@@ -17,7 +17,7 @@ app = new_group("List tenants and set how long their memories rest in each state
 
 @command(app, "list")
 def list_tenants(run: Run) -> None:
-    """List all tenants with their own periods; what is absent follows the settings."""
+    """List all tenants with their own retention periods; a missing one follows the settings."""
     with open_home(run) as recollectum:
         found = recollectum.people.tenants()
     rows = [(tenant.name, tenant.created_at, _periods(tenant)) for tenant in found]
@@ -35,7 +35,7 @@ def set_(
     archive_days: Annotated[int | None, typer.Option(help="Days in the archive; 0 skips it.")] = None,
     grace_days: Annotated[int | None, typer.Option(help="Days to restore what was deleted.")] = None,
 ) -> None:
-    """Make a tenant, or change its periods; those not named stay as they are."""
+    """Create a tenant, or change its retention periods; those not named stay as they are."""
     given = {"active": active_days, "archive": archive_days, "grace": grace_days}
     with open_home(run) as recollectum:
         days = {**_known(recollectum, name), **{period: days for period, days in given.items() if days is not None}}

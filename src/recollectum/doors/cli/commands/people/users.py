@@ -62,7 +62,7 @@ def link(run: Run, name: Name, identity: Address) -> None:
 
 @command(app, "unlink")
 def unlink(run: Run, name: Name, identity: Address) -> None:
-    """Take a channel address from a person."""
+    """Remove a channel address from a person."""
     with open_home(run) as recollectum:
         person = recollectum.people.unlink(parse_owner(name), identity)
     _answer_person(run, person)
@@ -76,7 +76,7 @@ def merge(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
 ) -> None:
-    """Make two people one: addresses, keys and grants move, vaults stay apart, and it can be undone."""
+    """Merge two people: addresses, keys and grants move, vaults stay separate, and it can be undone."""
     with open_home(run) as recollectum:
         seen = recollectum.people.merge_preview(parse_owner(kept), parse_owner(merged))
         for line in _preview(recollectum, seen):
@@ -90,7 +90,7 @@ def merge(
 
 @command(app, "unmerge")
 def unmerge(run: Run, merge_id: Annotated[str, typer.Argument(metavar="ID", help="The merge's id.")]) -> None:
-    """Undo a merge; what was taken away since is not brought back."""
+    """Undo a merge; what was removed since is not brought back."""
     with open_home(run) as recollectum:
         done = recollectum.people.unmerge(merge_id)
     answer(run, {"merge": done}, [one_line(f"{format_owner(done.merged)} has {_moved(done)} again")])
@@ -111,7 +111,7 @@ def list_merges(run: Run) -> None:
 
 
 def _preview(recollectum: "Recollectum", seen: MergePreview) -> list[str]:
-    """What the person is told before they are asked."""
+    """Return what the person is told before the confirmation."""
     lines = [f"{_moved(seen)} of {format_owner(seen.merged)} would move to {format_owner(seen.kept)}"]
     lines += [f"identity {identity}" for identity in seen.identities]
     for owner in (*seen.kept_vaults, *seen.merged_vaults):

@@ -1,4 +1,4 @@
-"""`recollectum sessions checkpoints`: names places in conversations, and resumes or forks from them."""
+"""`recollectum sessions checkpoints`: saves checkpoints in conversations, and resumes or forks from them."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's
 
 @command(app, "save")
 def save(run: Run, session: SessionId, name: Name) -> None:
-    """Name the place where a session stands now; a name that is taken moves here."""
+    """Save a session's current position under a name; a name that is taken moves here."""
     with open_user_vault(run) as vault:
         made = vault.sessions.checkpoints.save(session, name)
     answer(run, {"checkpoint": made}, [one_line(f"{made.name}: message {made.position} of {made.session_id}")])
@@ -27,7 +27,7 @@ def save(run: Run, session: SessionId, name: Name) -> None:
 def list_checkpoints(
     run: Run, *, session: Annotated[str | None, typer.Option(metavar="ID", help="Only of this session.")] = None
 ) -> None:
-    """List the checkpoints, the newest first."""
+    """List the checkpoints, newest first."""
     with open_user_vault(run) as vault:
         found = vault.sessions.checkpoints.all(session)
     rows = [(one.name, one.session_id, one.position, one.saved_at) for one in found]
@@ -38,7 +38,7 @@ def list_checkpoints(
 
 @command(app, "resume")
 def resume(run: Run, name: Name) -> None:
-    """Go on from a checkpoint in a session of its own, and print its id; the original stays as it is."""
+    """Resume from a checkpoint in a new session, and print its id; the original stays as it is."""
     with open_user_vault(run) as vault:
         made = vault.sessions.checkpoints.resume(name).info()
     answer(run, {"session": made}, [made.id])
@@ -50,7 +50,7 @@ def fork(
     session: SessionId,
     position: Annotated[int, typer.Argument(metavar="POSITION", help="The last message to take over, from 1.")],
 ) -> None:
-    """Go on from any message in a session of its own, and print its id; the original stays as it is."""
+    """Fork at any message into a new session, and print its id; the original stays as it is."""
     with open_user_vault(run) as vault:
         made = vault.sessions.checkpoints.fork(session, position).info()
     answer(run, {"session": made}, [made.id])
@@ -58,7 +58,7 @@ def fork(
 
 @command(app, "delete")
 def delete(run: Run, name: Name) -> None:
-    """Forget a checkpoint; the conversation and its forks stay."""
+    """Delete a checkpoint; the conversation and its forks stay."""
     with open_user_vault(run) as vault:
         vault.sessions.checkpoints.delete(name)
     answer(run, {"deleted": name}, [one_line(f"{name} is forgotten")])

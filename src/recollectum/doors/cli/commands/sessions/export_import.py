@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from recollectum.vault.vault import Vault
 
 _STDIN = "-"
-#: How every line of a transcript of ours begins.
+#: The start of every line of our transcripts.
 _OUR_LINE = b'{"crc":"'
 _MOST_BYTES = 512 * 2**20
 
 
 class TranscriptFormat(StrEnum):
-    """How a conversation is written."""
+    """The format of an exported conversation."""
 
     JSONL = "jsonl"
     GEMINI = "gemini"
 
 
 class InputFormat(StrEnum):
-    """The same, or by a look at the file."""
+    """The format of an input file, or detected from the file."""
 
     AUTO = "auto"
     JSONL = "jsonl"
@@ -45,14 +45,14 @@ class InputFormat(StrEnum):
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the commands to the group of sessions."""
+    """Add the commands to the group of sessions."""
     command(app, "export")(export)
     command(app, "import")(import_)
     command(app, "imports")(imports)
 
 
 def imports(run: Run, *, limit: Annotated[int, typer.Option(help="How many at most, the newest first.")] = 50) -> None:
-    """List what was brought in, by the id that takes it back."""
+    """List the imports, with the ids that undo them."""
     with open_user_vault(run) as vault:
         found = vault.sessions.imports(limit=limit)
     rows = [(one.id, one.at, one.by, one.sessions, one.messages) for one in found]
@@ -70,7 +70,7 @@ def export(
     ] = TranscriptFormat.JSONL,
     output: Annotated[str, typer.Option("--output", metavar="FILE", help="A file; `-` is stdout.")] = _STDIN,
 ) -> None:
-    """Write a whole session, an event to the line, or as a Gemini record."""
+    """Write a whole session, one event per line, or as a Gemini record."""
     from recollectum.transfer.sessions import export_record, export_session  # noqa: PLC0415 - brings the vault along
 
     with open_user_vault(run) as vault:
@@ -106,7 +106,7 @@ def import_(
         bool, typer.Option("--foreign", help="Not your own conversations: none of it is believed.")
     ] = False,
 ) -> None:
-    """Bring conversations in, each whole or not at all; what is here already is not doubled."""
+    """Import conversations, each completely or not at all; what is here already is not doubled."""
     done: list[tuple[str, ImportReport]] = []
     try:
         with open_user_vault(run, create=True) as vault, byte_progress(files) as advance:
@@ -115,27 +115,27 @@ def import_(
                 how = ImportOptions(form, strict, foreign, together)
                 with _opened(name) as file:
                     done.append((name, _bring_in(vault, file, how, advance)))
-                # What one line brings in is taken back together.
+                # Files of one command line are undone together.
                 together = together or done[-1][1].import_id
     finally:
-        # Also when a later file fails: what came in before it is in.
+        # Also when a later file fails: the earlier ones are imported.
         _tell(run, done)
 
 
 class ImportOptions(NamedTuple):
-    """How files are brought in."""
+    """How files are imported."""
 
     form: InputFormat
     strict: bool
     foreign: bool
-    #: The import that they belong to, once there is one.
+    #: The id of their import, once there is one.
     import_id: str | None
 
 
 def _bring_in(
     vault: "Vault", file: BufferedReader, how: ImportOptions, advance: Callable[[int], None]
 ) -> "ImportReport":
-    # Both bring the vault along, which `--help` must not pay for.
+    # Both import the vault, which `--help` must not pay for.
     from recollectum.transfer.jsonl import bounded_lines  # noqa: PLC0415
     from recollectum.transfer.sessions import import_record, import_transcript  # noqa: PLC0415
 
@@ -151,7 +151,7 @@ def _bring_in(
 
 
 def _recognised(head: bytes) -> InputFormat:
-    """Ours when any line begins as ours do: the first one may be the damaged one."""
+    """Return our format when any line starts as ours do: the first line may be the damaged one."""
     if any(line.startswith(_OUR_LINE) for line in head.splitlines()):
         return InputFormat.JSONL
     return InputFormat.GEMINI if head.lstrip().startswith((b"{", b"[")) else InputFormat.JSONL
@@ -197,7 +197,7 @@ def _document(report: "ImportReport") -> dict[str, object]:
 def _to_stdout(pieces: Iterable[bytes]) -> None:
     if sys.stdout.isatty():
         for piece in pieces:
-            # Still JSON, but with nothing in it that a terminal would obey.
+            # Still JSON, but without characters that a terminal would obey.
             print(_ascii(piece), end="")
         return
     sys.stdout.flush()
@@ -207,7 +207,7 @@ def _to_stdout(pieces: Iterable[bytes]) -> None:
 
 
 def _ascii(piece: bytes) -> str:
-    """The JSON with every character outside ASCII spelled out; DEL is the one inside it to do so."""
+    """Return the JSON with every character outside ASCII escaped, and DEL too."""
     text = piece.decode(errors="replace")
     return "".join(char if char.isascii() and char != "\x7f" else _spelled(char) for char in text)
 

@@ -85,7 +85,7 @@ def add(
 
 @command(app, "end")
 def end(run: Run, session_id: SessionId) -> None:
-    """Close a session; the next message of its place begins a new one. Nothing is deleted."""
+    """End a session; the next message in its channel starts a new one. Nothing is deleted."""
     with open_user_vault(run) as vault:
         session = vault.sessions.get(session_id).end()
     answer(run, {"session": session}, [f"{session.id} ended on {moment(session.ended_at)}"])

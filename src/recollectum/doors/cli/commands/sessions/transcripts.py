@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = new_group("Follow the transcripts of other programs, so that recall finds what was said there.")
 
 Place = Annotated[str, typer.Argument(metavar="DIR|FILE", help="A transcript, or a folder with *.jsonl files.")]
-#: Reasons that a person wants to read at once; --json has all of them.
+#: How many reasons are shown at once; --json has all of them.
 _MOST_REASONS = 20
 
 
@@ -28,7 +28,7 @@ def follow(
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="Keep its sessions under this agent.")] = None,
     channel: Annotated[str | None, typer.Option(metavar="NAME", help="Keep its sessions under this channel.")] = None,
 ) -> None:
-    """Follow a transcript, or all in a folder, from now on, and read what is there."""
+    """Follow a transcript, or all in a folder, from now on, and import what is there."""
     with open_user_vault(run, create=True) as vault:
         path = vault.admin.transcripts.follow(place, agent=agent, channel=channel).path
         report = _synced(vault)
@@ -39,7 +39,7 @@ def follow(
 
 @command(app, "list")
 def list_followed(run: Run) -> None:
-    """List what is followed."""
+    """List the followed paths."""
     with open_user_vault(run) as vault:
         found = vault.admin.transcripts.followed()
     rows = [(one.path, one.files, one.agent, one.channel, one.added_at) for one in found]
@@ -50,7 +50,7 @@ def list_followed(run: Run) -> None:
 
 @command(app, "sync")
 def sync(run: Run) -> None:
-    """Read on in every transcript that has grown."""
+    """Import the new lines of every transcript."""
     with open_user_vault(run) as vault:
         report = _synced(vault)
     answer(run, {"report": report}, _told(report))
@@ -59,7 +59,7 @@ def sync(run: Run) -> None:
 
 @command(app, "unfollow")
 def unfollow(run: Run, place: Place) -> None:
-    """Follow a place no more; the conversations stay in the vault, and the files as they are."""
+    """Unfollow a path; the conversations stay in the vault, and the files unchanged."""
     with open_user_vault(run) as vault:
         files = vault.admin.transcripts.unfollow(place)
     answer(run, {"files": files}, [f"{plural(files, 'file')} followed no more"])
@@ -81,7 +81,7 @@ def _told(report: "TranscriptReport") -> list[str]:
 
 
 def _explain(report: "TranscriptReport") -> None:
-    """What could not be read, and why."""
+    """Print what could not be read, and why."""
     reasons = [f"{path} line {line}: {why}" for path, line, why in report.damage]
     reasons += [f"{path} {why}" for path, why in report.skipped]
     for reason in reasons[:_MOST_REASONS]:

@@ -1,6 +1,6 @@
 """The only code that calls a model.
 
-registry/   opens the model that the settings ask for
+registry/   opens the model that the settings name
 embedding/  embedders, and wrappers that are embedders themselves
 language/   language models and their dialects
 rerank/     rerankers

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_digest(path: Path, sha256: str, cure: str) -> None:
-    """Raise ModelMissing, with the cure, unless the file is there and hashes to this."""
+    """Raise ModelMissing, with the cure, unless the file exists and has this digest."""
     try:
         found = path.stat()
         digest = _digest(path, found.st_size, found.st_mtime_ns)
@@ -27,7 +27,7 @@ def check_digest(path: Path, sha256: str, cure: str) -> None:
         raise ModelMissing(f"{path} is not the file that was shipped; {cure}")
 
 
-# Size and time stand for the content: a file that changes under us is hashed again.
+# Size and time stand for the content: a file that changes is hashed again.
 @lru_cache(maxsize=16)
 def _digest(path: Path, size: int, modified: int) -> str:  # noqa: ARG001 - they are part of the key
     with path.open("rb") as file:
@@ -39,7 +39,7 @@ CURE = "run: pip install 'recollectum[local]'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """The files of a model, what they must hash to, and the shape of its vectors."""
+    """The files of a model, their digests, and the shape of its vectors."""
 
     name: str
     model: Path
@@ -51,34 +51,34 @@ class LocalModel:
 
 
 class OnnxSession(Protocol):
-    """What computes."""
+    """An inference session of onnxruntime."""
 
     def run(self, outputs: Sequence[str], inputs: "dict[str, NDArray[np.int64]]") -> "list[NDArray[np.float32]]":
-        """The named outputs for these inputs."""
+        """Return the named outputs for these inputs."""
         ...
 
 
 class TokenEncoding(Protocol):
-    """A text taken apart."""
+    """The tokens of a text."""
 
     ids: list[int]
 
 
 class Tokenizer(Protocol):
-    """What takes a text apart."""
+    """A tokenizer of the tokenizers package."""
 
     encode_special_tokens: bool
 
     def encode(self, text: str) -> TokenEncoding:
-        """The text as numbers."""
+        """Return the token ids of the text."""
         ...
 
     def no_padding(self) -> None:
-        """Never make a text longer."""
+        """Turn padding off."""
         ...
 
     def enable_truncation(self, max_length: int) -> None:
-        """Leave out what comes after so many tokens."""
+        """Truncate texts to a number of tokens."""
         ...
 
 
@@ -91,7 +91,7 @@ class LoadedModel:
 
 
 def gte_small() -> LocalModel:
-    """The model that comes as a package of its own."""
+    """Return the model that is installed as a separate package."""
     try:
         import recollectum_gte_small as files  # noqa: PLC0415 - an extra, which may not be there
     except ImportError as error:
@@ -108,7 +108,7 @@ def gte_small() -> LocalModel:
 
 
 def load_model(model: LocalModel, threads: int) -> LoadedModel:
-    """Check the files and load them, or say with ModelMissing what is wanting."""
+    """Check the files and load them; raise ModelMissing if something is missing."""
     check_digest(model.model, model.model_sha256, CURE)
     check_digest(model.tokenizer, model.tokenizer_sha256, CURE)
     return LoadedModel(_session(model.model, threads), _tokenizer(model.tokenizer, model.max_tokens))
@@ -137,14 +137,14 @@ class _Tokenizers(Protocol):
 
 
 def _session(path: Path, threads: int) -> OnnxSession:
-    # onnxruntime keeps a device id and a database for telemetry unless told otherwise before its import. The variable
-    # is left set, because a later version may look at it later.
+    # onnxruntime stores a device id and a database for telemetry unless this is set before its import. The variable
+    # stays set, because a later version may read it later.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     onnxruntime = cast("_Onnxruntime", _need("onnxruntime"))
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # Errors only: it would otherwise speak on the standard error of whatever program this is part of.
+    # Errors only: it would otherwise write to the standard error of the host program.
     options.log_severity_level = 3
     # Widens the int8 weights once, at load, instead of in every run.
     options.add_session_config_entry("session.disable_quant_qdq", "1")
@@ -155,7 +155,7 @@ def _tokenizer(path: Path, max_tokens: int) -> Tokenizer:
     tokenizer = cast("_Tokenizers", _need("tokenizers")).Tokenizer.from_file(str(path))
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)
-    # A text that speaks of [SEP] means the word, and must not end there.
+    # A text that contains "[SEP]" means the word, and must not end there.
     tokenizer.encode_special_tokens = True
     return tokenizer
 

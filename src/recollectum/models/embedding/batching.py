@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class BatchingEmbedder:
-    """Cuts a call into batches. Either all of them succeed, or the first failure is raised."""
+    """Splits a call into batches. Either all of them succeed, or the first failure is raised."""
 
     def __init__(self, inner: Embedder, *, texts: int, tokens: int, concurrency: int) -> None:
         self.inner = inner
@@ -22,23 +22,23 @@ class BatchingEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """The inner one's."""
+        """Return the identity of the inner embedder."""
         return self.inner.identity
 
     @property
     def max_tokens(self) -> int:
-        """The inner one's."""
+        """Return the limit of the inner embedder."""
         return self.inner.max_tokens
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":
-        """One row for each text, in order."""
+        """Return one row for each text, in order."""
         parts = list(batches(texts, self._texts, self._tokens, self.max_tokens))
         if len(parts) < 2:
             return self.inner.embed(texts, purpose)
         return self._together(parts, purpose)
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner embedder."""
         self.inner.close()
 
     def _together(self, parts: Sequence[Sequence[str]], purpose: Purpose) -> "Vectors":
@@ -51,12 +51,15 @@ class BatchingEmbedder:
             try:
                 return np.concatenate([one.result() for one in waiting])
             finally:
-                # What has not begun when one has failed would be paid for in vain.
+                # After a failure, cancel the batches that have not begun: they would cost money for nothing.
                 pool.shutdown(wait=False, cancel_futures=True)
 
 
 def batches(texts: Sequence[str], most: int, tokens: int, max_tokens: int) -> Iterator[Sequence[str]]:
-    """The texts in order, in runs of at most so many texts and about so many tokens; a run has at least one."""
+    """Yield the texts in order, in batches of at most `most` texts and about `tokens` tokens.
+
+    A batch has at least one text.
+    """
     run: list[str] = []
     tokens_so_far = 0
     for text in texts:

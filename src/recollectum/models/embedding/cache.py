@@ -18,21 +18,22 @@ if TYPE_CHECKING:
 
 
 class VectorCache(Protocol):
-    """Keeps small values by key. It may forget any of them at any time. Vectors can be turned back into text, so it
-    must be kept as safe as what was embedded.
+    """A cache of small values by key, which may drop any of them at any time.
+
+    Text can be reconstructed from vectors, so the cache must be protected like the embedded texts.
     """
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there."""
+        """Return the cached values of these keys."""
         ...
 
     def put_many(self, values: Mapping[bytes, bytes]) -> None:
-        """Keep these, in place of older ones."""
+        """Store these values, in place of older ones."""
         ...
 
 
 class LatestVectors:
-    """A cache in memory that keeps the most recently used."""
+    """An LRU cache in memory."""
 
     def __init__(self, entries: int) -> None:
         self._entries = entries
@@ -40,7 +41,7 @@ class LatestVectors:
         self._lock = Lock()
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there, which makes them the most recent."""
+        """Return the cached values, and mark them as most recently used."""
         with self._lock:
             found = {key: self._kept[key] for key in keys if key in self._kept}
             for key in found:
@@ -48,7 +49,7 @@ class LatestVectors:
         return found
 
     def put_many(self, values: Mapping[bytes, bytes]) -> None:
-        """Keep these, and let the least recent go."""
+        """Store these values, and evict the least recently used."""
         with self._lock:
             for key, value in values.items():
                 self._kept[key] = value
@@ -58,11 +59,11 @@ class LatestVectors:
 
 
 class CachedEmbedder:
-    """Looks a vector up before it is computed, for the purposes it is told to.
+    """An embedder that looks up a vector before computing it, for the given purposes.
 
-    Vectors are kept in half precision: each component is rounded to 11 bits, and the cosine to the exact vector
-    stays above 0.999999. A vector is rounded before it is first handed out, so that it is the same whether it was
-    kept or computed.
+    Vectors are stored in half precision: each component is rounded to 11 bits, and the cosine to the exact vector stays
+    above 0.999999. A vector is also rounded when it is first returned, so that it is the same whether it was cached or
+    computed.
     """
 
     def __init__(self, inner: Embedder, store: VectorCache, *, purposes: Iterable[Purpose] = tuple(Purpose)) -> None:
@@ -72,16 +73,16 @@ class CachedEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """The inner one's."""
+        """Return the identity of the inner embedder."""
         return self.inner.identity
 
     @property
     def max_tokens(self) -> int:
-        """The inner one's."""
+        """Return the limit of the inner embedder."""
         return self.inner.max_tokens
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":
-        """One row for each text, in order; equal texts are computed once."""
+        """Return one row for each text, in order; equal texts are computed once."""
         if purpose not in self._purposes or not texts:
             return self.inner.embed(texts, purpose)
         import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
@@ -91,22 +92,22 @@ class CachedEmbedder:
         rows = self._kept(list(wanted))
         rows |= self._computed({key: text for key, text in wanted.items() if key not in rows}, purpose)
         if len({row.size for row in rows.values()}) > 1:
-            # The endpoint serves another model by the same name now, and the two must not be mixed.
+            # The endpoint now serves another model under the same name, and the two must not be mixed.
             rows = self._computed(wanted, purpose)
         return np.stack([rows[key] for key in keys])
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner embedder."""
         self.inner.close()
 
     def _kept(self, keys: Sequence[bytes]) -> "dict[bytes, NDArray[np.float32]]":
-        """What is in the store and can be used; anything damaged is computed again."""
+        """Return the valid vectors in the cache; a damaged one is computed again."""
         found = self._store.get_many(keys)
         rows = ((key, decode(value, self.identity.dimensions)) for key, value in found.items())
         return {key: row for key, row in rows if row is not None}
 
     def _computed(self, texts: Mapping[bytes, str], purpose: Purpose) -> "dict[bytes, NDArray[np.float32]]":
-        """The rows of these texts, by key, which the store has from now on."""
+        """Compute and store the vectors of these texts, and return them by key."""
         if not texts:
             return {}
         values = dict(zip(texts, encode(self.inner.embed(list(texts.values()), purpose)), strict=True))
@@ -115,7 +116,7 @@ class CachedEmbedder:
 
 
 def cache_keys(identity: EmbedderIdentity, texts: Sequence[str], purpose: Purpose) -> list[bytes]:
-    """A key for each text: the digest of who embeds it, what for, and what it says."""
+    """Return a key for each text: the digest of the embedder, the purpose and the text."""
     about = blake2b(f"{identity.text_key()}\0{purpose}".encode(), digest_size=32).digest()
     return [blake2b(_content(text), digest_size=32, key=about).digest() for text in texts]
 

@@ -1,4 +1,4 @@
-"""The dialect of Gemini's embeddings."""
+"""Gemini's dialect for embeddings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,28 +19,28 @@ _TASKS = {Purpose.PASSAGE: "RETRIEVAL_DOCUMENT", Purpose.QUERY: "RETRIEVAL_QUERY
 
 @dataclass(frozen=True, slots=True)
 class Gemini:
-    """One model of Gemini's."""
+    """One of Gemini's models."""
 
     model: str
     dimensions: int
 
     @property
     def path(self) -> str:
-        """Where to post, below the base address."""
+        """Return the request path, below the base address."""
         return f"/models/{quote(self.model)}:batchEmbedContents"
 
     @property
     def prompts(self) -> Prompts:
-        """Nothing for models that are told the task beside the text."""
+        """Return the prefixes of the model; they are empty if it takes the task as a separate field."""
         return prompts_for(self.model)
 
     @property
     def max_tokens(self) -> int:
-        """How much of a text the models read."""
+        """Return the most tokens of a text that the models read."""
         return 2048
 
     def body(self, texts: Sequence[str], purpose: Purpose) -> object:
-        """The question."""
+        """Return the request body."""
         every: dict[str, object] = {"model": f"models/{self.model}"}
         if self.prompts == Prompts():
             every["taskType"] = _TASKS[purpose]
@@ -49,11 +49,11 @@ class Gemini:
         return {"requests": [{**every, "content": {"parts": [{"text": text}]}} for text in texts]}
 
     def rows(self, answer: object) -> object:
-        """The numbers for each text."""
+        """Return the vector of each text."""
         data = cast("Mapping[str, Sequence[Mapping[str, object]]]", answer)["embeddings"]
         return [one["values"] for one in data]
 
 
 def key_headers(key: str) -> Mapping[str, str]:
-    """How the key is shown to the server; never in the address, which servers write into their logs."""
+    """Return the headers with the API key; the key is never in the address, which servers log."""
     return {"x-goog-api-key": key}

@@ -1,4 +1,4 @@
-"""Prepares texts for an embedder: cleaned, cut to its limit, with the prefix that its model family wants."""
+"""Prepares texts for an embedder: cleans them, cuts them to its limit, and adds the prefix of its model family."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from recollectum.domain.models.embedder import Purpose
 from recollectum.text.cleaning import clean
 from recollectum.text.tokens import estimate
 
-#: Some endpoints refuse an empty text, and nobody can mean anything by one.
+#: Some endpoints reject an empty text, which means nothing in any case.
 _BLANK = "."
 
 
 def fit_text(text: str, max_tokens: int) -> str:
-    """The beginning of the text that surely fits, cleaned; a blank one becomes a full stop."""
+    """Return the start of the text that certainly fits, cleaned; a blank text becomes a full stop."""
     legible = clean(_in_question(text, max_tokens))
     if estimate(legible) > max_tokens:
         legible = legible[: _longest(legible, max_tokens)]
@@ -19,17 +19,17 @@ def fit_text(text: str, max_tokens: int) -> str:
 
 
 def weigh_text(text: str, max_tokens: int) -> int:
-    """About how many tokens of the text are read."""
+    """Return about how many tokens of the text are read."""
     return min(estimate(_in_question(text, max_tokens)), max_tokens)
 
 
 def _in_question(text: str, max_tokens: int) -> str:
-    # No character is estimated at less than a quarter of a token, so what follows cannot fit.
+    # A character counts as at least a quarter of a token, so the text beyond this cannot fit.
     return text[: max_tokens * 4 + 1]
 
 
 def _longest(text: str, max_tokens: int) -> int:
-    """How many characters fit: the estimate of a beginning never falls as it grows."""
+    """Return how many characters fit, by binary search: the estimate of a prefix never falls as it grows."""
     fits, too_long = 0, len(text)
     while too_long - fits > 1:
         middle = (fits + too_long) // 2
@@ -46,22 +46,22 @@ _INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What stands before the text."""
+    """The prefixes of passages and queries."""
 
     passage: str = ""
     query: str = ""
 
     def put(self, text: str, purpose: Purpose) -> str:
-        """The text as the model wants it."""
+        """Return the text with its prefix."""
         return (self.query if purpose is Purpose.QUERY else self.passage) + text
 
     @property
     def form(self) -> str:
-        """Both, as an identity keeps them."""
+        """Return both prefixes as one string, for an identity."""
         return f"{self.passage}|{self.query}" if self.passage or self.query else "plain"
 
 
-# By a part of the model's name, as its makers describe it; the first that fits counts.
+# By a part of the model's name, as its makers document it; the first match wins.
 _KNOWN = (
     ("embeddinggemma", Prompts("title: none | text: ", "task: search result | query: ")),
     ("gemini-embedding-2", Prompts("title: none | text: ", "task: search result | query: ")),
@@ -81,6 +81,6 @@ _KNOWN = (
 
 
 def prompts_for(model: str) -> Prompts:
-    """The prompts of a known family of models; none for any other."""
+    """Return the prompts of a known model family; none for any other."""
     name = model.lower()
     return next((prompts for part, prompts in _KNOWN if part in name), Prompts())

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 #: Tokens in one run of the model. More at once are no faster, and need more memory.
 _RUN_TOKENS = 512
-#: Characters of a text for each token the model reads; English has four or five.
+#: Characters kept for each token that the model reads; English has four or five.
 _CHARACTERS = 32
 
 
 class LocalEmbedder:
-    """Loads the model with the first text. The same text gives the same vector, alone or in any batch."""
+    """An embedder that loads its model with the first text. A text gives the same vector in any batch."""
 
     def __init__(self, model: LocalModel, *, threads: int = 1) -> None:
         need_numpy()
@@ -31,7 +31,7 @@ class LocalEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Which vectors these are; both files have a part in them."""
+        """Return the identity of the vectors, which depends on both files."""
         return EmbedderIdentity(
             provider="local",
             model=self._model.name,
@@ -43,11 +43,11 @@ class LocalEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """How much of a text the model reads."""
+        """Return the most tokens of a text that the model reads."""
         return self._model.max_tokens
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":  # noqa: ARG002 - this model reads both alike
-        """One row for each text, in order: the mean of its tokens."""
+        """Return one row for each text, in order: the mean of its tokens' vectors."""
         import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
 
         means = np.empty((len(texts), self._model.dimensions), np.float32)
@@ -56,12 +56,12 @@ class LocalEmbedder:
         return to_unit_length(means)
 
     def close(self) -> None:
-        """Give the memory back; a later call loads the model again."""
+        """Free the memory; a later call loads the model again."""
         with self._lock:
             self._loaded = None
 
     def _read(self, texts: Sequence[str]) -> "Iterator[tuple[int, Vectors]]":
-        """What the model makes of the tokens of each text; the texts come in any order, with their places."""
+        """Yield the token vectors of each text; the texts come in any order, with their indexes."""
         if not texts:
             return
         import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
@@ -79,7 +79,7 @@ class LocalEmbedder:
             yield from zip(run, rows, strict=True)
 
     def _beginning(self, text: str) -> str:
-        # Taking a book apart only to drop all but its first page would take seconds.
+        # Tokenising a book only to drop all but its first page would take seconds.
         return clean(text[: self.max_tokens * _CHARACTERS])
 
     def _load(self) -> LoadedModel:
@@ -90,9 +90,9 @@ class LocalEmbedder:
 
 
 def runs(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """The places of equal lengths, together as far as so many tokens; a run has at least one.
+    """Yield the indexes of texts of equal length, grouped up to a number of tokens; a group has at least one.
 
-    Texts of one length need no padding, and without padding nothing of one text can reach another.
+    Texts of one length need no padding, and without padding no text can affect another.
     """
     together: dict[int, list[int]] = {}
     for place, length in enumerate(lengths):

@@ -1,4 +1,4 @@
-"""The dialect of Ollama's embeddings."""
+"""Ollama's dialect for embeddings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MODEL = "nomic-embed-text"
 
 @dataclass(frozen=True, slots=True)
 class Ollama:
-    """One model that Ollama has."""
+    """One model served by Ollama."""
 
     model: str
     dimensions: int
@@ -21,19 +21,19 @@ class Ollama:
 
     @property
     def prompts(self) -> Prompts:
-        """What the model wants before a text; Ollama does not add it."""
+        """Return the prefixes that the model expects; Ollama does not add them."""
         return prompts_for(self.model)
 
     @property
     def max_tokens(self) -> int:
-        """What any model reads; Ollama itself cuts what a smaller one does not."""
+        """Return a limit for any model; Ollama truncates for a smaller one."""
         return 512
 
     def body(self, texts: Sequence[str], purpose: Purpose) -> object:  # noqa: ARG002 - the prompts have told them apart
-        """The question."""
+        """Return the request body."""
         asked = {"model": self.model, "input": list(texts), "truncate": True}
         return {**asked, "dimensions": self.dimensions} if self.dimensions else asked
 
     def rows(self, answer: object) -> object:
-        """The numbers for each text."""
+        """Return the vector of each text."""
         return cast("Mapping[str, object]", answer)["embeddings"]

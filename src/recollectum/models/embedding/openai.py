@@ -1,4 +1,4 @@
-"""The dialect of OpenAI's embeddings, which most servers speak."""
+"""OpenAI's dialect for embeddings, which most servers speak."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 
 @dataclass(frozen=True, slots=True)
 class OpenAI:
-    """One model of such a server."""
+    """One model of a server that speaks OpenAI's dialect."""
 
     model: str
     dimensions: int
@@ -22,22 +22,22 @@ class OpenAI:
 
     @property
     def prompts(self) -> Prompts:
-        """What the model wants before a text."""
+        """Return the prefixes that the model expects."""
         return prompts_for(self.model)
 
     @property
     def max_tokens(self) -> int:
-        """As much as the model reads where that is known, and what any model reads otherwise."""
+        """Return the limit of the model if it is known, or a limit that any model has."""
         return 8191 if self.model.startswith("text-embedding-") else 512
 
     def body(self, texts: Sequence[str], purpose: Purpose) -> object:  # noqa: ARG002 - the prompts have told them apart
-        """The question."""
-        # Not every server knows the base64 that is the usual default.
+        """Return the request body."""
+        # Not every server supports base64, which is the usual default.
         asked = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         return {**asked, "dimensions": self.dimensions} if self.dimensions else asked
 
     def rows(self, answer: object) -> object:
-        """The numbers for each text; a server may send them in any order, with their place."""
+        """Return the vector of each text; a server may send them in any order, with their index."""
         data = cast("Mapping[str, Sequence[Mapping[str, object]]]", answer)["data"]
         return [one["embedding"] for one in sorted(data, key=_place)]
 
@@ -47,5 +47,5 @@ def _place(one: Mapping[str, object]) -> int:
 
 
 def key_headers(key: str) -> Mapping[str, str]:
-    """How the key is shown to the server."""
+    """Return the headers with the API key."""
     return {"Authorization": f"Bearer {key}"}

@@ -1,4 +1,4 @@
-"""Embedder: the protocol of what turns each text into one vector of length 1."""
+"""Embedder: the protocol of an object that turns each text into one vector of length 1."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
@@ -14,24 +14,26 @@ Vectors: TypeAlias = "NDArray[np.float32]"
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose dot product says how near two meanings are. Safe to use from several threads."""
+    """Turns texts into vectors whose dot product measures the similarity of two meanings. Safe to use from several
+    threads.
+    """
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Which vectors these are; it is known without a call of the model."""
+        """Return the identity of the vectors; it is known without calling the model."""
         ...
 
     @property
     def max_tokens(self) -> int:
-        """How much of a text the model reads; the rest is left out."""
+        """Return the most tokens of a text that the model reads; the rest is ignored."""
         ...
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
-        """One row for each text, in order. Any text is legal; a ModelError says why there is no answer."""
+        """Return one row for each text, in order. Any text is valid; raise a ModelError when there is no answer."""
         ...
 
     def close(self) -> None:
-        """Give back memory and connections; a later call takes them again."""
+        """Free memory and connections; a later call opens them again."""
         ...
 
 
@@ -41,5 +43,5 @@ class Wrapper(Protocol):
 
     @property
     def inner(self) -> Embedder:
-        """The one it adds to."""
+        """Return the wrapped embedder."""
         ...

@@ -14,34 +14,37 @@ if TYPE_CHECKING:
 
 
 class EmbeddingDialect(Protocol):
-    """How one kind of endpoint is asked, and how it answers."""
+    """The requests and answers of one kind of endpoint."""
 
     @property
     def path(self) -> str:
-        """Where to post, below the base address."""
+        """Return the request path, below the base address."""
         ...
 
     @property
     def prompts(self) -> Prompts:
-        """What the model wants before a text."""
+        """Return the prefixes that the model expects."""
         ...
 
     @property
     def max_tokens(self) -> int:
-        """How much of a text the model reads."""
+        """Return the most tokens of a text that the model reads."""
         ...
 
     def body(self, texts: Sequence[str], purpose: Purpose) -> object:
-        """The question."""
+        """Return the request body."""
         ...
 
     def rows(self, answer: object) -> object:
-        """The numbers for each text, in order; a KeyError, TypeError or AttributeError where it is no answer."""
+        """Return the vector of each text, in order.
+
+        Raise KeyError, TypeError or AttributeError for an invalid answer.
+        """
         ...
 
 
 class RemoteEmbedder:
-    """Asks an endpoint for vectors, once for each call."""
+    """Requests vectors from an endpoint, once for each call."""
 
     def __init__(self, identity: EmbedderIdentity, dialect: EmbeddingDialect, wire: JsonClient) -> None:
         need_numpy()
@@ -52,16 +55,16 @@ class RemoteEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Which vectors these are."""
+        """Return the identity of the vectors."""
         return self._identity
 
     @property
     def max_tokens(self) -> int:
-        """How much of a text the model reads."""
+        """Return the most tokens of a text that the model reads."""
         return self._dialect.max_tokens
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":
-        """One row for each text, in order."""
+        """Return one row for each text, in order."""
         import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
 
         if not texts:
@@ -74,7 +77,7 @@ class RemoteEmbedder:
         except (KeyError, TypeError, AttributeError) as error:
             raise ModelRefused(f"{name} did not answer with vectors; check embedding.base_url") from error
         found = from_answer(rows, len(texts), self._dimensions, name)
-        # A server that serves another model from now on is found out by its first answer.
+        # A server that has switched to another model is detected by its first answer.
         self._dimensions = found.shape[1]
         return found
 

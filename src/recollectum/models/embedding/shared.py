@@ -1,4 +1,4 @@
-"""SharedEmbedder: asks the daemon of the same home for vectors, and computes them itself where it cannot."""
+"""SharedEmbedder: asks the daemon of the same home for vectors, and computes them itself if it cannot."""
 
 import base64
 import json
@@ -15,36 +15,36 @@ from recollectum.models.embedding.port import Embedder
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Vectors
 
-#: Where the daemon answers.
+#: The path at which the daemon answers.
 PATH = "/local/embed"
 _TIMEOUT_SECONDS = 10.0
 _TEXTS = 64
-#: As many characters for each token as the local model looks at; the rest need not travel.
+#: Characters for each token that the local model reads; the rest need not be sent.
 _CHARACTERS = 32
 _OK = 200
 
 
 class SharedEmbedder:
-    """Asks the daemon, and computes by itself from the first time it cannot; the vectors are the same, bit for bit."""
+    """Asks the daemon, and computes by itself after the first failure; the vectors are the same, bit for bit."""
 
     def __init__(self, inner: Embedder, home: Home) -> None:
         self.inner = inner
         self._home = home
-        #: Whether this process has its own model now, which is nearer than any daemon.
+        #: Whether this process has loaded its own model, which is faster than any daemon.
         self._own = False
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """The inner one's."""
+        """Return the identity of the inner embedder."""
         return self.inner.identity
 
     @property
     def max_tokens(self) -> int:
-        """The inner one's."""
+        """Return the limit of the inner embedder."""
         return self.inner.max_tokens
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":
-        """One row for each text, in order."""
+        """Return one row for each text, in order."""
         found = None if self._own or not texts else self._ask(texts, purpose)
         if found is not None:
             return found
@@ -52,12 +52,12 @@ class SharedEmbedder:
         return self.inner.embed(texts, purpose)
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner embedder."""
         self._own = False
         self.inner.close()
 
     def _ask(self, texts: Sequence[str], purpose: Purpose) -> "Vectors | None":
-        """What the daemon computes; None when there is none, or it cannot."""
+        """Return the vectors from the daemon; None when there is no daemon, or it cannot compute them."""
         daemon = find_daemon(self._home)
         if daemon is None or daemon.pid == os.getpid():
             return None
@@ -73,7 +73,7 @@ class SharedEmbedder:
         return np.concatenate(parts)
 
     def _vectors(self, answer: Mapping[str, object] | None, count: int) -> "Vectors | None":
-        """The vectors of an answer, when they are of this very model and there is one for each text."""
+        """Return the vectors of an answer, if they are of this model and there is one for each text."""
         import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
 
         if answer is None or answer.get("identity") != self.identity.text_key():
@@ -87,24 +87,24 @@ class SharedEmbedder:
 
 
 def share(embedder: Embedder, home: Home) -> Embedder:
-    """The same embedder, asking the daemon of the home first where it is a model of this machine."""
+    """Return an embedder that asks the daemon of the home first, if the model is local."""
     if embedder.identity.provider != "local":
         return embedder
     if isinstance(embedder, CachedEmbedder):
-        # Below the cache: what is kept is rounded, and what travels is not.
+        # Below the cache: cached vectors are rounded, and those of the daemon are not.
         embedder.inner = SharedEmbedder(embedder.inner, home)
         return embedder
     return SharedEmbedder(embedder, home)
 
 
 def pack(rows: "Vectors") -> str:
-    """Vectors as the daemon sends them."""
+    """Return vectors in the daemon's wire format."""
     return base64.b64encode(rows.astype("<f4").tobytes()).decode("ascii")
 
 
 def _post(daemon: Daemon, body: Mapping[str, object]) -> Mapping[str, object] | None:
-    """The answer of the daemon; None for whatever reason there is none, because there is another way."""
-    # Only where there is a daemon: HTTP takes a while to load.
+    """Return the answer of the daemon; None after any failure, because there is another way."""
+    # Import here, only if there is a daemon: HTTP takes a while to load.
     from http.client import HTTPConnection, HTTPException  # noqa: PLC0415
     from urllib.parse import urlsplit  # noqa: PLC0415
 

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 def need_numpy() -> None:
-    """Make sure that numpy can be imported, which is left to the call that uses it, or say how to get it."""
+    """Raise, with the cure, unless numpy is installed; the call that uses it imports it."""
     if not find_spec("numpy"):
         raise ModelMissing("vectors need numpy; run: pip install 'recollectum[vectors]'")
 
 
 def to_unit_length(rows: "Vectors") -> "Vectors":
-    """Each row scaled to length 1; one of nothing but zeros stays as it is."""
+    """Return each row scaled to length 1; a row of zeros stays as it is."""
     import numpy as np  # noqa: PLC0415 - the caller has it already
 
-    # In float64, and row by row: the same row gives the same bits in whatever company.
+    # In float64, and row by row, so that a row gives the same bits beside any others.
     lengths = np.sqrt(np.square(rows, dtype=np.float64).sum(axis=-1, keepdims=True))
     scaled = np.divide(rows, lengths, out=np.zeros(rows.shape, np.float64), where=lengths > 0)
     return scaled.astype(np.float32)
 
 
 def from_answer(rows: object, count: int, dimensions: int, name: str) -> "Vectors":
-    """What an endpoint sent, as vectors; `name` says in an error who sent it. A dimension of 0 allows any length."""
+    """Return the vectors that an endpoint sent; `name` names it in errors. A dimension of 0 allows any length."""
     found = _numbers(rows)
     if found is None:
         raise ModelRefused(f"{name} did not answer with vectors; check embedding.base_url")
@@ -47,7 +47,7 @@ def _numbers(rows: object) -> "Vectors | None":
     import numpy as np  # noqa: PLC0415 - the caller has it already
 
     try:
-        # A number too large for float32 becomes infinite, which is seen below.
+        # A number too large for float32 becomes infinite, which the check below rejects.
         with np.errstate(over="ignore"):
             found = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError):
@@ -55,28 +55,28 @@ def _numbers(rows: object) -> "Vectors | None":
     return found if found.ndim == 2 and found.shape[1] and np.isfinite(found).all() else None
 
 
-#: The first byte, so that another form can follow one day.
+#: The first byte, so that another encoding can follow later.
 _HALF = b"\x01"
 
 
 def encode(rows: "Vectors") -> list[bytes]:
-    """Each row as bytes: a mark, and two for each component."""
+    """Return each row as bytes: a marker, and two bytes for each component."""
     return [_HALF + row.tobytes() for row in rows.astype("<f2")]
 
 
 def decode(value: bytes, dimensions: int) -> "NDArray[np.float32] | None":
-    """The row, or None where the bytes are not one; a dimension of 0 allows any length."""
+    """Return the row, or None if the bytes are invalid; a dimension of 0 allows any length."""
     import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
 
     if value[:1] != _HALF or len(value) % 2 == 0 or (dimensions and len(value) != 1 + 2 * dimensions):
         return None
     halves = np.frombuffer(value, "<f2", offset=1)
-    # A page that was wiped reads as zeros, which no text has for a vector.
+    # A wiped page reads as zeros, which is no text's vector.
     return restore(value) if np.isfinite(halves).all() and halves.any() else None
 
 
 def restore(value: bytes) -> "NDArray[np.float32]":
-    """The row that `encode` made into bytes, scaled to length 1 again."""
+    """Return the row that `encode` turned into bytes, scaled to length 1 again."""
     import numpy as np  # noqa: PLC0415 - heavy, and only an embedder needs it
 
     return to_unit_length(np.frombuffer(value, "<f2", offset=1).astype(np.float32))

@@ -23,7 +23,7 @@ _PIECE_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointRequest:
-    """What is posted, and by when the answer must be here."""
+    """One request, and the deadline of its answer."""
 
     path: str
     body: bytes
@@ -32,11 +32,11 @@ class EndpointRequest:
     ends: float
     clock: Callable[[], float] = time.monotonic
     max_answer_bytes: int = MAX_ANSWER_BYTES
-    #: The section of the settings that names the endpoint, for an error.
+    #: The section of the settings that names the endpoint, for errors.
     section: str = "embedding"
 
     def left(self) -> float:
-        """The seconds that are left."""
+        """Return the remaining seconds."""
         seconds = self.ends - self.clock()
         if seconds <= 0:
             raise TimeoutError
@@ -45,7 +45,7 @@ class EndpointRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointResponse:
-    """What came back."""
+    """The answer to one request."""
 
     status: int
     #: By lower-case name.
@@ -56,7 +56,7 @@ class EndpointResponse:
 
 
 def exchange(connection: "HTTPConnection", request: EndpointRequest) -> EndpointResponse:
-    """Post and read; the connection is the caller's to close."""
+    """Send a request and read the answer; the caller closes the connection."""
     socket = send(connection, request)
     with connection.getresponse() as response:
         reusable = not response.will_close
@@ -66,7 +66,7 @@ def exchange(connection: "HTTPConnection", request: EndpointRequest) -> Endpoint
 
 
 def send(connection: "HTTPConnection", request: EndpointRequest) -> "socket.socket":
-    """Post, and leave the answer to be read; the socket is the one it comes by."""
+    """Send a request, and return the unread answer and its socket."""
     if connection.sock is None:
         connection.connect()
     socket = cast("socket.socket", connection.sock)
@@ -76,13 +76,13 @@ def send(connection: "HTTPConnection", request: EndpointRequest) -> "socket.sock
 
 
 def header_names(response: "HTTPResponse") -> Mapping[str, str]:
-    """The headers of an answer, by lower-case name."""
+    """Return the headers of an answer, by lower-case name."""
     return {name.lower(): value for name, value in response.getheaders()}
 
 
 def read_pieces(response: "HTTPResponse", socket: "socket.socket", request: EndpointRequest) -> Iterator[bytes]:
-    """The body as it comes in. One read at a time, so that an answer that drips in is late and not endless."""
-    from http.client import IncompleteRead  # noqa: PLC0415 - whoever made the connection has it already
+    """Yield the body as it arrives, one read at a time, so that a slow answer times out."""
+    from http.client import IncompleteRead  # noqa: PLC0415 - the caller that made the connection has imported it
 
     declared = None if response.chunked else response.length
     size = 0
@@ -99,13 +99,13 @@ def read_pieces(response: "HTTPResponse", socket: "socket.socket", request: Endp
         raise IncompleteRead(b"", declared - size)
 
 
-#: Makes a connection to an endpoint; the number is the seconds that opening it may take.
+#: Opens a connection to an endpoint; the number is the timeout in seconds.
 Connect: TypeAlias = "Callable[[Endpoint, float], HTTPConnection]"
 
 
 def connect(to: Endpoint, seconds: float) -> "HTTPConnection":
-    """A connection over TCP, with TLS whose certificate is checked where the address says https."""
-    # http.client follows no redirect and obeys no proxy variable: texts go where the settings say, or nowhere.
+    """Return a TCP connection, with TLS and a checked certificate if the address says https."""
+    # http.client follows no redirect and uses no proxy variable: texts go where the settings say, or nowhere.
     from http.client import HTTPConnection, HTTPSConnection  # noqa: PLC0415 - brings ssl and email along
 
     if to.scheme == "https":
@@ -119,16 +119,16 @@ def connect(to: Endpoint, seconds: float) -> "HTTPConnection":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestAccess:
-    """What a request carries to be let in."""
+    """The credentials of a request."""
 
     #: They may hold a key, and are never shown.
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    #: The variable the key came from; empty where none is sent.
+    #: The variable that the key came from; empty if no key is sent.
     key_variable: str = ""
 
 
 class JsonClient:
-    """One endpoint; connections to it are kept open and used again."""
+    """A client of one endpoint, which keeps connections open and reuses them."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class JsonClient:
         self._lock = Lock()
 
     def post(self, path: str, body: object, headers: Mapping[str, str] = MappingProxyType({})) -> object:
-        """The parsed answer to `body`, or a ModelError; the headers are for this one request."""
+        """Return the parsed answer to `body`, or raise a ModelError; the headers are for this request only."""
         answer = self._answer(self._request(path, body, headers))
         self._check(answer.status, answer.headers)
         try:
@@ -161,9 +161,9 @@ class JsonClient:
     def stream(
         self, path: str, body: object, headers: Mapping[str, str] = MappingProxyType({})
     ) -> Generator[bytes, None, None]:
-        """The answer to `body` piece by piece, each of which may take as long as a whole answer otherwise.
+        """Yield the answer to `body` piece by piece; the timeout applies to each piece.
 
-        The connection is the stream's own: one that is not read to its end cannot be used again.
+        The stream has its own connection: one that is not read to its end cannot be reused.
         """
         request = self._request(path, body, {**headers, "Accept": "text/event-stream"})
         unhurried = replace(request, ends=self._timeout, clock=lambda: 0.0)
@@ -178,7 +178,7 @@ class JsonClient:
                 connection.close()
 
     def close(self) -> None:
-        """Close the connections that are not in use."""
+        """Close the idle connections."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -214,7 +214,7 @@ class JsonClient:
 
     @contextmanager
     def _explained(self) -> Generator[None]:
-        """Whatever goes wrong with the connection inside the block becomes one of our errors."""
+        """Raise errors of the connection inside the block as ModelErrors."""
         from http.client import HTTPException  # noqa: PLC0415 - see connect
         from ssl import SSLCertVerificationError  # noqa: PLC0415 - see connect
 
@@ -229,7 +229,7 @@ class JsonClient:
             raise ModelUnavailable(f"{name} cannot be reached; check the network and {self._address}") from error
 
     def _again(self, request: EndpointRequest) -> EndpointResponse | None:
-        """The answer over a connection that was kept; None where there is none that still works."""
+        """Return the answer over a kept connection; None if there is none that still works."""
         from http.client import HTTPException  # noqa: PLC0415 - see connect
 
         with self._lock:
@@ -237,7 +237,7 @@ class JsonClient:
         try:
             return self._use(kept, request) if kept else None
         except (ConnectionError, HTTPException):
-            # Servers close what has been idle for long, which says nothing about this request.
+            # Servers close idle connections, which says nothing about this request.
             return None
 
     def _use(self, connection: "HTTPConnection", request: EndpointRequest) -> EndpointResponse:
@@ -254,19 +254,19 @@ class JsonClient:
                     self._idle.append(connection)
 
 
-#: How a key is shown to a server.
+#: Returns the headers with a key.
 KeyHeaders = Callable[[str], Mapping[str, str]]
 
 
 def provider_access(
     variable: str, environ: Mapping[str, str], headers: KeyHeaders, *, named: bool, section: str = "embedding"
 ) -> RequestAccess:
-    """What a request carries; nothing for an empty variable. `named` says that the person wrote the name down."""
+    """Return the credentials of a request; none for an empty variable. `named` means that the person named it."""
     if not variable:
         return RequestAccess()
     key = environ.get(variable, "").strip()
     if not key and named:
-        # The name is not shown: what is not a variable may be a key that was written in its place.
+        # The name is not shown: a name that is no variable may be a key written in its place.
         raise ModelRefused(f"{section}.key_variable names a variable that is not set; set it, or correct the name")
     if not key:
         raise ModelRefused(f"the variable {variable} is not set; put the provider's key there")

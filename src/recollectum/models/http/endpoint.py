@@ -1,4 +1,4 @@
-"""Parses a provider's address, refuses one that is unsafe for texts, and maps HTTP statuses to ModelErrors."""
+"""Parses a provider's address, rejects one that is unsafe for texts, and maps HTTP statuses to ModelErrors."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -13,28 +13,28 @@ _PORTS = {"https": 443, "http": 80}
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One server, and the beginning of the paths on it."""
+    """One server, and the prefix of the paths on it."""
 
     scheme: str
     host: str
     port: int
     path: str
-    #: The section of the settings that names it, for an error.
+    #: The section of the settings that names it, for errors.
     section: str = "embedding"
 
     @property
     def name(self) -> str:
-        """The server as an error names it; a path may hold what nobody else should read."""
+        """Return the server's name for errors; without the path, which may hold something private."""
         return self.host if self.port == _PORTS[self.scheme] else f"{self.host}:{self.port}"
 
     def provider_key(self, account: str) -> str:
-        """A digest of the address and the account, which is named by its variable and not by its secret."""
+        """Return a digest of the address and the account, which its variable identifies and not its secret."""
         whole = f"{self.scheme}://{self.host}:{self.port}{self.path}\0{account}"
         return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 
 def endpoint(url: str, *, plain_http: bool, section: str = "embedding") -> Endpoint:
-    """The address, refused where it would carry texts in the open or holds more than an address."""
+    """Return the parsed address; raise if it would send texts unencrypted or holds more than an address."""
     not_an_address = f"{section}.base_url is not an address; write one such as https://host/v1"
     try:
         parts = urlsplit(url)
@@ -44,7 +44,7 @@ def endpoint(url: str, *, plain_http: bool, section: str = "embedding") -> Endpo
     if parts.scheme not in _PORTS or not parts.hostname or not url.isascii() or len(url.split()) != 1:
         raise SettingsError(not_an_address)
     if parts.username or parts.password or parts.query or parts.fragment:
-        # It is not shown: what does not belong into an address may well be a secret.
+        # The value is not shown: what does not belong in an address may be a secret.
         raise SettingsError(f"{section}.base_url holds more than an address; put a key into a variable instead")
     if parts.scheme == "http" and not plain_http and not _is_loopback(parts.hostname):
         raise SettingsError(
@@ -70,7 +70,7 @@ _TOO_BUSY = frozenset({425, 429})
 def status_error(
     status: int, headers: Mapping[str, str], name: str, key_variable: str, section: str = "embedding"
 ) -> ModelError:
-    """What a status means for the caller; `name` is the endpoint. What the server wrote is never repeated."""
+    """Return the error for a status; `name` is the endpoint. The server's text is never repeated."""
     if status in _TOO_LATE:
         return ModelTimeout(f"{name} did not have the answer in time ({status}); try again later")
     if status in _TOO_BUSY or status >= 500:
@@ -98,7 +98,7 @@ def _refusal(status: int, name: str, key_variable: str, section: str) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """How many seconds the server wants to be left alone, where it says so."""
+    """Return the seconds of the server's Retry-After header, or None."""
     said = headers.get("retry-after", "").strip()
     if said.isascii() and said.isdigit():
         return float(said[:9])
@@ -106,7 +106,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _until(said: str, now: str) -> float | None:
-    """The seconds between two dates of the server's own clock, which may not be ours."""
+    """Return the seconds between two dates of the server's clock, which may differ from ours."""
     from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few servers write a date
 
     try:

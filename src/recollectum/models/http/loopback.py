@@ -8,14 +8,14 @@ from recollectum.domain.errors import ModelRefused
 
 
 class LoopbackConnection(HTTPConnection):
-    """A connection that is opened to a loopback address or not at all.
+    """A connection that opens to a loopback address only.
 
-    Texts go to `localhost` in the open because they do not leave the machine, so what the name stands for is looked up
-    once, and the address that was found good is the one that is connected to.
+    Texts go to `localhost` unencrypted because they do not leave the machine. So the name is resolved once, and the
+    address that was checked is the one that is connected to.
     """
 
     def connect(self) -> None:
-        """Open it; where the name leads elsewhere, nothing is opened."""
+        """Open the connection; raise if the name resolves to another machine."""
         found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(place[0]) for *_, place in found))
         if not addresses or not all(_is_loopback(address) for address in addresses):
@@ -24,7 +24,7 @@ class LoopbackConnection(HTTPConnection):
             try:
                 self.sock = socket.create_connection((address, self.port), self.timeout)
             except OSError:
-                # A server may listen on one of the two families only.
+                # A server may listen on one of the two address families only.
                 if address == addresses[-1]:
                     raise
             else:

@@ -1,4 +1,4 @@
-"""Language models: a prompt in, a reply out.
+"""Language models: turn a prompt into a reply.
 
 port         the protocol of a language model
 costs        tokens and prices of a call

@@ -1,4 +1,4 @@
-"""The dialect of Anthropic's messages, request and reply."""
+"""Anthropic's dialect for messages: requests and replies."""
 
 import json
 import re
@@ -24,14 +24,14 @@ _FINISHES = {
     "tool_use": Finish.TOOL_CALLS,
     "refusal": Finish.FILTERED,
 }
-#: What was read from a cache or written into one is read all the same.
+#: Tokens read from a cache or written to one are counted as input too.
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _Members = Mapping[str, object]
 
 
 @dataclass(slots=True)
 class _Block:
-    """A text, or a tool call whose arguments come in pieces."""
+    """A text, or a tool call whose arguments arrive in pieces."""
 
     kind: str
     id: str = ""
@@ -41,14 +41,14 @@ class _Block:
 
 @dataclass(slots=True)
 class PartialMessage:
-    """A reply that is still coming in."""
+    """A reply that is still arriving."""
 
     finish: str | None = None
     counted: dict[str, int] = field(default_factory=dict[str, int])
     blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
 
     def add(self, event: object) -> str:
-        """Take one event in, and say what it adds to the text."""
+        """Add one event, and return the text that it adds."""
         members = cast("_Members", event)
         match members["type"]:
             case "message_start":
@@ -62,17 +62,17 @@ class PartialMessage:
             case "error":
                 raise ModelUnavailable("the model broke off with an error of its own; try again later")
             case _:
-                # A sign of life, the end of a block, or what a later version adds.
+                # A ping, the end of a block, or an event of a later version.
                 pass
         return ""
 
     def end(self, members: _Members, usage: object) -> None:
-        """Take in why it ended, and what it used."""
+        """Record why the reply ended, and its usage."""
         self.finish = cast("str | None", members.get("stop_reason")) or self.finish
         self._count(usage)
 
     def reply(self, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The whole of it."""
+        """Return the complete reply."""
         parts = [block for _, block in sorted(self.blocks.items())]
         text = "".join(block.text for block in parts if block.kind == "text")
         called = [block for block in parts if block.kind == "tool_use"]
@@ -98,7 +98,7 @@ class PartialMessage:
         return self.blocks[index].text if self.blocks[index].kind == "text" else ""
 
     def _extend(self, index: int, delta: _Members) -> str:
-        # Whatever else comes in pieces, such as thoughts, is not part of what is said.
+        # Other deltas, such as thinking, are not part of the text.
         piece = cast("str", delta.get("text") or delta.get("partial_json") or "")
         block = self.blocks[index]
         block.text += piece
@@ -115,7 +115,7 @@ class PartialMessage:
 
 
 def parse_message(answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
-    """The reply in an answer that came at once."""
+    """Return the reply of an answer that was not streamed."""
     members = cast("_Members", answer)
     draft = PartialMessage()
     for index, block in enumerate(cast("Sequence[_Members]", members["content"])):
@@ -137,16 +137,16 @@ def _tool_call(block: _Block, by: ModelIdentity) -> ToolCall:
 BASE_URL = "https://api.anthropic.com/v1"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _VERSION = "2023-06-01"
-#: What its schemas do not know; a reply is held against the whole schema all the same.
+#: Keywords that its schemas do not support; a reply is checked against the full schema anyway.
 _UNKNOWN = frozenset({"minimum", "maximum", "minLength", "maxLength", "maxItems", "minItems", "pattern"})
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
 _CACHED = {"type": "ephemeral"}
-#: What stands for a text that is empty, which it refuses.
+#: The placeholder for an empty text, which it rejects.
 _NOTHING = "-"
 
 
 def key_headers(key: str) -> Mapping[str, str]:
-    """How the key is shown to the server."""
+    """Return the headers with the API key."""
     return {"x-api-key": key}
 
 
@@ -155,15 +155,15 @@ class AnthropicDialect:
     """Anthropic's own protocol."""
 
     def path(self, model: str, *, stream: bool) -> str:  # noqa: ARG002 - the body tells
-        """One place for everything."""
+        """Return the request path, the same for all models."""
         return "/messages"
 
     def headers(self, prompt: Prompt) -> Mapping[str, str]:  # noqa: ARG002 - the same for every prompt
-        """The version of the protocol."""
+        """Return the protocol version."""
         return {"anthropic-version": _VERSION}
 
     def body(self, prompt: Prompt, model: str, max_output_tokens: int, manner: RequestStyle, *, stream: bool) -> object:
-        """What is posted."""
+        """Return the request body."""
         asked: dict[str, object] = {
             "model": model,
             "max_tokens": prompt.max_output_tokens or max_output_tokens,
@@ -181,16 +181,16 @@ class AnthropicDialect:
         return asked | _form(prompt, manner.shape)
 
     def draft(self) -> PartialReply:
-        """An empty reply."""
+        """Return an empty reply."""
         return PartialMessage()
 
     def whole(self, answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The reply."""
+        """Return the reply."""
         return parse_message(answer, prompt, by)
 
 
 def _form(prompt: Prompt, shape: ResponseFormat) -> dict[str, object]:
-    """How the form of the answer is told: by a schema, or to older models as the one tool that they must use."""
+    """Return the fields that set the form of the answer: a schema, or for older models a single forced tool."""
     if prompt.schema is None or shape is ResponseFormat.WORDS:
         return {}
     schema = drop_keywords(prompt.schema, _UNKNOWN)
@@ -201,10 +201,10 @@ def _form(prompt: Prompt, shape: ResponseFormat) -> dict[str, object]:
 
 
 def _merged(prompt: Prompt) -> Iterator[object]:
-    """The turns, those of one side in a row as one: all results of tools must come in one message."""
+    """Yield the turns, with those of one side in a row merged: all tool results must be in one message."""
     role, blocks = "user", list[object]()
     if prompt.turns and prompt.turns[0].role is Role.ASSISTANT:
-        # The person must have begun.
+        # The first turn must be the user's.
         blocks.append({"type": "text", "text": _NOTHING})
     for turn in prompt.turns:
         speaker = "assistant" if turn.role is Role.ASSISTANT else "user"
@@ -228,7 +228,7 @@ def _blocks(turn: Turn) -> Iterator[object]:
 
 
 def _id(given: str) -> str:
-    # A conversation may have begun with another provider, whose ids are not taken here.
+    # A conversation may have begun with another provider, whose ids are rejected here.
     return _NOT_IN_AN_ID.sub("_", given)
 
 

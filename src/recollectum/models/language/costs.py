@@ -1,4 +1,4 @@
-"""Estimates the tokens of prompts before they are sent, and their price where prices are known."""
+"""Estimates the tokens of prompts before they are sent, and their price if prices are known."""
 
 import json
 from collections.abc import Iterable
@@ -8,20 +8,20 @@ from recollectum.domain.models.language_model import Estimate, Prompt, Turn, Usa
 from recollectum.text.tokens import estimate
 
 _MILLION = 1_000_000
-#: What a role and its marks add to a text.
+#: The tokens that a role and its markers add to a text.
 _TURN_TOKENS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What a million tokens cost, read and written; None where it is not known."""
+    """The price of a million input and output tokens; None if it is not known."""
 
     input: float | None = None
     output: float | None = None
     currency: str = ""
 
     def micros(self, usage: Usage) -> int | None:
-        """The money for so many tokens, in millionths; None where a price is not known."""
+        """Return the price of some tokens in millionths; None if a price is not known."""
         if self.input is None or self.output is None:
             return None
         # A price for a million tokens is as many millionths for one.
@@ -30,20 +30,20 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCost:
-    """What one call costs, or is going to at most."""
+    """The cost of one call, or its upper bound."""
 
     tokens: int
-    #: In millionths of the currency; None where the price is not known.
+    #: In millionths of the currency; None if the price is not known.
     micros: int | None
 
 
 def price_tokens(usage: Usage, prices: Prices) -> CallCost:
-    """What so many tokens cost."""
+    """Return the cost of a number of tokens."""
     return CallCost(tokens=usage.input + usage.output, micros=prices.micros(usage))
 
 
 def input_tokens(prompt: Prompt) -> int:
-    """About how many tokens the model will read, rather too many than too few."""
+    """Return about how many tokens the model will read, rather too many than too few."""
     texts = [prompt.system, *(_text(turn) for turn in prompt.turns)]
     texts += [tool.name + tool.description + _json(tool.schema) for tool in prompt.tools]
     if prompt.schema is not None:
@@ -52,18 +52,18 @@ def input_tokens(prompt: Prompt) -> int:
 
 
 def largest_cost(prompt: Prompt, max_output_tokens: int) -> Usage:
-    """What one call can use at most."""
+    """Return the most that one call can cost."""
     output = prompt.max_output_tokens or max_output_tokens
     return Usage(input=input_tokens(prompt), output=output, estimated=True)
 
 
 def estimated_usage(prompt: Prompt, reply_text: str) -> Usage:
-    """What a call used, where the server does not say."""
+    """Return the estimated usage of a call, for a server that does not report it."""
     return Usage(input=input_tokens(prompt), output=estimate(reply_text), estimated=True)
 
 
 def estimate_cost(prompts: Iterable[Prompt], prices: Prices, *, max_output_tokens: int) -> Estimate:
-    """What these prompts will cost at most, each answered at the first attempt."""
+    """Return the most that these prompts will cost, if each is answered at the first attempt."""
     calls = read = written = 0
     for prompt in prompts:
         usage = largest_cost(prompt, max_output_tokens)

@@ -1,4 +1,4 @@
-"""The dialect of Gemini's content, request and reply."""
+"""Gemini's dialect for content: requests and replies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from recollectum.models.language.costs import estimated_usage
 from recollectum.models.language.openai import PartialReply, RequestStyle, ResponseFormat, instructions_with_schema
 from recollectum.text.cleaning import clean
 
-#: Where a call keeps what must be sent back with it.
+#: The key under which a call keeps the data that must be sent back with it.
 SIGNATURE = "thought_signature"
 _FILTERED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY"})
 _BLOCKED = "SAFETY"
@@ -21,7 +21,7 @@ _Members = Mapping[str, object]
 
 @dataclass(slots=True)
 class PartialContent:
-    """A reply that is still coming in."""
+    """A reply that is still arriving."""
 
     text: str = ""
     finish: str | None = None
@@ -29,7 +29,7 @@ class PartialContent:
     calls: list[_Members] = field(default_factory=list[_Members])
 
     def add(self, event: object) -> str:
-        """Take one event in, and say what it adds to the text."""
+        """Add one event, and return the text that it adds."""
         members = cast("_Members", event)
         if "error" in members:
             raise ModelUnavailable("the model broke off with an error of its own; try again later")
@@ -44,13 +44,13 @@ class PartialContent:
         content = cast("_Members", candidates[0].get("content") or {})
         parts = cast("Sequence[_Members]", content.get("parts") or ())
         self.calls += [part for part in parts if "functionCall" in part]
-        # Thoughts are not part of what is said.
+        # Thoughts are not part of the text.
         said = "".join(cast("str", part.get("text") or "") for part in parts if not part.get("thought"))
         self.text += said
         return said
 
     def reply(self, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The whole of it."""
+        """Return the complete reply."""
         calls = tuple(_tool_call(number, part, by) for number, part in enumerate(self.calls))
         written = self.text + "".join(map(str, self.calls))
         return Reply(
@@ -63,7 +63,7 @@ class PartialContent:
 
 
 def parse_content(answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
-    """The reply in an answer that came at once; one without a candidate is one only where the prompt was blocked."""
+    """Return the reply of an answer that was not streamed; without a candidate, the prompt must have been blocked."""
     draft = PartialContent()
     draft.add(answer)
     if draft.finish != _BLOCKED:
@@ -80,7 +80,7 @@ def _finish(said: str | None) -> Finish:
 def _usage(found: object) -> Usage | None:
     counted = cast("_Members", found if isinstance(found, Mapping) else {})
     read = counted.get("promptTokenCount")
-    # Thinking is written, and paid for, though nobody sees it.
+    # Thinking is billed as output, though it is not shown.
     written = [counted.get(name, 0) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
     if not isinstance(read, int) or read < 0 or not all(isinstance(one, int) and one >= 0 for one in written):
         return None
@@ -102,7 +102,7 @@ def _tool_call(number: int, part: _Members, by: ModelIdentity) -> ToolCall:
 
 
 _NOTHING = "-"
-#: What stands in the place of a signature that another model's call never had.
+#: The placeholder for a signature, which a call of another model never had.
 _UNSIGNED = "skip_thought_signature_validator"
 
 
@@ -111,15 +111,15 @@ class GeminiDialect:
     """Gemini's own protocol."""
 
     def path(self, model: str, *, stream: bool) -> str:
-        """A place for each model."""
+        """Return the request path, which contains the model."""
         return f"/models/{quote(model)}:{'streamGenerateContent?alt=sse' if stream else 'generateContent'}"
 
     def headers(self, prompt: Prompt) -> Mapping[str, str]:  # noqa: ARG002 - there are none
-        """Nothing beside the key."""
+        """Return no headers besides the key."""
         return {}
 
     def body(self, prompt: Prompt, model: str, max_output_tokens: int, manner: RequestStyle, *, stream: bool) -> object:  # noqa: ARG002 - the path tells
-        """What is posted."""
+        """Return the request body."""
         bounds: dict[str, object] = {"maxOutputTokens": prompt.max_output_tokens or max_output_tokens}
         if manner.temperature:
             bounds["temperature"] = prompt.temperature
@@ -136,16 +136,16 @@ class GeminiDialect:
         return asked
 
     def draft(self) -> PartialReply:
-        """An empty reply."""
+        """Return an empty reply."""
         return PartialContent()
 
     def whole(self, answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The reply."""
+        """Return the reply."""
         return parse_content(answer, prompt, by)
 
 
 def _merged(prompt: Prompt) -> Iterator[object]:
-    """The turns, those of one side in a row as one: all results of tools must come together."""
+    """Yield the turns, with those of one side in a row merged: all tool results must come together."""
     named = {call.id: call.name for turn in prompt.turns for call in turn.tool_calls}
     role, parts = "user", list[object]()
     for turn in prompt.turns:
@@ -166,7 +166,7 @@ def _parts(turn: Turn, named: Mapping[str, str]) -> Iterator[object]:
         return
     if text:
         yield {"text": text}
-    # The first call of a turn bears the signature of all.
+    # The first call of a turn has the signature of all.
     for number, call in enumerate(turn.tool_calls):
         yield _call(call, signed=not number)
 

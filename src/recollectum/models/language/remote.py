@@ -18,12 +18,12 @@ from recollectum.models.language.openai import (
 
 T = TypeVar("T")
 
-#: How a server says that it does not know a field, or not this value of it.
+#: The statuses with which a server rejects a field, or a value of it.
 _NOT_UNDERSTOOD = (400, 422)
 
 
 class ChatModel:
-    """Asks an endpoint, once for each call, in the strictest manner that the endpoint understands."""
+    """A model behind an endpoint, which it asks in the strictest style that the endpoint understands."""
 
     def __init__(
         self,
@@ -38,16 +38,16 @@ class ChatModel:
         self._dialect = dialect
         self._wire = wire
         self._max_output_tokens = max_output_tokens
-        # What worked last; by whether there was a schema, because only then the shape was tried.
+        # The style that worked last; by whether there was a schema, because only then a response format was tried.
         self._manners = {True: manner, False: manner}
 
     @property
     def identity(self) -> ModelIdentity:
-        """Which model answers."""
+        """Return the identity of the model."""
         return self._identity
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply."""
+        """Return the complete reply."""
 
         def ask(manner: RequestStyle) -> object:
             path = self._dialect.path(self._identity.model, stream=False)
@@ -60,13 +60,13 @@ class ChatModel:
             raise self._no_answer() from error
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply as it comes in."""
+        """Yield the reply as it arrives."""
 
         def ask(manner: RequestStyle) -> tuple[object, Iterator[object]]:
             path = self._dialect.path(self._identity.model, stream=True)
             pieces = self._wire.stream(path, self._body(prompt, manner, stream=True), self._dialect.headers(prompt))
             following = parse_events(pieces, self._wire.endpoint.name)
-            # The first event shows that the server has understood.
+            # The first event shows that the server accepted the request.
             return next(following, None), following
 
         first, following = self._understood(prompt, ask)
@@ -93,7 +93,7 @@ class ChatModel:
         return self._dialect.body(prompt, self._identity.model, self._max_output_tokens, manner, stream=stream)
 
     def _understood(self, prompt: Prompt, ask: Callable[[RequestStyle], T]) -> T:
-        """What the first manner gets that the server does not refuse; later calls begin with it."""
+        """Ask in each style until the server accepts one, and return the answer; later calls begin with that style."""
         structured = prompt.schema is not None
         *others, last = _manners(self._manners[structured], structured=structured)
         for manner in others:
@@ -114,7 +114,7 @@ class ChatModel:
 
 
 def _manners(begin: RequestStyle, *, structured: bool) -> list[RequestStyle]:
-    """The manners to try, in order: the one that worked, without a temperature, and then in looser shapes."""
+    """Return the styles to try, in order: the one that worked, without a temperature, and then in looser formats."""
     tried = [begin, replace(begin, temperature=False)] if begin.temperature else [begin]
     if structured:
         shapes = list(ResponseFormat)

@@ -14,15 +14,15 @@ _WORD = re.compile(r"\S+\s*")
 
 
 class RuleModel:
-    """Says what it was told; calls `remember` and `recall` when it is told to and has such tools.
+    """A model that repeats its prompt, and calls the tools `remember` and `recall` on request.
 
-    A tool is given what was said under the first text that it requires. What a tool answers is repeated.
+    The prompt goes into the first required text argument of the tool. The tool's answer is repeated.
     """
 
     identity = ModelIdentity(provider="scripted", model="rules")
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply."""
+        """Return the complete reply."""
         last = prompt.turns[-1] if prompt.turns else Turn(role=Role.USER, text="")
         calls = _calls(prompt, last)
         text = "" if calls else _said(prompt, last)
@@ -35,13 +35,13 @@ class RuleModel:
         )
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply, word by word."""
+        """Yield the reply, word by word."""
         reply = self.complete(prompt)
         yield from (Piece(text=word) for word in _WORD.findall(reply.text))
         yield Piece(reply=reply)
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Do nothing: the model holds no resources."""
 
 
 def _calls(prompt: Prompt, last: Turn) -> tuple[ToolCall, ...]:
@@ -57,7 +57,7 @@ def _calls(prompt: Prompt, last: Turn) -> tuple[ToolCall, ...]:
 
 
 def _first_text(schema: Mapping[str, Json]) -> str:
-    """The argument that what was said goes into."""
+    """Return the name of the argument that takes the prompt."""
     required = schema.get("required")
     return str(required[0]) if isinstance(required, list | tuple) and required else "text"
 
@@ -69,7 +69,7 @@ def _said(prompt: Prompt, last: Turn) -> str:
 
 
 def smallest_value(schema: Mapping[str, Json]) -> Json:
-    """A value that fits a schema and says nothing: no items, no optional members, the first of several choices."""
+    """Return a minimal value that fits a schema: no items, no optional members, the first of several choices."""
     for name in ("const", "default"):
         if name in schema:
             return schema[name]

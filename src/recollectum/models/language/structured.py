@@ -1,4 +1,4 @@
-"""StructuredModel: a reply that fits its prompt's schema, asked for once more where it does not."""
+"""StructuredModel: returns a reply that fits the schema of its prompt, and asks again if the first does not."""
 
 import json
 import math
@@ -19,18 +19,18 @@ _MOST_STARTS = 50
 
 
 class StructuredModel:
-    """Reads the value out of a reply and checks it. Other prompts pass through untouched."""
+    """Extracts the value from a reply and checks it. Prompts without a schema pass through unchanged."""
 
     def __init__(self, inner: LanguageModel) -> None:
         self.inner = inner
 
     @property
     def identity(self) -> ModelIdentity:
-        """The inner one's."""
+        """Return the identity of the inner model."""
         return self.inner.identity
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The reply with its value; the usage is that of both calls where one had to be repaired."""
+        """Return the reply with its value; the usage includes the second call if a repair was needed."""
         first = self.inner.complete(prompt)
         if prompt.schema is None or first.tool_calls:
             return first
@@ -44,7 +44,7 @@ class StructuredModel:
         return replace(second, value=value, usage=first.usage + second.usage)
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply as it comes in; one with a schema comes whole, because half a value is none."""
+        """Yield the reply as it arrives; one with a schema comes whole, because half a value is useless."""
         if prompt.schema is None:
             yield from self.inner.stream(prompt)
             return
@@ -53,12 +53,12 @@ class StructuredModel:
         yield Piece(reply=reply)
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner model."""
         self.inner.close()
 
 
 def read_value(text: str, schema: Schema) -> tuple[Json, str | None]:
-    """The value that the text holds, and what is wrong with it, if anything."""
+    """Return the value in the text, and what is wrong with it, or None."""
     problem = "there must be a JSON value and nothing else"
     for value in _values(text):
         found = explain_misfit(value, schema)
@@ -69,7 +69,7 @@ def read_value(text: str, schema: Schema) -> tuple[Json, str | None]:
 
 
 def _values(text: str) -> Iterator[Json]:
-    """What may be meant, likeliest first: the whole, what is fenced as code, what begins at a bracket."""
+    """Yield the possible values, most likely first: the whole text, fenced code, text that begins at a bracket."""
     for candidate in (text, *_FENCED.findall(text)):
         try:
             yield _strict.decode(candidate.strip())
@@ -96,7 +96,7 @@ def _finite(digits: str) -> float:
     return number
 
 
-# Python would read NaN and Infinity, which are not JSON and which nothing else of ours could write again.
+# Python would accept NaN and Infinity, which are not JSON and could not be written again.
 _strict = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 
 
@@ -106,7 +106,7 @@ def _repair(prompt: Prompt, reply: Reply, problem: str) -> Prompt:
         f"which fits this schema: {json.dumps(prompt.schema, ensure_ascii=False)}"
     )
     more = (Turn(role=Role.ASSISTANT, text=reply.text or "-"), Turn(role=Role.USER, text=asked))
-    # Another question than the first: a server that knows the id would only repeat itself.
+    # Another idempotency key than the first: a server that knows the key would repeat its answer.
     other = f"{prompt.idempotency_id}/repair" if prompt.idempotency_id else ""
     return replace(prompt, turns=prompt.turns + more, idempotency_id=other)
 

@@ -18,13 +18,14 @@ from recollectum.models.language.costs import CallCost, Prices, largest_cost, pr
 from recollectum.models.language.port import LanguageModel
 
 _MILLION = 1_000_000
-#: Older days are of no use to anybody; several are kept so that a clock set back finds what it had used.
+#: The number of days kept: older ones are of no use, and after a clock is set back the usage of that day is still
+#: known.
 _DAYS_KEPT = 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailyLimits:
-    """The most of each in one day; 0 is no limit."""
+    """The limits of one day; 0 is no limit."""
 
     calls: int = 0
     tokens: int = 0
@@ -37,7 +38,7 @@ class DailyLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was used in one day."""
+    """The usage of one day."""
 
     calls: int = 0
     tokens: int = 0
@@ -46,14 +47,14 @@ class Spent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """A call that is being made, and the day it counts for."""
+    """A running call, and the day it counts for."""
 
     day: date
     cost: CallCost
 
 
 class SpendingAccount:
-    """The account of one home."""
+    """The usage account of one home."""
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self._file = home.root / "spending.json"
@@ -61,11 +62,11 @@ class SpendingAccount:
         self._clock = clock
 
     def today(self) -> Spent:
-        """What has been used since midnight UTC, with what is reserved."""
+        """Return the usage since midnight UTC, including reservations."""
         return self._read().get(_day(self._clock()), Spent())
 
     def reserve(self, cost: CallCost, limits: DailyLimits) -> Reservation:
-        """Book a call at its estimate, or raise BudgetSpent where a limit does not allow it."""
+        """Reserve a call at its estimate, or raise BudgetSpent if a limit does not allow it."""
         day = _day(self._clock())
 
         def book(spent: Spent) -> Spent:
@@ -79,7 +80,7 @@ class SpendingAccount:
         return Reservation(day=day, cost=cost)
 
     def settle(self, reserved: Reservation, actual: CallCost) -> None:
-        """Put what a call really used in the place of its estimate; it counts for the day on which it began."""
+        """Replace the estimate of a call by its real usage; it counts for the day on which it began."""
         self._change(
             reserved.day,
             lambda spent: replace(
@@ -91,7 +92,7 @@ class SpendingAccount:
 
     def _change(self, day: date, change: Callable[[Spent], Spent]) -> None:
         make_private_folder(self._folder)
-        # A lock of its own for each change: one object cannot be held by two threads.
+        # Create a lock for each change: two threads cannot share one lock object.
         with Lock(self._folder / "spending.lock"):
             days = self._read()
             days[day] = change(days.get(day, Spent()))
@@ -108,7 +109,7 @@ class SpendingAccount:
 
 
 def check(spent: Spent, cost: CallCost, limits: DailyLimits, day: date) -> None:
-    """Raise BudgetSpent, with the limit, what is used and when it frees, where the call does not fit."""
+    """Raise BudgetSpent, with the limit, the usage and the time of its reset, if the call does not fit."""
     frees = f"it frees at {day + timedelta(days=1)} 00:00 UTC"
     if limits.calls and spent.calls + 1 > limits.calls:
         raise BudgetSpent(f"language_model.calls_per_day is {limits.calls} and {spent.calls} are used; {frees}")
@@ -141,7 +142,7 @@ def _days(data: bytes, path: Path) -> dict[date, Spent]:
         days = cast("Mapping[str, Mapping[str, int]]", json.loads(data)["days"])
         return {date.fromisoformat(day): _spent(values) for day, values in days.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        # To begin at nothing would let somebody spend a day's budget twice without a word.
+        # Starting from zero would silently allow the budget of a day to be spent twice.
         raise HomeError(f"{path} is not what was written to it; look at it, and remove it to count anew") from error
 
 
@@ -150,22 +151,22 @@ def _spent(values: Mapping[str, int]) -> Spent:
     return Spent(calls=calls, tokens=tokens, micros=micros)
 
 
-#: The call was made and counts, but nobody bills for tokens.
+#: The call was made and counts, but no tokens are billed.
 _UNBILLED = (ModelUnavailable, ModelRefused, ModelMissing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailyBudget:
-    """What a day may cost, and how a call is priced."""
+    """The limits of a day, and the prices of a call."""
 
     limits: DailyLimits
     prices: Prices
-    #: The most tokens of a reply where the prompt does not say.
+    #: The most tokens of a reply if the prompt does not set a limit.
     max_output_tokens: int
 
 
 class BudgetedModel:
-    """Books each call before it is made, and settles it afterwards."""
+    """Reserves the cost of each call before it is made, and settles it afterwards."""
 
     def __init__(self, inner: LanguageModel, spending: SpendingAccount, budget: DailyBudget) -> None:
         self.inner = inner
@@ -174,23 +175,23 @@ class BudgetedModel:
 
     @property
     def identity(self) -> ModelIdentity:
-        """The inner one's."""
+        """Return the identity of the inner model."""
         return self.inner.identity
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The reply, where the budget allows the call."""
+        """Return the reply, if the budget allows the call."""
         reserved = self._reserve(prompt)
         try:
             reply = self.inner.complete(prompt)
         except _UNBILLED:
             self._spending.settle(reserved, CallCost(tokens=0, micros=0))
             raise
-        # After any other failure, a timeout above all, the work may have been done, and the estimate stands.
+        # After any other failure, above all a timeout, the work may have been done, so the estimate stays.
         self._settle(reserved, reply)
         return reply
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply as it comes in; one that is abandoned or breaks off stays booked at its estimate."""
+        """Yield the reply as it arrives; one that is abandoned or breaks off keeps its estimate."""
         reserved = self._reserve(prompt)
         begun = False
         try:
@@ -205,7 +206,7 @@ class BudgetedModel:
             raise
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner model."""
         self.inner.close()
 
     def _reserve(self, prompt: Prompt) -> Reservation:
@@ -217,7 +218,7 @@ class BudgetedModel:
 
 
 class ConcurrencyLimitedModel:
-    """Lets a call wait until there is room for it."""
+    """Makes a call wait until fewer than the limit are running."""
 
     def __init__(self, inner: LanguageModel, concurrency: int) -> None:
         self.inner = inner
@@ -225,19 +226,19 @@ class ConcurrencyLimitedModel:
 
     @property
     def identity(self) -> ModelIdentity:
-        """The inner one's."""
+        """Return the identity of the inner model."""
         return self.inner.identity
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply."""
+        """Return the complete reply."""
         with self._room:
             return self.inner.complete(prompt)
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply as it comes in; it takes up room until it is read to its end or closed."""
+        """Yield the reply as it arrives; it holds its slot until it is read to its end or closed."""
         with self._room:
             yield from self.inner.stream(prompt)
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner model."""
         self.inner.close()

@@ -1,4 +1,4 @@
-"""Repeats calls of embedders and language models that failed for a passing reason, with exponential backoff."""
+"""Retries calls of embedders and language models after transient failures, with exponential backoff."""
 
 import random
 import time
@@ -20,58 +20,58 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How often to ask, and how long to wait in between."""
+    """The number of attempts, and the pauses between them."""
 
     attempts: int = 5
     #: The first pause; each later one may be twice as long as the one before.
     first_seconds: float = 0.25
     longest_seconds: float = 8.0
-    #: After so long since the first attempt began, no other begins.
+    #: After this time since the first attempt began, no other attempt begins.
     total_seconds: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetryClock:
-    """What time is measured and spent with; a test brings its own."""
+    """The clock and the sleep function; a test passes its own."""
 
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    #: A number from 0 to 1.
+    #: A random number from 0 to 1.
     chance: Callable[[], float] = random.random
 
 
 class RetryingEmbedder:
-    """Repeats a call that failed for want of time or room, and passes every other error on at once."""
+    """Retries a call that failed with a timeout or an overload, and raises every other error at once."""
 
     def __init__(
         self, inner: Embedder, *, passages: RetryPolicy, queries: RetryPolicy, pauses: RetryClock | None = None
     ) -> None:
         self.inner = inner
-        # Somebody waits for a query, and nobody for a passage.
+        # A person waits for a query, but not for a passage.
         self._patience = {Purpose.PASSAGE: passages, Purpose.QUERY: queries}
         self._pauses = pauses or RetryClock()
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """The inner one's."""
+        """Return the identity of the inner embedder."""
         return self.inner.identity
 
     @property
     def max_tokens(self) -> int:
-        """The inner one's."""
+        """Return the limit of the inner embedder."""
         return self.inner.max_tokens
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":
-        """One row for each text, in order."""
+        """Return one row for each text, in order."""
         return call_with_retries(lambda: self.inner.embed(texts, purpose), self._patience[purpose], self._pauses)
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner embedder."""
         self.inner.close()
 
 
 def call_with_retries(call: Callable[[], T], patience: RetryPolicy, pauses: RetryClock) -> T:
-    """What the call returns at last, or the error of its last attempt."""
+    """Return the result of the call, or raise the error of its last attempt."""
     ends = pauses.clock() + patience.total_seconds
     for attempt in range(1, patience.attempts):
         try:
@@ -87,8 +87,8 @@ def call_with_retries(call: Callable[[], T], patience: RetryPolicy, pauses: Retr
 def backoff_seconds(
     patience: RetryPolicy, attempt: int, error: ModelTimeout | ModelUnavailable, chance: float
 ) -> float:
-    """How long to wait after an attempt: what the server asked for, or between half and all of a growing pause."""
-    # By chance, because many who failed together would otherwise come back together.
+    """Return the pause after an attempt: the server's, or a random one from half to all of a growing pause."""
+    # Random, because callers that failed together would otherwise come back together.
     grown = min(patience.longest_seconds, patience.first_seconds * 2.0 ** min(attempt - 1, 60))
     wait = grown * (0.5 + chance / 2)
     asked = error.retry_after_seconds if isinstance(error, ModelUnavailable) else None
@@ -96,7 +96,7 @@ def backoff_seconds(
 
 
 class RetryingModel:
-    """Repeats a call that failed for want of time or room, and passes every other error on at once."""
+    """Retries a call that failed with a timeout or an overload, and raises every other error at once."""
 
     def __init__(self, inner: LanguageModel, patience: RetryPolicy, pauses: RetryClock | None = None) -> None:
         self.inner = inner
@@ -105,15 +105,15 @@ class RetryingModel:
 
     @property
     def identity(self) -> ModelIdentity:
-        """The inner one's."""
+        """Return the identity of the inner model."""
         return self.inner.identity
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The whole reply."""
+        """Return the complete reply."""
         return call_with_retries(lambda: self.inner.complete(prompt), self._patience, self._pauses)
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The reply as it comes in; once a piece is handed out, nothing is asked again."""
+        """Yield the reply as it arrives; after the first piece, the call is not retried."""
 
         def begin() -> tuple[list[Piece], Iterator[Piece]]:
             pieces = iter(self.inner.stream(prompt))
@@ -124,5 +124,5 @@ class RetryingModel:
         yield from rest
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner model."""
         self.inner.close()

@@ -1,4 +1,4 @@
-"""Opens the model that the settings ask for.
+"""Opens the model that the settings name.
 
 embedding  embedders
 language   language models, inside their limits

@@ -1,4 +1,4 @@
-"""Opens the embedder that the settings ask for; its model loads with the first text."""
+"""Opens the embedder that the settings name; its model loads with the first text."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,20 +19,20 @@ from recollectum.models.onnx import CURE, gte_small
 from recollectum.settings.model import EmbeddingSettings
 from recollectum.settings.registry import nearest
 
-#: What `local` needs, by the names that are imported.
+#: The modules that `local` needs.
 LOCAL_PACKAGES = ("numpy", "onnxruntime", "tokenizers", "recollectum_gte_small")
 _LOCAL_MODEL = "gte-small"
-#: Tokens in one call: far below what the providers allow, and enough that the way there and back does not matter.
+#: Tokens in one call: far below the providers' limits, and enough that the round trip does not matter.
 _CALL_TOKENS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Provider:
-    """What is usual for a provider, where the settings say nothing."""
+    """The defaults of a provider."""
 
     base_url: str
     model: str
-    #: Sent to the provider's own address only: another server must not be handed the key by default.
+    #: Sent to the provider's own address only: another server must not get the key by default.
     key_variable: str
     key_headers: KeyHeaders
     dialect: Callable[[str, int], EmbeddingDialect]
@@ -68,20 +68,20 @@ _PROVIDERS = {
 def open_embedder(
     settings: EmbeddingSettings, environ: Mapping[str, str], *, connect: Connect = connect
 ) -> Embedder | None:
-    """The embedder of these settings, or None where search is to be by words alone.
+    """Return the embedder of these settings, or None if search is by words only.
 
-    Nothing is loaded or asked yet. A ModelError says that the embedder cannot be had now, a SettingsError that it
-    never can with these settings.
+    Nothing is loaded or requested yet. A ModelError means that the embedder is not available now, a SettingsError that
+    it never is with these settings.
     """
     found = _bare(settings, environ, connect)
     if found is None or not settings.query_cache_entries:
         return found
-    # Passages are many and seldom come twice; they would only push the queries out.
+    # Passages are many and seldom repeat; they would only evict the queries.
     return CachedEmbedder(found, LatestVectors(settings.query_cache_entries), purposes=[Purpose.QUERY])
 
 
 def local_is_installed() -> bool:
-    """Whether everything is there that the local embedder needs; nothing is imported to find out."""
+    """Return whether the packages of the local embedder are installed, without importing them."""
     return all(find_spec(name) for name in LOCAL_PACKAGES)
 
 

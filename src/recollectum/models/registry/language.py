@@ -1,4 +1,4 @@
-"""Opens the language model that the settings ask for, inside its limits; it loads with the first prompt."""
+"""Opens the language model that the settings name, inside its limits; it loads with the first prompt."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from recollectum.models.limits.retry import RetryingModel, RetryPolicy
 from recollectum.settings.model import LanguageModelSettings
 from recollectum.settings.registry import nearest
 
-#: Finds a key by the name of its variable, where the environment does not have it.
+#: Finds a key by the name of its variable if the environment does not have it.
 Secret = Callable[[str], str | None]
 
 SECTION = "language_model"
@@ -41,17 +41,17 @@ _COMPLETIONS = OpenAiDialect()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Provider:
-    """What is usual for a provider, where the settings say nothing."""
+    """The defaults of a provider."""
 
     base_url: str
-    #: Sent to the provider's own address only: another server must not be handed the key by default.
+    #: Sent to the provider's own address only: another server must not get the key by default.
     key_variable: str = ""
-    #: What stands for a model where a server has but one.
+    #: The model name for a server that has only one.
     model: str = ""
     manner: RequestStyle = _USUAL
     dialect: ChatDialect = _COMPLETIONS
     key_headers: KeyHeaders = openai.key_headers
-    #: Whether it runs on one's own machine, which costs nothing.
+    #: Whether it runs on the person's machine, which costs nothing.
     own: bool = False
 
 
@@ -61,7 +61,7 @@ _PROVIDERS = {
         key_variable=openai.KEY_VARIABLE,
         manner=RequestStyle(limit_name="max_completion_tokens"),
     ),
-    # Both also speak OpenAI's dialect, and lose something in it; for who needs that, `openai` takes any address.
+    # Both also speak OpenAI's dialect, with fewer features; a person who needs it can use `openai` with any address.
     "gemini": _Provider(
         base_url=gemini.BASE_URL,
         key_variable=gemini.KEY_VARIABLE,
@@ -91,10 +91,10 @@ def open_language_model(
     secret: Secret | None = None,
     connect: Connect = connect,
 ) -> LanguageModel | None:
-    """The language model of these settings, or None where there is to be none.
+    """Return the language model of these settings, or None if it is off.
 
-    Nothing is loaded or asked yet. What is used is counted in the home, which a budget therefore needs. A ModelError
-    says that the model cannot be had now, a SettingsError that it never can with these settings.
+    Nothing is loaded or requested yet. Usage is counted in the home, so a budget needs a home. A ModelError means that
+    the model is not available now, a SettingsError that it never is with these settings.
     """
     match settings.provider:
         case "none":
@@ -108,13 +108,13 @@ def open_language_model(
         case name:
             near = nearest(name, ("none", "local", "scripted", *_PROVIDERS))
             raise SettingsError(f"{SECTION}.provider is {name!r}, which is not one; the nearest is {near!r}")
-    # Each attempt is booked, and a repair is a call like any other.
+    # Each attempt is reserved, and a repair is a call like any other.
     patience = RetryPolicy(attempts=settings.retries + 1, total_seconds=6 * settings.timeout_seconds)
     return StructuredModel(RetryingModel(_within_budget(found, settings, home, clock), patience))
 
 
 def prices(settings: LanguageModelSettings) -> Prices:
-    """What tokens cost by these settings; a model on one's own machine costs nothing unless they say so."""
+    """Return the token prices of these settings; a local model costs nothing unless they say so."""
     known = _PROVIDERS.get(settings.provider)
     free = settings.provider in ("local", "scripted") or bool(known and known.own and not settings.base_url)
     usual = 0.0 if free else None
@@ -126,7 +126,7 @@ def prices(settings: LanguageModelSettings) -> Prices:
 
 
 def limits(settings: LanguageModelSettings) -> DailyLimits:
-    """The most of each in one day by these settings."""
+    """Return the daily limits of these settings."""
     return DailyLimits(
         calls=settings.calls_per_day,
         tokens=settings.tokens_per_day,
@@ -143,7 +143,7 @@ def _within_budget(
         if budget.limits:
             raise SettingsError(f"{SECTION} has a budget, which needs a home to be counted in; name one")
         return model
-    # What costs nothing need not be counted unless somebody wants it to be.
+    # A model that costs nothing need not be counted unless a limit is set.
     if not budget.limits and settings.provider not in _PROVIDERS:
         return model
     return BudgetedModel(model, SpendingAccount(home, clock), budget)

@@ -1,4 +1,4 @@
-"""Opens the reranker that the settings ask for; it loads with the first question."""
+"""Opens the reranker that the settings name; it loads with the first question."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,10 +26,10 @@ def open_reranker(
     *,
     connect: Connect = connect,
 ) -> Reranker | None:
-    """The reranker for what `recall.rerank` says, or None where there is to be none.
+    """Return the reranker that `recall.rerank` names, or None if it is off.
 
-    Nothing is loaded or asked yet. A ModelError says that it cannot be had now, a SettingsError that it never can
-    with these settings.
+    Nothing is loaded or requested yet. A ModelError means that it is not available now, a SettingsError that it never
+    is with these settings.
     """
     match way:
         case "off":
@@ -51,7 +51,7 @@ def _remote(settings: RerankSettings, environ: Mapping[str, str], connect: Conne
     let_in = provider_access(variable, environ, openai.key_headers, named=True, section=SECTION)
     identity = ModelIdentity(provider="remote", model=model, provider_key=place.provider_key(variable))
     wire = JsonClient(place, let_in, timeout_seconds=settings.timeout_seconds, connect=connect)
-    # Somebody waits: twice at most, and the second time only where there is time left.
+    # A person waits: try at most twice, and the second time only if there is time left.
     return RemoteReranker(identity, wire, RetryPolicy(attempts=2, total_seconds=settings.timeout_seconds))
 
 

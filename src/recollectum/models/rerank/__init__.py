@@ -1,4 +1,4 @@
-"""Rerankers: how well each text answers a question.
+"""Rerankers: score how well each text answers a question.
 
 port           the protocol of a reranker
 cross_encoder  a local ONNX model

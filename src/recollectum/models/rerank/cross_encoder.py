@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
-#: What any cross-encoder reads of a question and a text together.
+#: The tokens that any cross-encoder reads of a question and a text together.
 MAX_TOKENS = 512
-#: Characters of each for a token; English has four or five.
+#: Characters kept for each token; English has four or five.
 _CHARACTERS = 32
 _RUN_TOKENS = 512
 _CURE = f"name a folder with {MODEL_FILE} and {TOKENIZER_FILE} in rerank.model"
@@ -52,7 +52,7 @@ class _Tokenizer(Protocol):
 
 
 class CrossEncoder:
-    """Loads the model with the first question. A pair has the same score alone or beside any others."""
+    """A reranker that loads its model with the first question. A pair has the same score beside any others."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class CrossEncoder:
 
     @property
     def identity(self) -> ModelIdentity:
-        """The folder, by its name."""
+        """Return the name of the model's folder."""
         return ModelIdentity(provider="local", model=self._folder.name)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The logit of each text."""
+        """Return the logit of each text."""
         if not texts:
             return []
         session, tokenizer = self._load()
@@ -102,7 +102,7 @@ class CrossEncoder:
         return [found[place] for place in range(len(texts))]
 
     def close(self) -> None:
-        """Give the memory back; a later call loads the model again."""
+        """Free the memory; a later call loads the model again."""
         with self._lock:
             self._loaded = None
 
@@ -126,13 +126,13 @@ class CrossEncoder:
 
     @contextmanager
     def _explained(self) -> Generator[None]:
-        """Whatever the person's own model does wrong inside the block becomes one of our errors."""
+        """Raise errors of the person's model inside the block as ModelErrors."""
         try:
             yield
         except ModelError:
             raise
         except Exception as error:
-            # Without their words, which may quote a text.
+            # Without their messages, which may quote a text.
             raise ModelRefused(f"the model in rerank.model cannot be used ({type(error).__name__}); {_CURE}") from error
 
 

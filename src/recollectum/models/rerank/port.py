@@ -1,4 +1,4 @@
-"""Reranker: the protocol of what scores how well each text answers a question."""
+"""Reranker: the protocol of an object that scores how well each text answers a question."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,20 +7,20 @@ from recollectum.domain.models.language_model import ModelIdentity
 
 
 class Reranker(Protocol):
-    """Reads a question together with each text, which tells more than two vectors can. Safe to use from threads."""
+    """Reads a question together with each text, which says more than two vectors can. Safe to use from threads."""
 
     @property
     def identity(self) -> ModelIdentity:
-        """Which model judges; it is known without a call of it."""
+        """Return the identity of the model; it is known without a call."""
         ...
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """A finite number for each text, in order, higher for a better answer; comparable within one call only.
+        """Return a finite number for each text, in order, higher for a better answer; comparable within one call only.
 
-        Any text is legal; a ModelError says why there is no answer.
+        Any text is valid; raise a ModelError when there is no answer.
         """
         ...
 
     def close(self) -> None:
-        """Give back memory and connections; a later call takes them again."""
+        """Free memory and connections; a later call opens them again."""
         ...

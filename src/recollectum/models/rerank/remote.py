@@ -11,17 +11,17 @@ from recollectum.models.http.client import JsonClient
 from recollectum.models.limits.retry import RetryClock, RetryPolicy, call_with_retries
 
 _PATH = "/rerank"
-#: What any cross-encoder reads of a question and a text together, and the most of it that is left to the question.
+#: The tokens that any cross-encoder reads of a question and a text together, and the most of them for the question.
 _PAIR_TOKENS = 512
 _QUERY_TOKENS = 192
-#: The marks that a model puts around the two.
+#: The special tokens that a model puts around the two.
 _MARKS = 4
-#: No model's score; the square of one much larger would no longer be a number.
+#: Larger than any model's score; the square of a much larger number would overflow.
 _MOST = 1e30
 
 
 class RemoteReranker:
-    """Asks an endpoint for scores, once for each call, and once more where the trouble may pass."""
+    """Requests scores from an endpoint, once for each call, and once more after a transient failure."""
 
     def __init__(
         self,
@@ -37,11 +37,11 @@ class RemoteReranker:
 
     @property
     def identity(self) -> ModelIdentity:
-        """Which model judges."""
+        """Return the identity of the model."""
         return self._identity
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """What the endpoint says of each text, in order."""
+        """Return the endpoint's score of each text, in order."""
         if not texts:
             return []
         left = _PAIR_TOKENS - _MARKS - weigh_text(query, _QUERY_TOKENS)
@@ -64,7 +64,7 @@ class RemoteReranker:
 
 
 def _in_order(answer: object, count: int) -> list[float] | None:
-    """The scores by place; None unless each text has exactly one, which is a number."""
+    """Return the scores by index; None unless each text has exactly one, which is a number."""
     try:
         results = cast("Mapping[str, Sequence[Mapping[str, object]]]", answer)["results"]
         by_place = {cast("int", one["index"]): _number(one["relevance_score"]) for one in results}

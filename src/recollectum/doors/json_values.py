@@ -20,7 +20,7 @@ AS_TEXT = (Identity, Owner, Path, SessionKey)
 
 
 def to_json(value: object) -> Json:
-    """The value as JSON knows it."""
+    """Return the value as JSON."""
     if type(value) in _PLAIN:
         return cast("Json", value)
     match value:
@@ -49,5 +49,5 @@ def _compound(value: object) -> Json:
 
 @cache
 def _fields(kind: type) -> tuple[tuple[str, Callable[[Any], object]], ...]:
-    # Looked up once for each class: a page of memories has thousands of fields.
+    # Cached for each class: a page of memories has thousands of fields.
     return tuple((one.name, attrgetter(one.name)) for one in fields(kind))

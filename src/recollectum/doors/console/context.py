@@ -1,4 +1,4 @@
-"""Shows what an agent would be given now, what each part costs, and what was left out."""
+"""Shows the context that an agent would get now, the cost of each part, and what was left out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Segment:
 
 @router.get(PLACE)
 def context(visit: CurrentVisit, q: str = "", session: str = "", tokens: str = "") -> Response:
-    """What would be sent now for a query, a conversation and a budget."""
+    """Show the context for a query, a conversation and a budget."""
     usual = visit.operator.settings.context.tokens
     made = visit.vault.context(q.strip()[:2000], session_id=session or None, tokens=_budget(tokens, usual))
     values = {
@@ -59,7 +59,7 @@ def context(visit: CurrentVisit, q: str = "", session: str = "", tokens: str = "
 
 
 def segments(ledger: Ledger) -> Sequence[Segment]:
-    """The ledger as a bar whose whole length is the budget."""
+    """Return the ledger as a bar whose whole length is the budget."""
     whole = max(ledger.budget.tokens, ledger.total, 1)
     found: list[Segment] = []
     spent = 0

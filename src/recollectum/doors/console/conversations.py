@@ -19,14 +19,14 @@ router = new_router()
 PLACE = f"{ROOT}/conversations"
 _PAGE = 30
 _MESSAGES = 60
-#: How many messages stand before the one that was jumped to.
+#: How many messages are shown before the target of a link.
 _LEAD = 8
 _LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallView:
-    """A tool call as it is unfolded."""
+    """An expanded tool call."""
 
     call: ToolCall
     args: str
@@ -35,20 +35,20 @@ class ToolCallView:
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """A message with its text in pieces, those that were cited marked."""
+    """A message with its text in pieces; cited pieces are marked."""
 
     message: Message
     speaker: str
     pieces: list[tuple[str, bool]]
     calls: list[ToolCallView]
     thoughts: list[str]
-    #: What a tool answered, a warning or a system text is folded away.
+    #: Tool results, warnings and system texts are folded.
     folded: bool
 
 
 @router.get(PLACE)
 def listed(visit: CurrentVisit, before: str = "") -> Response:
-    """The newest conversations."""
+    """Show the newest conversations."""
     found = visit.vault.sessions.page(cursor=before or None, limit=_PAGE + 1)
     shown_ones = found[:_PAGE]
     values = {
@@ -63,7 +63,7 @@ def listed(visit: CurrentVisit, before: str = "") -> Response:
 def one(
     visit: CurrentVisit, session_id: str, at: int | None = None, after: int | None = None, before: int | None = None
 ) -> Response:
-    """One conversation, from its end, from a place, or around the words that were jumped to."""
+    """Show one conversation: from its end, from a position, or around cited words."""
     chat = visit.vault.sessions.get(session_id)
     session = chat.info()
     messages = _chosen(chat, at, after, before)
@@ -106,7 +106,7 @@ def _message_view(message: Message, span: tuple[int, int] | None) -> MessageView
 
 
 def _spelled(value: Json) -> str:
-    """JSON as it is read, cut where nobody would read on."""
+    """Return readable JSON, cut when it is too long."""
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, default=str)
     cut = text if len(text) <= _LONGEST else text[:_LONGEST] + "\n…"
     return shown(cut)

@@ -9,9 +9,9 @@ from recollectum.upkeep.rounds.status import RoundStatus, list_rounds
 
 router = new_router()
 PLACE = f"{ROOT}/health"
-#: A larger vault is examined when somebody asks for it: to read all of it takes a while.
+#: A larger vault is checked only on request, because reading all of it takes a while.
 _QUICK = 64 * 2**20
-#: What concerns everybody in a home; the rest names files of others.
+#: The checks that concern everybody in a home; the others name files of other people.
 _SHARED_TOPICS = frozenset({"key", "recovery code", "disk", "disk reserve", "backup", "clock", "telemetry"})
 HEADINGS = {
     Severity.FINE: "All is well",
@@ -23,7 +23,7 @@ HEADINGS = {
 
 @router.get(PLACE)
 def health(visit: CurrentVisit, doctor: str = "") -> Response:
-    """The doctor's findings, the index, and the work that waits or failed."""
+    """Show the doctor's findings, the index, and waiting or failed work."""
     place = visit.recollectum.vault_place(visit.vault.owner)
     looked = bool(doctor) or place is None or place.bytes <= _QUICK
     found = findings(visit) if looked else []
@@ -42,7 +42,7 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
 
 
 def findings(visit: Visit) -> list[HealthFinding]:
-    """What the doctor says of this person's vault; of the home only what is nobody else's, unless one lives alone."""
+    """Return the doctor's findings about this person's vault; those about the home only if no other person is in it."""
     operator, owner = visit.operator, visit.vault.owner
     found = examine(
         operator.admin, lambda one: operator.vault(one, create=False).admin.clock(), owners=[owner], fix=False
@@ -53,7 +53,7 @@ def findings(visit: Visit) -> list[HealthFinding]:
 
 
 def rounds(visit: Visit) -> list[RoundStatus]:
-    """Each round as it went in this vault, or in the home where it has no part for each vault."""
+    """Return each round in this vault, or in the home if it does not run per vault."""
     made = list_rounds(visit.operator)
     mine = {one.name: one for one in made if one.owner == str(visit.vault.owner)}
     return [mine.get(one.name, one) for one in made if one.owner is None]

@@ -29,7 +29,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 @dataclass(frozen=True, slots=True)
 class MemoryOrigin:
-    """One message that a memory came from, with its words in pieces."""
+    """One message that a memory came from, with its text in pieces."""
 
     href: str
     speaker: str
@@ -38,12 +38,12 @@ class MemoryOrigin:
 
 
 def origins_of(vault: Vault, memory: Memory) -> list[MemoryOrigin]:
-    """The words behind a memory; none when it was written down by hand, or they are gone."""
+    """Return the cited texts of a memory; none when it was written by hand, or they are gone."""
     found: list[MemoryOrigin] = []
     for place in vault.memories.citations(memory.id)[:_MOST]:
         message = _message(vault, place)
         if message is None or not message.text:
-            # What an agent saved by a tool has a message without words behind it.
+            # A memory that an agent saved by a tool has a message without text.
             continue
         found.append(
             _origin(message, Span(message.id, place.start, place.end) if place.exact else _closest(memory, message))
@@ -55,13 +55,13 @@ def _message(vault: Vault, place: Citation) -> Message | None:
     try:
         said = vault.sessions.get(place.session_id).transcript(cursor=str(place.position - 1), limit=1)
     except NotFound:
-        # Deleted since the places were read.
+        # Deleted since the citations were read.
         return None
     return next((one for one in said if one.id == place.message_id), None)
 
 
 def _closest(memory: Memory, message: Message) -> Span:
-    """The sentence of a message that shares the most words with a memory; all of it when none does."""
+    """Return the sentence of a message that shares most words with a memory; the whole text when none does."""
     told = {word.casefold() for word in _WORDS.findall(memory.content[:4000])}
     best, start, end = 0, 0, len(message.text)
     for found in _SENTENCE.finditer(message.text[:20_000]):
@@ -88,7 +88,7 @@ _PAGE = 30
 
 @dataclass(frozen=True, slots=True)
 class VersionView:
-    """One version of a memory, and how it differs from the one before."""
+    """One version of a memory, and its difference from the previous one."""
 
     version: Version
     pieces: list[DiffPiece]
@@ -96,7 +96,7 @@ class VersionView:
 
 @router.get(PLACE)
 def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", before: str = "") -> Response:
-    """The newest memories in one state."""
+    """Show the newest memories in one state."""
     vault = visit.vault
     wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind or None, "kind")
     found = vault.memories.page(state=wanted, kind=sort, cursor=before or None, limit=_PAGE + 1)
@@ -117,7 +117,7 @@ def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", befor
 
 @router.post(PLACE)
 def remember(visit: CurrentVisit, sent: CheckedForm) -> Response:
-    """Write something down by hand."""
+    """Save a memory written by hand."""
     kind = parse_enum(Kind, sent.text("kind", Kind.FACT), "kind")
     made = visit.vault.memories.save(sent.text("content"), kind=kind).memory
     return visit.go(f"{PLACE}/{made.id}", "Remembered.")
@@ -125,7 +125,7 @@ def remember(visit: CurrentVisit, sent: CheckedForm) -> Response:
 
 @router.get(PLACE + "/{memory_id}")
 def one(visit: CurrentVisit, memory_id: str) -> Response:
-    """One memory: what it says, what it said, and where it came from."""
+    """Show one memory: its text, its versions, and its sources."""
     vault = visit.vault
     memory = find(vault, memory_id)
     live = memory.state is not State.SOFT_DELETED
@@ -142,7 +142,7 @@ def one(visit: CurrentVisit, memory_id: str) -> Response:
 
 @router.post(PLACE + "/{memory_id}/edit")
 def edit(visit: CurrentVisit, memory_id: str, sent: CheckedForm) -> Response:
-    """Say it in other words; what it said before is kept."""
+    """Change the text of a memory; the previous text is kept as a version."""
     visit.vault.memories.edit(
         memory_id,
         sent.text("content"),
@@ -155,27 +155,27 @@ def edit(visit: CurrentVisit, memory_id: str, sent: CheckedForm) -> Response:
 
 @router.post(PLACE + "/{memory_id}/archive")
 def archive(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
-    """Lay a memory aside."""
+    """Archive a memory."""
     visit.vault.memories.move(memory_id, State.ARCHIVED)
     return visit.go(f"{PLACE}/{memory_id}", "Archived. It is kept, and no longer given to agents.")
 
 
 @router.post(PLACE + "/{memory_id}/forget")
 def forget(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
-    """Forget a memory; it waits in the trash until its grace window ends."""
+    """Forget a memory; it stays in the trash until its grace window ends."""
     visit.vault.memories.forget(memory_id)
     return visit.go(f"{PLACE}/{memory_id}", "Forgotten. No agent is told it any more.")
 
 
 @router.post(PLACE + "/{memory_id}/restore")
 def restore(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
-    """Bring a memory back."""
+    """Restore a memory."""
     visit.vault.memories.move(memory_id, "active")
     return visit.go(f"{PLACE}/{memory_id}", "Restored.")
 
 
 def find(vault: "Vault", memory_id: str) -> Memory:
-    """The memory, also when it lies in the trash."""
+    """Return the memory, also one in the trash."""
     try:
         return vault.memories.get(memory_id)
     except NotFound:
@@ -186,7 +186,7 @@ def find(vault: "Vault", memory_id: str) -> Memory:
 
 
 def title_of(visit: Visit, memory_id: str) -> str | None:
-    """What a memory says, when it is there to be seen."""
+    """Return the text of a memory, if it may be shown."""
     try:
         return visit.vault.memories.get(memory_id).content
     except NotFound:
@@ -194,7 +194,7 @@ def title_of(visit: Visit, memory_id: str) -> str | None:
 
 
 def _version_views(versions: tuple[Version, ...]) -> list[VersionView]:
-    """The newest first."""
+    """Return the versions, newest first."""
     before = ("", *(one.content for one in versions))
     pairs = zip(before, versions, strict=False)
     return [VersionView(one, diff_words(old, one.content) if old else []) for old, one in pairs][::-1]

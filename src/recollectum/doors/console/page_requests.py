@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 COOKIE = "recollectum_session"
 THEME = "recollectum_theme"
-#: Every page but search, which is the root itself, lies below this.
+#: The prefix of every page except search, which is the root.
 ROOT = "/console"
-#: What the navigation offers, by the last part of its address.
+#: The entries of the navigation, by the last part of their path.
 PAGES = (
     ("", "Search"),
     ("memories", "Memories"),
@@ -53,7 +53,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 class SignInNeeded(Exception):
-    """Nobody is signed in, or no longer."""
+    """Raised when nobody is signed in, or the session has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Visit:
     vault: "Vault"
 
     def page(self, template: str, values: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
-        """A whole page of the console."""
+        """Render a whole page of the console."""
         if self.signed.notice:
             self.desk.leave_notice(self.cookie, "")
         frame = {
@@ -89,27 +89,27 @@ class Visit:
         return render(template, {**frame, **values}, status=status)
 
     def _waiting(self) -> str:
-        """How many proposals wait, for the navigation; empty for a person who may not see them."""
+        """Return how many proposals wait, for the navigation; empty for a person who may not see them."""
         try:
             waiting = len(self.vault.admin.review.page(limit=_MOST_WAITING))
         except Denied:
-            # The page is about something else, and this person may see that.
+            # The page is about something else, which this person may see.
             return ""
         return f"{waiting}+" if waiting == _MOST_WAITING else str(waiting or "")
 
     def part(self, template: str, values: Mapping[str, object]) -> HTMLResponse:
-        """A piece of a page, for the script that asks as one types."""
+        """Render a part of a page, for the script that searches while the person types."""
         return render(template, {"root": ROOT, "csrf": self.signed.csrf, **values})
 
     def go(self, path: str, notice: str = "") -> RedirectResponse:
-        """Go to another page of the console, where a sentence is said once."""
+        """Redirect to another page of the console, which shows a notice once."""
         if notice:
             self.desk.leave_notice(self.cookie, notice)
         return RedirectResponse(local_path(path), status_code=303)
 
 
 def find_visit(request: Request) -> Visit:
-    """The visit that a request belongs to; without a session there is none."""
+    """Return the visit of a request; raise when there is no session."""
     desk: SignInDesk = request.app.state.console_desk
     serving = server_state_of(request)
     cookie = request.cookies.get(COOKIE, "")
@@ -129,7 +129,7 @@ def find_visit(request: Request) -> Visit:
 
 
 def is_signed_in(request: HTTPConnection) -> bool:
-    """Whether a request shows the cookie of a browser that is signed in."""
+    """Return whether a request has the cookie of a signed-in browser."""
     desk: SignInDesk = request.app.state.console_desk
     cookie = request.cookies.get(COOKIE, "")
     return bool(cookie) and desk.find(cookie) is not None
@@ -141,24 +141,24 @@ def _vault(recollectum: "Recollectum", desk: SignInDesk, cookie: str, signed: Br
     except NotFound:
         if signed.owner == signed.person:
             raise
-    # The leave to look at another's was withdrawn: one's own is always there to go back to.
+    # The grant for the other vault was withdrawn; the person's own vault is always available.
     desk.choose(cookie, signed.person)
     return recollectum.vault(signed.person)
 
 
 @dataclass(frozen=True, slots=True)
 class PostedForm:
-    """What a form sent, by name."""
+    """The fields of a form, by name."""
 
     fields: Mapping[str, list[str]]
 
     def text(self, name: str, default: str = "") -> str:
-        """One field, with the line ends that the rest of the program has."""
+        """Return one field, with normalised line ends."""
         found = self.fields.get(name, [default])[0]
         return found.replace("\r\n", "\n").replace("\r", "\n")
 
     def number(self, name: str) -> int:
-        """One field that must be a whole number."""
+        """Return one field that must be a whole number."""
         text = self.text(name).strip()
         if not text.isascii() or not text.isdigit() or len(text) > 12:
             raise InvalidInput(f"the field {name!r} must be a whole number")
@@ -166,7 +166,7 @@ class PostedForm:
 
 
 async def read_form(request: Request) -> PostedForm:
-    """The fields of a plain form."""
+    """Parse the fields of a plain form."""
     if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != _FORM:
         raise InvalidInput("a form of this console is sent as plain fields, and in no other way")
     body = (await request.body()).decode("utf-8", "replace")
@@ -179,7 +179,7 @@ async def read_form(request: Request) -> PostedForm:
 def check_form(
     given: Annotated[PostedForm, Depends(read_form)], found: Annotated[Visit, Depends(find_visit)]
 ) -> PostedForm:
-    """The fields of a form that one of our own pages sent."""
+    """Return the fields of a form after checking that one of our pages sent it."""
     if not hmac.compare_digest(given.text("csrf").encode(), found.signed.csrf.encode()):
         raise Denied("this form is not from a page of your session; open the page again, and send it once more")
     return given
@@ -190,13 +190,13 @@ CheckedForm = Annotated[PostedForm, Depends(check_form)]
 
 
 def theme_of(request: Request) -> str:
-    """The theme that was chosen: light, dark, or auto for what the machine prefers."""
+    """Return the chosen theme: light, dark, or auto for the system's preference."""
     chosen = request.cookies.get(THEME, "")
     return chosen if chosen in ("light", "dark") else "auto"
 
 
 def local_path(path: str) -> str:
-    """The path when it stays in this console, and else its first page."""
+    """Return the path if it stays in this console, else the first page."""
     parts = urlsplit(path)
     inside = path.startswith("/") and not path.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
     return path if inside and path.isprintable() and path.isascii() else "/"
@@ -210,7 +210,7 @@ def _here(request: Request) -> str:
 
 
 def _is_here(serving: ServerState, person: Owner) -> bool:
-    """Whether the person is still in the home: whoever was erased is signed out by it."""
+    """Return whether the person still exists in the home: an erased person is signed out."""
     try:
         serving.recollectum.people.get(person)
     except NotFound:
@@ -230,10 +230,10 @@ _STATUS: tuple[tuple[type[RecollectumError], int, str], ...] = (
 
 
 class ConsoleRoute(APIRoute):
-    """A route whose failures are pages for a person."""
+    """A route whose errors are shown as pages."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler behind the calm."""
+        """Return the handler with error pages around it."""
         handle = super().get_route_handler()
 
         async def calm(request: Request) -> Response:
@@ -254,18 +254,18 @@ class ConsoleRoute(APIRoute):
 
 
 def new_router() -> APIRouter:
-    """A set of console pages; they are for people, and stand in no description of the API."""
+    """Return a router for console pages, which are not part of the API description."""
     return APIRouter(route_class=ConsoleRoute, include_in_schema=False)
 
 
 def sign_in_page(request: Request, *, link: str = "", trouble: str = "", status: int = 401) -> Response:
-    """The page for whoever is not signed in."""
+    """Render the page for a person who is not signed in."""
     values = {"link": link, "trouble": trouble, "theme": theme_of(request), "root": ROOT}
     return render("sign_in.html", values, status=status)
 
 
 def trouble_page(request: Request, error: RecollectumError) -> Response:
-    """What went wrong, in a sentence, and the way back."""
+    """Render an error page: what went wrong, and a link back."""
     found = next(((code, words) for kind, code, words in _STATUS if isinstance(error, kind)), None)
     status, heading = found or (500, "Something went wrong")
     values = {"heading": heading, "sentence": str(error), "theme": theme_of(request), "root": ROOT}

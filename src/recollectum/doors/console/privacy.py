@@ -33,7 +33,7 @@ _STATES = (State.ACTIVE, State.ARCHIVED, State.SOFT_DELETED)
 
 
 def export_lines(vault: Vault) -> Iterator[bytes]:
-    """A head, then every memory with its versions, every conversation with its messages, and the audit trail."""
+    """Yield a header, then every memory with its versions, every conversation with its messages, and the events."""
     yield _line("vault", {"owner": vault.owner, "at": vault.admin.clock().now, "form": 1})
     yield from _memories(vault)
     yield from _sessions(vault)
@@ -64,7 +64,7 @@ def _line(sort: str, value: object) -> bytes:
 router = new_router()
 PLACE = f"{ROOT}/privacy"
 _HERE = frozenset({"none", "local", "auto", "scripted"})
-#: What one has to type before single things go; before everything goes, it is one's name.
+#: The word to type before single items are erased; before everything is erased, it is the person's name.
 WORD = "erase"
 WHAT = {
     PurgeKind.USER: "Everything about you: memories, conversations, keys, and your name itself.",
@@ -78,7 +78,7 @@ WHAT = {
 
 @router.get(PLACE)
 def privacy(visit: CurrentVisit) -> Response:
-    """The facts, and what one can do about them."""
+    """Show what is stored and who can read it, with export and erasure."""
     holder = visit.operator.encryption().holder()
     place = visit.recollectum.vault_place(visit.vault.owner)
     settings, folders = visit.operator.settings, visit.vault.admin.notes.folders()
@@ -101,7 +101,7 @@ def privacy(visit: CurrentVisit) -> Response:
 
 @router.get(PLACE + "/export")
 def export(visit: CurrentVisit) -> Response:
-    """Everything, as a file; refused as a whole, before its first line, when a rule denies a part of it."""
+    """Export everything as a file; refuse it as a whole, before its first line, when a rule denies a part."""
     vault = visit.vault
     for first_read in (vault.memories.page, vault.sessions.page, vault.admin.events.page):
         first_read(limit=1)
@@ -111,27 +111,27 @@ def export(visit: CurrentVisit) -> Response:
 
 @router.post(PLACE + "/preview")
 def preview(visit: CurrentVisit, sent: CheckedForm) -> Response:
-    """What would go; nothing is changed."""
+    """Show what would be erased; change nothing."""
     return _shown(visit, _request(sent))
 
 
 @router.post(PLACE + "/erase")
 def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
-    """Erase what the preview showed, for who typed the word; the answer is the receipt."""
+    """Erase what the preview showed, after the person typed the word; show the receipt."""
     request = _request(sent)
     if not hmac.compare_digest(sent.text("typed").strip().encode(), _word(visit, request.kind).encode()):
         return _shown(visit, request, "Nothing was erased: the word was not typed as it stands there.")
     receipt = visit.vault.privacy.purge.run(sent.text("token"))
     if receipt.kind is not PurgeKind.USER:
         return visit.go(f"{PLACE}/receipts/{receipt.id}", "Erased, and every file was searched for what was left.")
-    # The person is gone, and with them every session; this page is the last one.
+    # The person and all their sessions are gone; this is the last page.
     visit.desk.end_all(visit.signed.person)
     return _farewell(visit, receipt)
 
 
 @router.get(PLACE + "/receipts/{receipt_id}")
 def receipt(visit: CurrentVisit, receipt_id: str, form: str = "") -> Response:
-    """The receipt of one purge, to read or to keep."""
+    """Show the receipt of one purge, or download it."""
     found = next((one for one in visit.vault.privacy.purge.receipts() if one.id == receipt_id), None)
     if found is None:
         raise NotFound(f"there is no receipt {receipt_id!r} of this vault")
@@ -143,7 +143,7 @@ def receipt(visit: CurrentVisit, receipt_id: str, form: str = "") -> Response:
 
 
 def outgoing_data(settings: "Settings") -> list[str]:
-    """What leaves this machine, and to whom; empty when nothing does."""
+    """Return what leaves this machine, and to whom; empty when nothing does."""
     vectors, model = settings.embedding, settings.language_model
     told: list[str] = []
     if vectors.provider not in _HERE:

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 
-# Controls other than newline and tab, marks that turn the reading order of what follows, and odd separators.
+# Controls other than newline and tab, marks that change the reading order, and odd separators.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _SPACES = re.compile(r"\s+")
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
@@ -28,36 +28,36 @@ _ACTORS = {"process": "the owner of this home", "lifecycle": "time"}
 
 
 def shown(text: str) -> str:
-    """The text with every character spelled out that could act on a page instead of standing on it."""
+    """Return the text with every character escaped that could act on a page."""
     return _UNSAFE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
 def clipped(text: str, longest: int = 320) -> str:
-    """The text on one line, cut where it is too long for a list."""
+    """Return the text on one line, cut when it is too long for a list."""
     flat = shown(_SPACES.sub(" ", text[: longest * 4]).strip())
     return flat if len(flat) <= longest and len(text) <= longest * 4 else flat[: longest - 1] + "…"
 
 
 def moment(value: datetime | str | None) -> str:
-    """A time, or the ISO text of one, as a person reads it in UTC."""
+    """Return a time, or its ISO text, as a person reads it in UTC."""
     at = datetime.fromisoformat(value) if isinstance(value, str) else value
     return f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC" if at else "never"
 
 
 def day(value: datetime | None) -> str:
-    """The day of a time, in UTC: `3 March 2026`."""
+    """Return the day of a time, in UTC: `3 March 2026`."""
     return f"{value.astimezone(UTC).day} {value.astimezone(UTC):%B %Y}" if value else "never"
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 memory`, `2 memories`, `1,200 messages`."""
+    """Return `1 memory`, `2 memories`, `1,200 messages`."""
     if count == 1:
         return f"1 {noun}"
     return f"{count:,} {noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeiou" else f"{count:,} {noun}s"
 
 
 def size(count: int) -> str:
-    """A number of bytes in the unit that fits."""
+    """Return a number of bytes in a suitable unit."""
     value, place = float(count), 0
     while value >= 1024 and place < len(_UNITS) - 1:
         value, place = value / 1024, place + 1
@@ -65,24 +65,24 @@ def size(count: int) -> str:
 
 
 def spaced(word: str) -> str:
-    """`tool_usage` and `older-than` as words."""
+    """Return `tool_usage` and `older-than` as words."""
     return word.replace("_", " ").replace("-", " ")
 
 
 def table(name: str) -> str:
-    """What a table of the vault holds, to somebody who never saw one."""
+    """Return a plain name for a table of the vault."""
     return _TABLES.get(name, spaced(name))
 
 
 def actor(name: str) -> str:
-    """Who did something, to the person who reads it."""
+    """Return a plain name for the actor of an event."""
     if name.startswith("person:"):
         return "you or your agent" if name.startswith("person:user:") else name.removeprefix("person:")
     return _ACTORS.get(name, name or "unknown")
 
 
 def place(key: SessionKey) -> str:
-    """Where a conversation takes place, in words."""
+    """Return where a conversation takes place, in words."""
     if key.kind in (SessionKind.HOOK, SessionKind.CRON):
         return f"{key.kind} {key.name}"
     words = [key.agent if key.agent != MAIN else "", key.channel if key.channel != MAIN else "", key.name or ""]
@@ -90,12 +90,12 @@ def place(key: SessionKey) -> str:
 
 
 def title(session: Session) -> str:
-    """What a conversation is called."""
+    """Return the title of a conversation."""
     return clipped(session.title, 120) if session.title else f"Conversation of {day(session.created_at)}"
 
 
 def marked(text: str, terms: Sequence[str]) -> list[tuple[str, bool]]:
-    """The text in pieces, each with whether it begins one of the terms that were looked for."""
+    """Return the text in pieces, each with whether it starts with one of the search terms."""
     wanted = [re.escape(term) for term in sorted(terms, key=len, reverse=True) if len(term) > 1][:40]
     if not wanted:
         return [(shown(text), False)]
@@ -104,7 +104,7 @@ def marked(text: str, terms: Sequence[str]) -> list[tuple[str, bool]]:
 
 
 def spanned(text: str, start: int, end: int) -> list[tuple[str, bool]]:
-    """The text in pieces, with the characters from one place to another marked."""
+    """Return the text in pieces, with a range of characters marked."""
     first = min(max(start, 0), len(text))
     last = min(max(end, first), len(text))
     parts = ((text[:first], False), (text[first:last], True), (text[last:], False))
@@ -112,7 +112,7 @@ def spanned(text: str, start: int, end: int) -> list[tuple[str, bool]]:
 
 
 _FOLDER = Path(__file__).parent
-#: What a page may load and do: our style sheet, our script, our picture, forms to ourselves, and nothing else.
+#: What a page may load and do: our style sheet, our script, our image, forms to ourselves, and nothing else.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -120,7 +120,7 @@ POLICY = (
 HEADERS: Mapping[str, str] = {
     "content-security-policy": POLICY,
     "cache-control": "no-store",
-    # Not less: without a referrer browsers send forms with the origin `null`, which the guard must refuse.
+    # Not stricter: without a referrer browsers send forms with the origin `null`, which the guard must refuse.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -130,9 +130,9 @@ HEADERS: Mapping[str, str] = {
 
 
 def render(template: str, values: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
-    """A page, or a part of one."""
+    """Render a page, or a part of one."""
     text = _templates().get_template(template).render(values)
-    # What is not text in any encoding cannot be sent; it was spelled out where it may stand.
+    # Lone surrogates cannot be encoded; they were escaped where they may appear.
     return HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
 
 
@@ -145,7 +145,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # The library types its filters by its own, which no filter of ours can match.
+    # The library types filters as its own, which no filter of ours matches.
     filters = cast("dict[str, Callable[..., object]]", made.filters)
     filters.update(
         actor=actor,

@@ -1,4 +1,4 @@
-"""Shows proposals as what they would change, and decides them."""
+"""Shows proposals with what they would change, and decides them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ class ProposalView:
 
 @router.get(PLACE)
 def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = "") -> Response:
-    """The newest proposals of one decision."""
+    """Show the newest proposals with one decision."""
     wanted = parse_enum(Decision, decision, "decision")
     found = visit.vault.admin.review.page(decision=wanted, cursor=before or None, limit=_PAGE + 1)
     values = {
@@ -52,7 +52,7 @@ def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = 
 
 @router.post(PLACE + "/grow")
 def grow(visit: CurrentVisit, _: CheckedForm) -> Response:
-    """Look at all memories for what says the same, and what cannot both hold."""
+    """Analyse all memories for duplicates and contradictions."""
     laid = visit.vault.admin.review.grow()
     told = f"{len(laid)} new to decide about." if laid else "Nothing new: no two memories seem to say the same."
     return visit.go(PLACE, told)
@@ -60,7 +60,7 @@ def grow(visit: CurrentVisit, _: CheckedForm) -> Response:
 
 @router.post(PLACE + "/{proposal_id}/approve")
 def approve(visit: CurrentVisit, proposal_id: str, sent: CheckedForm) -> Response:
-    """Say yes, as it stands or in other words."""
+    """Approve a proposal, in its own text or another."""
     words = sent.text("content").strip()
     proposed = visit.vault.admin.review.get(proposal_id).finding
     edited = words if words and words != proposed.content and proposed.act is not Act.FORGET else None
@@ -70,7 +70,7 @@ def approve(visit: CurrentVisit, proposal_id: str, sent: CheckedForm) -> Respons
 
 @router.post(PLACE + "/{proposal_id}/reject")
 def reject(visit: CurrentVisit, proposal_id: str, _: CheckedForm) -> Response:
-    """Say no for good."""
+    """Reject a proposal for good."""
     visit.vault.admin.review.reject(proposal_id)
     return visit.go(PLACE, "Rejected. The same is never proposed again.")
 

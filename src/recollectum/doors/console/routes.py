@@ -28,7 +28,7 @@ _FILES = {"console.css": "text/css", "console.js": "text/javascript", "mark.svg"
 
 
 def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clock) -> None:
-    """Give the app the pages of the console: search at `/`, the others below `/console`."""
+    """Add the pages of the console to the app: search at `/`, the others below `/console`."""
     app.state.serving = serving
     app.state.console_desk = SignInDesk(clock)
     for page in (sign_in, search, memories, conversations, review, timeline, context, privacy, health):
@@ -39,7 +39,7 @@ def add_console(app: FastAPI, serving: ServerState, *, clock: Clock = system_clo
 
 
 def _file(request: Request, name: str) -> Response:
-    """One of the three files that pages load."""
+    """Return one of the three files that pages load."""
     if name not in _FILES:
         raise NotFound(f"there is no file {name!r} in the console")
     data = (_FOLDER / name).read_bytes()

@@ -23,23 +23,23 @@ _NAMES = {
     "newest": "newer than its like",
     "rerank": "read again",
 }
-#: A bar this long is full.
+#: The score of a full bar.
 FULL = 100
 
 
 @dataclass(frozen=True, slots=True)
 class RankReason:
-    """One reason: its name, how much it weighs from 0 to 100, and the figures behind it."""
+    """One reason: its name, its weight from 0 to 100, and its figures."""
 
     name: str
     weight: int
     detail: str
-    #: `words`, `meaning`, `more` or `less`: which colour it has.
+    #: `words`, `meaning`, `more` or `less`: its colour.
     sort: str
 
 
 def reasons_of(hit: Hit) -> list[RankReason]:
-    """The reasons of a hit, those that found it first."""
+    """Return the reasons of a hit, the ones that found it first."""
     why = hit.reasons
     found: list[RankReason] = []
     if why.text_rank is not None or why.text_score is not None:
@@ -63,7 +63,7 @@ def reasons_of(hit: Hit) -> list[RankReason]:
 
 
 def _weight_of_rank(rank: int | None) -> int:
-    """The first place is a full bar; each later one is a little shorter."""
+    """Return the length of a bar: full for the first rank, and shorter for each later one."""
     return 12 if rank is None else max(12, round(FULL / (1 + 0.18 * (rank - 1))))
 
 
@@ -81,17 +81,17 @@ SOURCES = (("", "everywhere"), *((one.value, one.value) for one in SourceKind))
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """A hit with what the page says about it."""
+    """A hit with what the page shows about it."""
 
     hit: Hit
     reasons: list[RankReason]
-    #: Where one reads on: the memory, or the conversation at the very words; a note is a file and has no page.
+    #: The link of a hit: the memory, or the conversation at the words; a note is a file and has no page.
     href: str | None
 
 
 @router.get("/")
 def search(visit: CurrentVisit, q: str = "", source: str = "", part: str = "") -> Response:
-    """Search, and without a query what there is to know at a glance."""
+    """Show search results, or an overview without a query."""
     asked = q.strip()[:_LONGEST]
     where = source if source in {one for one, _ in SOURCES} else ""
     values: dict[str, object] = {"q": asked, "source": where, "sources": SOURCES, "found": None, "degraded": None}
@@ -112,7 +112,7 @@ def _hits(visit: Visit, asked: str, source: str) -> dict[str, object]:
 
 
 def place_of(hit: Hit) -> str | None:
-    """The page on which a hit's words stand."""
+    """Return the page that shows the text of a hit."""
     source = hit.source
     if source.memory_id:
         return f"{ROOT}/memories/{source.memory_id}"
@@ -123,7 +123,7 @@ def place_of(hit: Hit) -> str | None:
 
 
 def _glance(visit: Visit) -> dict[str, object]:
-    # A first page must not wait for a model, nor spend money.
+    # The first page must not wait for a model, or spend money.
     asks_nobody = visit.operator.settings.language_model.provider == "none"
     profile = visit.vault.admin.profile.get() if asks_nobody else None
     bullets: tuple[Bullet, ...] = profile.bullets[:_RECENT] if profile else ()

@@ -1,4 +1,4 @@
-"""Signs a person in by a one-time link, signs them out, and keeps their display choices."""
+"""Signs a person in by a one-time link, signs them out, and stores their display choices."""
 
 import json
 from typing import Annotated, cast
@@ -31,7 +31,7 @@ _LONGEST = 4096
 
 @router.post("/login/links")
 async def make_link(request: Request) -> Response:
-    """A one-time link for a person; only who has the daemon's own token is given one."""
+    """Create a one-time link for a person; requires the daemon's own token."""
     desk, serving = _desk(request), server_state_of(request)
     if not is_local_token(request):
         refused = {"type": "about:blank", "title": "Unauthorized", "status": 401}
@@ -50,7 +50,7 @@ async def make_link(request: Request) -> Response:
 
 @router.get("/login")
 def show(request: Request, link: str = "") -> Response:
-    """The page that a link opens. To look at it uses nothing up: programs that preview links must not sign in."""
+    """Show the page of a link. Viewing it does not use the link: programs that preview links must not sign in."""
     return sign_in_page(request, link=link[:_LONGEST], status=200)
 
 
@@ -77,7 +77,7 @@ def leave(visit: CurrentVisit, _: CheckedForm) -> Response:
 
 @router.post("/console/theme")
 def choose_theme(request: Request, visit: CurrentVisit, sent: CheckedForm) -> Response:
-    """Light, dark, or as the machine prefers."""
+    """Set the theme: light, dark, or the system's preference."""
     response = visit.go(local_path(sent.text("back", "/")))
     chosen = sent.text("theme")
     _set(request, response, THEME, chosen if chosen in ("light", "dark") else "auto", _A_YEAR)
@@ -86,9 +86,9 @@ def choose_theme(request: Request, visit: CurrentVisit, sent: CheckedForm) -> Re
 
 @router.post("/console/vault")
 def choose_vault(visit: CurrentVisit, sent: CheckedForm) -> Response:
-    """Look at another vault that this person may see."""
+    """Switch to another vault that this person may see."""
     owner = Owner.parse(sent.text("owner"))
-    # Opened once, so that the gate refuses here and not on every page after this.
+    # Opened once, so that the gate refuses here and not on every later page.
     visit.recollectum.vault(owner, create=False).admin.totals()
     visit.desk.choose(visit.cookie, owner)
     return visit.go("/", f"You look at {owner} now.")

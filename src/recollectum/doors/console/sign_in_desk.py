@@ -1,4 +1,4 @@
-"""Keeps one-time links and browser sessions in memory."""
+"""Holds one-time links and browser sessions in memory."""
 
 import hashlib
 import secrets
@@ -11,7 +11,7 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import Clock
 
 LINK_LIFETIME = timedelta(minutes=5)
-#: A session ends when nobody used it for so long, and after so long in any case.
+#: A session ends after this idle time, and after this age in any case.
 IDLE = timedelta(hours=1)
 ABSOLUTE = timedelta(hours=12)
 _MOST = 1000
@@ -19,16 +19,16 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserSession:
-    """One browser that is signed in."""
+    """One signed-in browser."""
 
     person: Owner
-    #: The vault it looks at: the person's own, unless another was chosen.
+    #: The vault it shows: the person's own, unless another was chosen.
     owner: Owner
-    #: Stands in every form, so that no other page can send one.
+    #: The CSRF token of every form, so that no other site can send one.
     csrf: str
     began_at: datetime
     seen_at: datetime
-    #: One sentence for the next page.
+    #: One notice for the next page.
     notice: str = ""
 
 
@@ -39,18 +39,18 @@ class _Link:
 
 
 class SignInDesk:
-    """Hands out links, takes each of them once, and knows the sessions that came of them."""
+    """Issues links, accepts each once, and holds the sessions."""
 
     def __init__(self, clock: Clock, make_secret: Callable[[], str] = lambda: secrets.token_urlsafe(32)) -> None:
         self._clock = clock
         self._make_secret = make_secret
         self._lock = threading.Lock()
-        # By digest: nothing is compared that a stopwatch could tell apart, and no secret lies in memory for long.
+        # By digest, so that timing reveals nothing, and no secret stays in memory.
         self._links: dict[bytes, _Link] = {}
         self._signed: dict[bytes, BrowserSession] = {}
 
     def make_link(self, person: Owner) -> str:
-        """A secret that signs this person in, once, within five minutes."""
+        """Return a secret that signs this person in, once, within five minutes."""
         secret, now = self._make_secret(), self._clock()
         with self._lock:
             self._tidy(now)
@@ -58,7 +58,7 @@ class SignInDesk:
         return secret
 
     def redeem(self, secret: str) -> str | None:
-        """The cookie of a new session for a link that is still good; the link is good no more."""
+        """Return the cookie of a new session for a valid link, and invalidate the link."""
         now = self._clock()
         with self._lock:
             link = self._links.pop(_digest(secret), None)
@@ -72,7 +72,7 @@ class SignInDesk:
         return cookie
 
     def find(self, cookie: str) -> BrowserSession | None:
-        """The session of a cookie, which is in use now; None when there is none, or none any more."""
+        """Return the session of a cookie and mark it as used; None when there is none or it has ended."""
         now, name = self._clock(), _digest(cookie)
         with self._lock:
             signed = self._signed.get(name)
@@ -83,11 +83,11 @@ class SignInDesk:
         return signed
 
     def choose(self, cookie: str, owner: Owner) -> None:
-        """Look at another vault from now on; whether that may be seen, the gate says at each step."""
+        """Switch to another vault; the gate checks access at each request."""
         self._change(cookie, lambda signed: replace(signed, owner=owner))
 
     def leave_notice(self, cookie: str, notice: str) -> None:
-        """Keep one sentence for the next page."""
+        """Store one notice for the next page."""
         self._change(cookie, lambda signed: replace(signed, notice=notice))
 
     def end(self, cookie: str) -> None:
@@ -96,7 +96,7 @@ class SignInDesk:
             self._signed.pop(_digest(cookie), None)
 
     def end_all(self, person: Owner) -> None:
-        """Sign a person out everywhere, and take back links that were made for them."""
+        """Sign a person out everywhere, and invalidate their links."""
         with self._lock:
             self._signed = {name: one for name, one in self._signed.items() if one.person != person}
             self._links = {name: one for name, one in self._links.items() if one.person != person}
@@ -110,7 +110,7 @@ class SignInDesk:
     def _tidy(self, now: datetime) -> None:
         self._links = {name: one for name, one in self._links.items() if now - one.made_at <= LINK_LIFETIME}
         self._signed = {name: one for name, one in self._signed.items() if not _is_expired(one, now)}
-        # Nobody needs so many; the oldest make room.
+        # Nobody needs this many; the oldest are dropped.
         for kept in (self._links, self._signed):
             while len(kept) >= _MOST:
                 kept.pop(next(iter(kept)))

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from recollectum.doors.console.rendering import shown
 
-# A word has the space behind it with it: alone, spaces would be found everywhere and tear sentences into confetti.
+# A word includes the space after it: separate spaces would match everywhere and split sentences into fragments.
 _WORDS = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
-#: Past this many words whole lines are compared: the work grows with the square.
+#: Above this many words whole lines are compared, because the work is quadratic.
 _MOST_WORDS = 1500
 _MOST_LINES = 4000
 
@@ -31,7 +31,7 @@ class DiffPiece(NamedTuple):
 
 
 def diff_words(before: str, after: str) -> list[DiffPiece]:
-    """The two texts as one: what stayed, what went, and what came, in the order of reading."""
+    """Return the two texts as one sequence of kept, removed and added pieces, in reading order."""
     old, new = _cut(before), _cut(after)
     if max(len(old), len(new)) > _MOST_WORDS:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

@@ -44,7 +44,7 @@ SAID = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoneStep:
-    """One thing that was done, and whether it can be undone from here."""
+    """One change, and whether it can be undone here."""
 
     event: int
     at: datetime
@@ -58,7 +58,7 @@ class DoneStep:
 
 @router.get(PLACE)
 def timeline(visit: CurrentVisit, by: str = TimeStep.DAY) -> Response:
-    """The plot, the same as a table, and what was done last."""
+    """Show the plot, the same as a table, and the last changes."""
     step = TimeStep(by) if by in set(TimeStep) else TimeStep.DAY
     now = visit.vault.admin.clock().now
     begins = datetime.combine(step_starts(now, step)[0], datetime.min.time(), UTC)
@@ -79,7 +79,7 @@ def timeline(visit: CurrentVisit, by: str = TimeStep.DAY) -> Response:
 
 @router.post(PLACE + "/undo")
 def undo(visit: CurrentVisit, sent: CheckedForm) -> Response:
-    """Take one step back; that is a step as well, and can be taken back in turn."""
+    """Undo one step; the undo is a step too, and can be undone."""
     undone = visit.vault.privacy.undo.event(sent.number("event"))
     left = f" {undone.refused[0].why}." if undone.refused else ""
     return visit.go(PLACE, f"Undone.{left}")

@@ -14,7 +14,7 @@ _GAP = 0.28
 
 
 class TimeStep(StrEnum):
-    """How long the time of one bar is."""
+    """The length of one bar's period."""
 
     DAY = "day"
     WEEK = "week"
@@ -44,14 +44,14 @@ _SORTS: Mapping[EventType, ChangeSort] = {
 
 @dataclass(frozen=True, slots=True)
 class PlotRow:
-    """One stretch of time and how often each sort of thing happened in it."""
+    """One period and how often each kind of change happened in it."""
 
     begins: date
     counts: Mapping[ChangeSort, int]
 
     @property
     def total(self) -> int:
-        """Everything that happened in it."""
+        """All changes in the period."""
         return sum(self.counts.values())
 
 
@@ -86,12 +86,12 @@ class Plot:
 
 
 def sort_of(event: Event) -> ChangeSort | None:
-    """What an event means for the timeline; None when it is not about a memory."""
+    """Return the kind of change of an event; None when it is not about a memory."""
     return _SORTS.get(event.type) if event.subject == "memory" else None
 
 
 def begin_of(at: datetime, step: TimeStep) -> date:
-    """The first day of the stretch that a time lies in."""
+    """Return the first day of the period that contains a time."""
     day = at.astimezone(UTC).date()
     match step:
         case TimeStep.DAY:
@@ -103,7 +103,7 @@ def begin_of(at: datetime, step: TimeStep) -> date:
 
 
 def step_starts(now: datetime, step: TimeStep) -> list[date]:
-    """The first days of all stretches of a plot that ends now, oldest first."""
+    """Return the first days of all periods of a plot that ends now, oldest first."""
     found = [begin_of(now, step)]
     while len(found) < BARS[step]:
         before = datetime.combine(found[-1], datetime.min.time(), UTC) - timedelta(days=1)
@@ -112,7 +112,7 @@ def step_starts(now: datetime, step: TimeStep) -> list[date]:
 
 
 def count(events: Iterable[Event], now: datetime, step: TimeStep) -> list[PlotRow]:
-    """How much was learned, changed and forgotten in each stretch, oldest first."""
+    """Count what was learned, changed and forgotten in each period, oldest first."""
     begins = step_starts(now, step)
     found: dict[date, Counter[ChangeSort]] = {one: Counter() for one in begins}
     for event in events:
@@ -123,7 +123,7 @@ def count(events: Iterable[Event], now: datetime, step: TimeStep) -> list[PlotRo
 
 
 def draw(rows: Sequence[PlotRow], step: TimeStep) -> Plot:
-    """The bars of the rows, a number for each line across, and a word below every few bars."""
+    """Return the bars of the rows, a number for each grid line, and a label below every few bars."""
     most = max((row.total for row in rows), default=0) or 1
     top = _round_up(most)
     room, slot = HEIGHT - _TOP - _BOTTOM, (WIDTH - _LEFT) / max(1, len(rows))
@@ -148,7 +148,7 @@ def draw(rows: Sequence[PlotRow], step: TimeStep) -> Plot:
 
 
 def describe_step(begins: date, step: TimeStep) -> str:
-    """A stretch of time in words."""
+    """Return a period in words."""
     match step:
         case TimeStep.DAY:
             return f"{begins.day} {begins:%B %Y}"
@@ -163,7 +163,7 @@ def _short(begins: date, step: TimeStep) -> str:
 
 
 def _round_up(most: int) -> int:
-    """The next even number of the kind one reads at a glance."""
+    """Return the next round number."""
     for value in (1, 2, 4, 6, 8, 10):
         if most <= value:
             return value

@@ -1,4 +1,4 @@
-"""`python -m recollectum.doors.hook`: what the agents' configurations call, because it loads next to nothing."""
+"""`python -m recollectum.doors.hook`: what the agents' configurations call, because it imports almost nothing."""
 
 import sys
 

@@ -1,8 +1,8 @@
 """Answers one hook event within its time limit: reads stdin, asks a server process, prints JSON, exits with 0.
 
-Whatever happens, it ends with 0 and prints JSON: what it has when its time is up, or `{}`. The work is done elsewhere:
-by the daemon where one runs, else by an attendant, which the first event starts and which stays for a while. So this
-file loads as little as it can.
+It always ends with 0 and prints JSON: what it has when its time is up, or `{}`. Another process does the work: the
+daemon if one runs, else a hook worker, which the first event starts and which stays for a while. So this file imports
+as little as possible.
 """
 
 import json
@@ -15,34 +15,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-#: From the start of the process to its answer, in milliseconds, where the line says nothing else.
+#: The default time from the start of the process to its answer, in milliseconds.
 WITHIN = 240
 _LONGEST = 60_000
 _MOST_TOKENS = 100_000
-#: Left for a system that does not say when a process started.
+#: The assumed age on a system that does not say when a process started.
 _UNKNOWN_START = 0.05
 _LEAST = 0.06
-#: Past this an event is a mistake, or a flood.
+#: A larger event is a mistake or a flood.
 MAX_EVENT = 8 * 2**20
 _NOTHING = b"{}\n"
-#: At these nothing is said, so that nobody needs to wait for an answer.
+#: At these events nothing is injected, so nobody needs to wait for an answer.
 _SILENT = frozenset({"stop", "afteragent", "afteragentresponse", "precompact", "precompress", "sessionend"})
 
 
 @dataclass(frozen=True, slots=True)
 class HookFlags:
-    """What the command line of a hook says."""
+    """The flags of a hook's command line."""
 
     agent: str = "claude-code"
     user: str | None = None
     home: str | None = None
     tokens: int | None = None
-    #: How long the agent may be made to wait, in milliseconds.
+    #: How long the agent may wait, in milliseconds.
     within: int = WITHIN
 
 
 def parse_hook_flags(arguments: Sequence[str]) -> HookFlags:
-    """The flags, each with its value; what is not known is passed over, because a hook must not fail."""
+    """Parse the flags, each with its value; ignore unknown ones, because a hook must not fail."""
     given: dict[str, str] = {}
     left = list(arguments)
     while left:
@@ -71,17 +71,17 @@ def main(arguments: Sequence[str]) -> None:
     except OSError:
         # The agent is gone, and needs no answer.
         pass
-    # Not an ordinary end: that would wait for whatever the work is stuck in.
+    # Not a normal exit, which would wait for work that is stuck.
     os._exit(0)
 
 
 def answer_event(line: HookFlags, environ: Mapping[str, str], events: BinaryIO) -> bytes:
-    """The answer to the event on a stream, within what is left of the time of this process."""
+    """Return the answer to the event on a stream, within the rest of this process's time."""
     return answer_within(line, environ, events, max(_LEAST, line.within / 1000 - _process_age()))
 
 
 def answer_within(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, seconds: float) -> bytes:
-    """The answer to the event, or nothing in particular when the time is up first."""
+    """Return the answer to the event, or an empty one when the time is up first."""
     by = time.monotonic() + seconds
     made: list[bytes] = []
     done = threading.Event()
@@ -100,14 +100,14 @@ def answer_within(line: HookFlags, environ: Mapping[str, str], events: BinaryIO,
 
 
 def _answer(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, by: float) -> bytes:
-    # Here and below: each only where it is needed, because every import is a wait.
+    # Each import only where it is needed, because every import takes time.
     from recollectum.home.paths import Home, home_root  # noqa: PLC0415
     from recollectum.upkeep.presence import is_made  # noqa: PLC0415
 
     event = json.loads(events.read(MAX_EVENT))
     home = Home(home_root(Path(line.home) if line.home else None, environ))
     if not is_made(home):
-        # Nothing was ever remembered here; a hook is not what makes a home.
+        # There is no home; a hook does not create one.
         return b""
     silent = str(event.get("hook_event_name", "")).casefold() in _SILENT
     asked = {
@@ -123,7 +123,7 @@ def _answer(line: HookFlags, environ: Mapping[str, str], events: BinaryIO, by: f
 
 
 def _log(line: HookFlags, environ: Mapping[str, str], error: Exception) -> None:
-    # Only now, and only where there is a home to write to.
+    # Imported here, and only where there is a home to write to.
     from recollectum.domain.errors import RecollectumError  # noqa: PLC0415
     from recollectum.domain.ids import system_clock  # noqa: PLC0415
     from recollectum.doors.hook.log import log_error  # noqa: PLC0415
@@ -139,7 +139,7 @@ def _log(line: HookFlags, environ: Mapping[str, str], error: Exception) -> None:
 
 
 def _process_age() -> float:
-    """How long this process runs already, loading Python: its agent waits for that as well."""
+    """Return how long this process has been running, which includes starting Python."""
     try:
         fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
         started = int(fields[19]) / os.sysconf("SC_CLK_TCK")

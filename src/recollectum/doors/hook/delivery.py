@@ -15,24 +15,24 @@ from recollectum.home.daemon import Daemon, find_daemon
 from recollectum.home.paths import Home
 
 _MAX_ANSWER = 4 * 2**20
-#: An attendant serves whoever has this account's files. A caller with a key has fewer rights, and gets one of its own.
+#: A worker serves everyone with this account's files. A caller with a key has fewer rights, and gets a separate one.
 _KEY_VARIABLE = "RECOLLECTUM_API_KEY"
-#: The part of the time that is left in which a daemon must say that it takes an event; the rest is for a worker.
+#: The share of the remaining time in which a daemon must accept an event; the rest is for a worker.
 _DAEMON_SHARE = 0.4
 _CONTINUE = b"100"
 _TOO_MANY = b"429"
 
 
 class EventNotTaken(Exception):
-    """The daemon did not take the event, and did nothing with it; somebody else may."""
+    """Raised when the daemon did not accept the event and did nothing with it; another process may."""
 
 
 def deliver(home: Home, asked: Mapping[str, object], environ: Mapping[str, str], by: float, *, waits: bool) -> bytes:
-    """The answer of whoever takes the event; empty where none is waited for."""
+    """Return the answer of the process that takes the event; empty when the caller does not wait."""
     data = json.dumps(asked).encode()
     keyed = _KEY_VARIABLE in environ
     daemon = None if keyed else find_daemon(home)
-    # The daemon acts for the person it is told, so it needs to be told one.
+    # The daemon needs the name of the person it acts for.
     if daemon is not None and asked.get("user"):
         with suppress(EventNotTaken):
             return _to_daemon(daemon, asked, data, by)
@@ -44,10 +44,10 @@ def deliver(home: Home, asked: Mapping[str, object], environ: Mapping[str, str],
 
 
 def _to_daemon(daemon: Daemon, asked: Mapping[str, object], data: bytes, by: float) -> bytes:
-    """One request by hand: the library for it takes longer to load than the daemon to answer.
+    """Send one request by hand: the HTTP library takes longer to import than the daemon to answer.
 
-    The event is sent only once the daemon says that it reads it, so that one that stalls or refuses has not recorded
-    it, and a worker that is asked next does not record it twice.
+    The event is sent only after the daemon accepts the request, so that a daemon that stalls or refuses has not
+    recorded it, and a worker that is asked next does not record it twice.
     """
     place = urlsplit(daemon.url)
     host, port = place.hostname or "127.0.0.1", place.port or 80
@@ -72,7 +72,7 @@ def _to_daemon(daemon: Daemon, asked: Mapping[str, object], data: bytes, by: flo
 
 
 def _wait_for_leave(connection: socket.socket, head: bytes) -> None:
-    """Send the head of a request, and wait until the daemon asks for the rest."""
+    """Send the headers of a request, and wait until the daemon asks for the body."""
     said = b""
     try:
         connection.sendall(head)
@@ -88,7 +88,7 @@ def _wait_for_leave(connection: socket.socket, head: bytes) -> None:
 
 
 def _to_worker(home: Home, data: bytes, by: float, *, waits: bool) -> bytes | None:
-    """The answer of the attendant that is there; None when there is none."""
+    """Return the answer of the running worker; None when there is none."""
     folder = run_folder(home)
     if not (folder / SOCKET).exists():
         return None
@@ -105,7 +105,7 @@ def _to_worker(home: Home, data: bytes, by: float, *, waits: bool) -> bytes | No
 
 
 def _to_new_worker(home: Home, data: bytes, environ: Mapping[str, str], *, waits: bool) -> bytes:
-    """Start an attendant with this event; it outlives us, and what is too late for us is recorded all the same."""
+    """Start a worker with this event; it outlives us, and records the event even if its answer is too late."""
     started = subprocess.Popen(
         [sys.executable, "-m", "recollectum.doors.hook.worker", str(home.root)],
         stdin=subprocess.PIPE,

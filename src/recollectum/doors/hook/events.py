@@ -10,7 +10,7 @@ from recollectum.domain.errors import InvalidInput
 
 
 class Moment(StrEnum):
-    """The moments at which something is to be done, whatever an agent calls them."""
+    """The moments at which a hook acts, independent of the agent's names."""
 
     STARTED = "started"
     ASKED = "asked"
@@ -19,7 +19,7 @@ class Moment(StrEnum):
     ENDED = "ended"
 
 
-#: By the agents' own names, without regard to case.
+#: By the agents' own names, case-insensitive.
 _MOMENTS = {
     "sessionstart": Moment.STARTED,
     "userpromptsubmit": Moment.ASKED,
@@ -32,9 +32,9 @@ _MOMENTS = {
     "precompress": Moment.COMPACTING,
     "sessionend": Moment.ENDED,
 }
-#: The names under which importers keep the sessions of these agents.
+#: The names under which importers store the sessions of these agents.
 _KEPT_AS = {"claude-code": "claude", "gemini-cli": "gemini"}
-#: After these the model has lost what it was told.
+#: After these events the model has lost its context.
 _FORGETFUL = frozenset({"clear", "compact"})
 
 
@@ -42,24 +42,24 @@ _FORGETFUL = frozenset({"clear", "compact"})
 class HookEvent:
     """One call of a hook."""
 
-    #: The agent as its sessions are kept.
+    #: The agent's name in its session keys.
     agent: str
     moment: Moment
-    #: What the agent calls the moment; its answer has to say the same.
+    #: The agent's name for the event; the answer must repeat it.
     name: str
     #: The agent's own id of the conversation.
     conversation: str
     transcript: Path | None = None
     prompt: str = ""
     answer: str = ""
-    #: Whether the model has lost what it was told before.
+    #: Whether the model has lost what was injected before.
     forgot: bool = False
-    #: Agents of the Cursor family take their answers in another form.
+    #: Agents of the Cursor family expect another answer format.
     flat: bool = False
 
 
 def read_event(agent: str, fields: Mapping[str, object]) -> HookEvent | None:
-    """The event that an agent sent; None for a moment at which there is nothing to do."""
+    """Parse the event of an agent; None for an event that needs no action."""
     name = _text(fields, "hook_event_name")
     moment = _MOMENTS.get(name.casefold())
     if moment is None:
@@ -82,7 +82,7 @@ def read_event(agent: str, fields: Mapping[str, object]) -> HookEvent | None:
 
 
 def output(event: HookEvent, context: str) -> dict[str, object]:
-    """What the agent is answered: the context in its form, or nothing in particular."""
+    """Return the answer for the agent: the context in its format, or an empty one."""
     if not context:
         return {}
     if event.flat:
@@ -96,7 +96,7 @@ def _text(fields: Mapping[str, object], name: str) -> str:
 
 
 def as_fields(value: object) -> Mapping[str, object]:
-    """The fields of a JSON object."""
+    """Return the fields of a JSON object."""
     if not isinstance(value, dict):
         raise InvalidInput("the event is not a JSON object")
     return cast("Mapping[str, object]", value)

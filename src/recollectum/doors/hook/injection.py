@@ -10,29 +10,29 @@ from recollectum.domain.hit import Hit
 from recollectum.text.tokens import counter_for
 from recollectum.vault.vault import Vault
 
-#: Of a session's beginning, and of one prompt.
+#: The token budget at a session's start, and for one prompt.
 START_TOKENS = 1500
 PROMPT_TOKENS = 800
 _MOST_HITS = 6
-#: How many more are asked for, since some stand in the conversation itself or were told before.
+#: How many more hits are requested, because some are in the conversation itself or were injected before.
 _SPARE = 14
-#: Of a prompt; the rest of a long one is a paste, and would find itself.
+#: Only the start of a long prompt is used: the rest is pasted text, which would match itself.
 _MAX_QUESTION = 2000
-#: A prompt of fewer letters names nothing that could be looked for.
+#: A shorter prompt contains nothing to search for.
 _FEWEST_LETTERS = 3
 _MARK_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What is told, and by which names it is known that it was."""
+    """The injected text, and the ids of what it contains."""
 
     text: str = ""
     ids: tuple[str, ...] = ()
 
 
 def inject_at_start(vault: Vault, tokens: int = START_TOKENS) -> str:
-    """The global notes, the profile and the learnings, inside a budget."""
+    """Return the global notes, the profile and the learnings, within a budget."""
     return vault.context(tokens=tokens, messages=0, memories=0).text
 
 
@@ -45,7 +45,7 @@ def inject_at_prompt(
     tokens: int = PROMPT_TOKENS,
     meaning: bool = True,
 ) -> Injection:
-    """What memory holds about a prompt, fenced as data, without the conversation itself and what was told before."""
+    """Return memories about a prompt, fenced as data, without the conversation itself and earlier injections."""
     asked = prompt[:_MAX_QUESTION]
     if sum(char.isalpha() for char in asked) < _FEWEST_LETTERS:
         return Injection()

@@ -8,18 +8,18 @@ from recollectum.domain.errors import RecollectumError
 from recollectum.home.files import PRIVATE_FILE, make_private_folder
 from recollectum.home.paths import Home
 
-#: Past this the older half is dropped.
+#: Above this size the older half is dropped.
 MAX_BYTES = 64 * 1024
 
 
 def log_file(home: Home) -> Path:
-    """Where troubles of hooks are written down."""
+    """Return the path of the hook's error log."""
     return home.root / "run" / "hook.log"
 
 
 def log_error(home: Home, where: str, error: BaseException, now: datetime) -> None:
-    """Write one line, as far as the disk lets us: a log that cannot be written is no reason to fail."""
-    # Our own errors never hold content; those of others may, so only their kind is written.
+    """Write one line if the disk allows it: a log that cannot be written is no reason to fail."""
+    # Our own errors never contain content; others may, so only their type is written.
     what = f"{type(error).__name__}: {error}" if isinstance(error, RecollectumError) else type(error).__name__
     line = f"{now.isoformat(timespec='seconds')} {where} {' '.join(what.split())}\n".encode("utf-8", "replace")
     try:

@@ -13,41 +13,42 @@ from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 
 _CHANNEL = "cli"
-#: A transcript that is larger is left to `recollectum sessions transcripts follow`, which reads it piece by piece.
+#: A larger transcript is left to `recollectum sessions transcripts follow`, which reads it in batches.
 MAX_TRANSCRIPT = 256 * 2**20
-#: How many sessions under one key, and messages of each, are looked through for what is known.
+#: How many sessions under one key, and messages of each, are searched for known messages.
 _MOST_SESSIONS = 20
 _MOST_KNOWN = 500
-#: Agents call the hook a moment before the last words are in the file.
+#: Agents call the hook a moment before the last message is in the file.
 _TRIES = 8
 _PAUSE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedConversation:
-    """A conversation as far as the vault has it: a long one may be several sessions."""
+    """The part of a conversation that is in the vault: a long one may be several sessions."""
 
     sessions: tuple[Session, ...]
     native_ids: frozenset[str]
-    #: The agent's own id of the newest message, by which the place in its file is found again.
+    #: The agent's own id of the newest message, which finds the position in its file again.
     newest: str | None
 
 
 def key_of(event: HookEvent) -> SessionKey:
-    """Under which key a conversation is kept: the one that importers give it too."""
+    """Return the key of a conversation, the same that importers use."""
     return SessionKey(agent=event.agent, channel=_CHANNEL, topic=event.conversation)
 
 
 def sessions_of(vault: Vault, event: HookEvent) -> tuple[Session, ...]:
-    """The sessions of a conversation, newest first."""
+    """Return the sessions of a conversation, newest first."""
     key = key_of(event)
     return tuple(one for one in vault.sessions.page(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
 
 
 def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float], None] = time.sleep) -> str | None:
-    """Bring in what was said since the last time; the session's id, or None where nothing is kept here.
+    """Record new messages; return the session's id, or None when nothing is recorded here.
 
-    A transcript that the vault follows anyway is only read on: recorded here as well, every word would be there twice.
+    A transcript that the vault follows anyway is only synced: recording it here as well would store every message
+    twice.
     """
     if event.transcript is not None:
         if _is_followed(vault, event.transcript):
@@ -61,9 +62,9 @@ def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float],
                 return _save_messages(vault, event, [_to_message(one) for one in said])
             pause(_PAUSE)
         else:
-            # The file never had the last words; what it has is kept, and the rest comes with the next event.
+            # The file lacks the last message; it comes with the next event.
             return _save_messages(vault, event, [_to_message(one) for one in _new_messages(vault, event) or []])
-    # Without a transcript, or with one that cannot be read, what the event itself says.
+    # Without a readable transcript, use what the event itself says.
     spoken = [NewMessage(role="user", content=prompt)] if prompt else []
     spoken += [NewMessage(role="assistant", content=event.answer)] if event.answer else []
     return _save_messages(vault, event, spoken)
@@ -82,7 +83,7 @@ def _recorded_conversation(vault: Vault, event: HookEvent) -> RecordedConversati
 
 
 def _new_messages(vault: Vault, event: HookEvent) -> list[Message] | None:
-    """The messages of the transcript that the vault has not; None when it cannot be read as one."""
+    """Return the messages of the transcript that the vault lacks; None when it cannot be parsed."""
     data = _read(event.transcript) if event.transcript else None
     if data is None:
         return None
@@ -100,7 +101,7 @@ def _new_messages(vault: Vault, event: HookEvent) -> list[Message] | None:
 
 
 def _line_of(lines: Sequence[bytes], native_id: str) -> int:
-    """The first line that names an id, which is the message's own: others refer back to it. 0 when there is none."""
+    """Return the first line with an id, which is the message's own: others refer back to it. 0 when there is none."""
     wanted = native_id.encode()
     return next((at for at, line in enumerate(lines) if wanted in line), 0)
 
@@ -112,19 +113,19 @@ def _read(path: Path) -> bytes | None:
         data = path.read_bytes()
     except OSError:
         return None
-    # A line that is still being written is for the next time.
+    # An incomplete line is left for the next time.
     return data[: data.rfind(b"\n") + 1]
 
 
 def _has_answer(said: Sequence[Message], answer: str) -> bool:
-    """Whether the file has got as far as the words that the agent says it ended with."""
+    """Return whether the file contains the agent's last message."""
     wanted = answer.strip()
     last = next((one.text.strip() for one in reversed(said) if one.role is Role.ASSISTANT and one.text.strip()), "")
     return not wanted or (bool(last) and (wanted in last or last in wanted))
 
 
 def _to_message(message: Message) -> NewMessage:
-    # Without the transcript's doubtful trust: the hook is the person's own, and so are the words.
+    # With full trust, unlike an imported transcript: the hook is the person's own, and so are the messages.
     return NewMessage(
         role=message.role.value,
         content=message.content,

@@ -21,33 +21,33 @@ from recollectum.doors.hook.recording import record, sessions_of
 from recollectum.engine import Recollectum
 from recollectum.vault.vault import Vault
 
-#: How many conversations are kept in mind.
+#: How many conversations are cached.
 _MOST_CONVERSATIONS = 200
 
 
-#: An answer that is ready so shortly before its time is up may not arrive.
+#: An answer this shortly before the deadline may not arrive in time.
 _MARGIN = 0.03
 
 
-#: Left for the way back when the search by meaning is given up.
+#: Time left for sending the answer when vector search is given up.
 _RESERVE = 0.08
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookRequest:
-    """An event with what the hook's own command line says."""
+    """An event with the flags of the hook's command line."""
 
     agent: str
     fields: Mapping[str, object]
-    #: None is whoever is meant when nobody is named.
+    #: None is the default person.
     user: str | None = None
     tokens: int | None = None
-    #: When, in seconds since 1970, nobody waits for the answer any more; None is never.
+    #: The deadline of the answer, in seconds since 1970; None for none.
     answer_by: float | None = None
 
     @classmethod
     def decode(cls, data: bytes) -> "HookRequest":
-        """Read what the front sent."""
+        """Parse what the client sent."""
         try:
             given = as_fields(json.loads(data))
         except ValueError:
@@ -64,7 +64,7 @@ class HookRequest:
 
 @dataclass(slots=True)
 class _Conversation:
-    """What one conversation was told so far."""
+    """What was injected into one conversation so far."""
 
     welcomed: bool = False
     told: set[str] = field(default_factory=set[str])
@@ -87,7 +87,7 @@ class HookResponder:
         self._trouble = trouble
         self._clock = clock
         self._reads_ended = reads_ended
-        #: Whether there is a model to wait for at all.
+        #: Whether there is a model to wait for.
         self._meaning = meaning
         self._known: OrderedDict[tuple[str | None, str, str], _Conversation] = OrderedDict()
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class HookResponder:
         self._ending = False
 
     def answer(self, asked: HookRequest) -> dict[str, object]:
-        """What the agent is told; the recording goes on behind it."""
+        """Return the answer for the agent; recording goes on in the background."""
         event = read_event(asked.agent, asked.fields)
         if event is None:
             return {}
@@ -108,14 +108,14 @@ class HookResponder:
         try:
             return output(event, self._context(asked, event, talk))
         except Denied as error:
-            # A rule forbids the memory to this agent; its conversation goes on without.
+            # A rule denies this agent the memory; its conversation goes on without it.
             self._trouble("answer", error)
             return {}
         finally:
             self._later(asked, event, prompt)
 
     def _unrecorded(self, event: HookEvent, talk: _Conversation) -> str:
-        """The prompt to record with this event: at once where there is no transcript, else with its answer."""
+        """Return the prompt to record with this event: at once without a transcript, else with its answer."""
         if event.moment is Moment.ASKED:
             talk.prompt = event.prompt if event.transcript else ""
             return "" if event.transcript else event.prompt
@@ -125,7 +125,7 @@ class HookResponder:
         return prompt
 
     def close(self, *, reading: bool = True) -> None:
-        """Record what is left, and stop; without `reading`, conversations that ended are left to be read later."""
+        """Record what is left, and stop; without `reading`, ended conversations are consolidated later."""
         self._ending = not reading
         if self._recorder is not None:
             self._work.put(None)
@@ -144,7 +144,7 @@ class HookResponder:
         if event.moment not in (Moment.STARTED, Moment.ASKED):
             return ""
         vault = self._vault_of(asked.user)
-        # What the start of a session did not get told in time, its first prompt is.
+        # What the session start did not deliver in time is added to the first prompt.
         parts = [] if talk.welcomed else [inject_at_start(vault, asked.tokens or START_TOKENS)]
         ids: tuple[str, ...] = ()
         if event.moment is Moment.ASKED:
@@ -157,7 +157,7 @@ class HookResponder:
         return "\n\n".join(part for part in parts if part)
 
     def _about(self, asked: HookRequest, event: HookEvent, vault: Vault, told: frozenset[str]) -> Injection:
-        """What is known about a prompt by meaning, where that is there in time, and else by its words."""
+        """Return memories about a prompt by vector search if it is in time, else by keyword search."""
         look = partial(
             inject_at_prompt,
             vault,
@@ -176,7 +176,7 @@ class HookResponder:
             except RecollectumError as error:
                 self._trouble("meaning", error)
 
-        # A model may be loading, or be busy with what was just written: nobody waits for that.
+        # A model may be loading or busy with new chunks: nobody waits for that.
         trying = threading.Thread(target=try_meaning, name="recollectum-hook-meaning", daemon=True)
         trying.start()
         trying.join(max(0.0, asked.answer_by - _RESERVE - self._clock().timestamp()))
@@ -206,22 +206,22 @@ class HookResponder:
             vault.admin.consolidation.run(session_id)
 
 
-#: A model of vectors would take longer to load than anybody waits.
+#: An embedding model would take longer to load than anybody waits.
 _WORDS_ALONE = {"embedding.provider": "none", "recall.rerank": "off"}
 
 
 def open_hook_home(root: Path, environ: Mapping[str, str]) -> Recollectum:
-    """The open home, for whoever closes it."""
+    """Open the home; the caller closes it."""
     return Recollectum(root, environ=environ, settings=_WORDS_ALONE)
 
 
 def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> HookResponder:
-    """What answers the events of an open home."""
+    """Return the responder of an open home."""
 
     def trouble(where: str, error: BaseException) -> None:
         log_error(recollectum.home, where, error, clock())
 
-    # Where no conversation is ever read by itself, the end of one is no reason to.
+    # When conversations are never consolidated automatically, their end changes nothing.
     settings = recollectum.settings
     return HookResponder(
         partial(vault_of, recollectum),
@@ -233,7 +233,7 @@ def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> Hoo
 
 
 def vault_of(recollectum: Recollectum, user: str | None) -> Vault:
-    """The vault of the person named, who has to be known; without a name, of whoever is meant then."""
+    """Return the vault of the named person, who must exist; without a name, of the default person."""
     if user is None:
         usual = recollectum.caller.person or _owner(recollectum.settings.default_user or getpass.getuser())
         return recollectum.vault(usual)

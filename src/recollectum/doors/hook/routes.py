@@ -13,12 +13,12 @@ from recollectum.doors.hook.responder import HookRequest, HookResponder, make_re
 from recollectum.doors.http.authentication import Unauthenticated, is_local_token
 from recollectum.doors.http.server_state import ServerState
 
-# Not in the public description: only programs of this machine's account can call it.
+# Not in the public description: only programs of this account on this machine can call it.
 router = APIRouter(include_in_schema=False)
 
 
 def add_hook(app: FastAPI) -> None:
-    """Give the route to the app, whose `state.serving` is set; what was handed in is recorded before the app ends."""
+    """Add the route to the app, whose `state.serving` is set; received events are recorded before the app ends."""
     answering = make_responder(cast("ServerState", app.state.serving).recollectum)
     app.state.hook = answering
     app.include_router(router)
@@ -28,7 +28,7 @@ def add_hook(app: FastAPI) -> None:
     async def lifespan(within: FastAPI) -> AsyncGenerator[Mapping[str, Any]]:
         async with before(within) as state:
             yield state or {}
-            # A conversation that ended is read when the daemon is there again: a model may take minutes for it.
+            # An ended conversation is consolidated after the next start: a model may take minutes for it.
             await run_in_threadpool(partial(answering.close, reading=False))
 
     app.router.lifespan_context = lifespan
@@ -37,7 +37,7 @@ def add_hook(app: FastAPI) -> None:
 @router.post("/hook")
 async def hook(request: Request) -> Response:
     """Answer one event of an agent on this machine."""
-    # Never a key: an event names a file, which is read with the rights of this process.
+    # API keys are refused: an event names a file, which is read with the rights of this process.
     if not is_local_token(request):
         raise Unauthenticated
     asked = HookRequest.decode(await request.body())

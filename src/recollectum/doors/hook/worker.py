@@ -1,8 +1,8 @@
 """Runs the hook worker: a process that the first event starts, and that keeps the home open for the next ones.
 
-It answers over a socket in the home that only this account can reach, searches by words alone, and leaves when nobody
-has called for a while. It listens before it loads anything, so that an event that comes too early waits a little and is
-not lost. Where another attendant is there already, the event is handed on to that one.
+It answers over a socket in the home that only this account can reach, uses keyword search only, and exits when it has
+been idle for a while. It listens before it imports anything, so that an early event waits a little and is not lost.
+When another worker is running already, it passes the event on to that one.
 """
 
 import json
@@ -28,10 +28,10 @@ from recollectum.home.paths import Home
 if TYPE_CHECKING:
     from recollectum.doors.hook.responder import HookResponder
 
-#: How long it stays when nobody calls, and at the longest: the program may have been replaced meanwhile.
+#: How long it stays when idle, and at most: the program may have been replaced meanwhile.
 IDLE = timedelta(minutes=5)
 LONGEST = timedelta(hours=2)
-#: How long a caller may take to say what it wants: a hung one must not hold up the others.
+#: How long a caller may take to send its request: a hung one must not block the others.
 _PATIENCE = 2.0
 
 
@@ -57,7 +57,7 @@ def main(root: str) -> int:
 
 
 def _serve(home: Home, first: bytes, listener: socket.socket | None) -> None:
-    # Only now: the engine takes a while to load, and callers should find us listening.
+    # Imported here: the engine is slow to import, and callers should find us listening.
     from recollectum.doors.hook.responder import make_responder, open_hook_home  # noqa: PLC0415
 
     def trouble(where: str, error: BaseException) -> None:
@@ -79,7 +79,7 @@ def _listen(home: Home) -> socket.socket:
     make_private_folder(folder)
     listener = socket.socket(socket.AF_UNIX)
     with working_folder(folder):
-        # Left behind by one that was killed: the lock says that nobody has it.
+        # Left by a killed worker: the lock says that nobody uses it.
         Path(SOCKET).unlink(missing_ok=True)
         listener.bind(SOCKET)
     listener.listen(16)
@@ -101,7 +101,7 @@ def _accept_events(
             try:
                 connection.sendall(_reply(attending, read_all(connection, MAX_EVENT), trouble))
             except OSError:
-                # It did not wait. What it said is being recorded.
+                # It did not wait. Its event is being recorded.
                 continue
 
 
@@ -109,7 +109,7 @@ def _reply(attending: "HookResponder", data: bytes, trouble: Callable[[str, Base
     from recollectum.doors.hook.responder import HookRequest  # noqa: PLC0415 - with the engine; see above
 
     if not data:
-        # Somebody whose time was up before it could say anything.
+        # A caller whose time was up before it could send anything.
         return b"{}"
     try:
         return json.dumps(attending.answer(HookRequest.decode(data))).encode()
@@ -121,7 +121,7 @@ def _reply(attending: "HookResponder", data: bytes, trouble: Callable[[str, Base
 
 
 def _reply_to_starter(reply: bytes) -> None:
-    """The answer for whoever started us, who then must not wait for more."""
+    """Send the answer to the process that started us, which then stops waiting."""
     try:
         sys.stdout.buffer.write(reply)
         sys.stdout.buffer.flush()

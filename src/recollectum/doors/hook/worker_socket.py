@@ -12,18 +12,18 @@ SOCKET = "hook.sock"
 
 
 def run_folder(home: Home) -> Path:
-    """Where what belongs to running processes lies."""
+    """Return the folder for files of running processes."""
     return home.root / "run"
 
 
 def has_unix_sockets() -> bool:
-    """Whether this system has sockets that are files."""
+    """Return whether this system has Unix sockets."""
     return hasattr(socket, "AF_UNIX")
 
 
 @contextmanager
 def working_folder(folder: Path) -> Generator[None]:
-    """Work in a folder for a moment: the name of a socket may not be as long as a path may."""
+    """Change to a folder for a moment: the name of a socket must be shorter than a path."""
     before = os.open(".", os.O_RDONLY)
     try:
         os.chdir(folder)
@@ -34,7 +34,7 @@ def working_folder(folder: Path) -> Generator[None]:
 
 
 def read_all(connection: socket.socket, most: int) -> bytes:
-    """Everything up to where the other side stopped sending."""
+    """Return everything until the other side stops sending."""
     pieces: list[bytes] = []
     size = 0
     while size <= most and (piece := connection.recv(1 << 16)):

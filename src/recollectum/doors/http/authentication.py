@@ -17,13 +17,13 @@ from recollectum.doors.http.server_state import ServerState, server_state_of
 from recollectum.engine import Recollectum
 from recollectum.vault.vault import Vault
 
-#: For whom a local program acts that shows the daemon's own token.
+#: The header with the person for whom a local program with the daemon's token acts.
 USER_HEADER = "recollectum-user"
 _SCHEME = "bearer"
 
 
 class Unauthenticated(Exception):
-    """No credential was shown, or one that is not known here."""
+    """Raised when a credential is missing or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +31,17 @@ class Visitor:
     """One caller, with the home as they see it."""
 
     recollectum: Recollectum
-    #: What events call them.
+    #: Their name in events.
     caller_name: str
     #: None for a local program that named nobody.
     person: Owner | None
 
     def with_client(self, client: str) -> "Visitor":
-        """The same visitor by one of our doors or with a program of theirs; rules know it by that name as well."""
+        """Return the same visitor with the name of a door or client program, which rules can use too."""
         return replace(self, recollectum=self.recollectum.with_client(client))
 
     def vault(self, owner: str | None = None) -> Vault:
-        """The visitor's own vault, or another one that they may see; what they may not see is not there."""
+        """Return the visitor's own vault, or another one that they may see; raise `NotFound` for any other."""
         if owner is None:
             return self.recollectum.vault(self.named())
         try:
@@ -51,20 +51,20 @@ class Visitor:
         return self.recollectum.vault(wanted, create=wanted.person == self.person)
 
     def named(self) -> Owner:
-        """The person who asks, or a sentence that nobody was named."""
+        """Return the person who asks; raise when none was named."""
         if self.person is None:
             raise InvalidInput("nobody is named; say for whom in the header Recollectum-User")
         return self.person
 
 
 def authenticate(request: HTTPConnection) -> Visitor:
-    """The visitor behind a request, or Unauthenticated."""
+    """Return the visitor of a request; raise `Unauthenticated` without a valid credential."""
     serving = server_state_of(request)
     secret = bearer(request)
     if is_local_token(request):
         return _local(serving, request.headers.get(USER_HEADER))
     try:
-        # For this request alone: the next one looks the key up again.
+        # For this request alone: the next one loads the key again.
         seen = serving.recollectum.login(secret, cache=True)
     except Denied:
         raise Unauthenticated from None
@@ -72,13 +72,13 @@ def authenticate(request: HTTPConnection) -> Visitor:
 
 
 async def visitor(request: HTTPConnection) -> Visitor:
-    """The visitor, as a dependency of a route."""
+    """Return the visitor, as a dependency of a route."""
     known: object = getattr(request.state, "visitor", None)
     return known if isinstance(known, Visitor) else await run_in_threadpool(authenticate, request)
 
 
 def bearer(request: HTTPConnection) -> str:
-    """The secret in the Authorization header."""
+    """Return the secret in the Authorization header."""
     secret = _shown_secret(request)
     if not secret:
         raise Unauthenticated
@@ -86,18 +86,18 @@ def bearer(request: HTTPConnection) -> str:
 
 
 def parse_bearer(header: str) -> str:
-    """The secret that an Authorization header shows; empty when it shows none."""
+    """Return the secret in an Authorization header; empty when there is none."""
     scheme, _, secret = header.partition(" ")
     return secret.strip() if scheme.casefold() == _SCHEME else ""
 
 
 def is_local_token(request: HTTPConnection) -> bool:
-    """Whether a request shows the daemon's own token."""
+    """Return whether a request has the daemon's own token."""
     return hmac.compare_digest(_shown_secret(request).encode(), server_state_of(request).local_token.encode())
 
 
 def shows_key(request: HTTPConnection) -> bool:
-    """Whether a request shows the daemon's own token or an API key of this home."""
+    """Return whether a request has the daemon's own token or an API key of this home."""
     if is_local_token(request):
         return True
     try:
@@ -116,18 +116,18 @@ def _local(serving: ServerState, user: str | None) -> Visitor:
         return Visitor(serving.recollectum, serving.recollectum.caller.name, None)
     owner = _owner(user)
     if owner.kind is not OwnerKind.GLOBAL and owner.person != _usual(serving):
-        # A typing error must not make another vault.
+        # A typo must not create another vault.
         serving.recollectum.people.get(owner)
     seen = serving.recollectum.as_person(str(owner))
     return Visitor(seen, seen.caller.name, owner.person)
 
 
 def _usual(serving: ServerState) -> Owner | None:
-    """Who is meant in this home when nobody is named, and needs no vault beforehand."""
+    """Return the default person of this home, who needs no existing vault."""
     try:
         return _owner(serving.recollectum.settings.default_user or getpass.getuser())
     except (OSError, KeyError, InvalidInput):
-        # This account has no name, or none that a person could have.
+        # This account has no name, or none that is valid for a person.
         return None
 
 
@@ -135,20 +135,20 @@ def _owner(name: str) -> Owner:
     return Owner.parse(name if ":" in name or name == OwnerKind.GLOBAL else f"{OwnerKind.USER}:{name}")
 
 
-#: What rules call whoever comes by a keyed route, beside the name of their key.
+#: The client name of a keyed route in rules, besides the name of the key.
 CLIENT = "http:api"
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class KeyedRoute(APIRoute):
-    """A route of FastAPI's that is closed to whoever shows no credential."""
+    """A FastAPI route that requires a credential."""
 
     def get_route_handler(self) -> Handler:
-        """FastAPI's handler, behind the look at the credential."""
+        """Return FastAPI's handler, behind the check of the credential."""
         handle = super().get_route_handler()
 
         async def keyed(request: Request) -> Response:
-            # In a thread: it reads the catalog, and whoever waits for a disk must not hold up all the others.
+            # In a thread: it reads the catalog, and a slow disk must not block other requests.
             found = await run_in_threadpool(authenticate, request)
             request.state.visitor = found.with_client(CLIENT)
             return await handle(request)
@@ -157,7 +157,7 @@ class KeyedRoute(APIRoute):
 
 
 def visitor_of(request: Request) -> Visitor:
-    """The visitor of a keyed route."""
+    """Return the visitor of a keyed route."""
     found: object = request.state.visitor
     if not isinstance(found, Visitor):
         raise TypeError("this route is not keyed")

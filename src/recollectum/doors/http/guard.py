@@ -1,9 +1,9 @@
 """Checks Host, Origin, content type, body size and rate limits before any route (DNS rebinding and CSRF protection).
 
-Web pages reach servers on one's own machine: by their own address, by a name that is made to point to it, by a form,
-by an image. So the Host must be ours, the Origin absent or the same, the browser must not say that another site asks,
-and a body must be JSON. It comes first, and is no middleware of the framework's, because those cost a task and a queue
-for each request.
+Web pages can reach local servers: by their address, by a name that is made to point to it, by a form, by an image. So
+the Host must be ours, the Origin absent or the same, the browser must not name another site as the caller, and a body
+must be JSON. The guard runs first and is not a middleware of the framework, because those cost a task and a queue for
+each request.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ _JSON = b"application/json"
 _FORM = b"application/x-www-form-urlencoded"
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _WEBSOCKET_CLOSED = 1008
-#: Digits of a length; more than these are no number that Python would read.
+#: Digits of a length; Python would refuse to parse more.
 _LONGEST_LENGTH = 20
-#: What a browser says of a request that no page of another site made.
+#: What a browser sends with a request that no page of another site made.
 _OWN_SITE = frozenset({b"none", b"same-origin"})
-#: On every answer, unless it brings its own.
+#: Set on every answer that does not have its own.
 _SECURITY: tuple[tuple[bytes, bytes], ...] = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -41,7 +41,7 @@ _SECURITY: tuple[tuple[bytes, bytes], ...] = (
 
 
 class RequestRefused(Exception):
-    """A request that does not pass, with the status and the words of the answer."""
+    """Raised for a request that is refused, with the status and text of the answer."""
 
     def __init__(self, status: int, title: str, wait: float = 0.0) -> None:
         super().__init__(title)
@@ -63,16 +63,17 @@ class Guard:
     ) -> None:
         self._app = app
         self._limits = limits
-        #: Whether a request shows a valid credential; asked in a thread, and only when its address is over a limit.
+        #: Checks whether a request has a valid credential; called in a thread, and only when its address is over a
+        #: limit.
         self._is_known = is_known
-        #: Where a page's form is posted to: a path, or all below one that ends with a slash.
+        #: Where forms may be posted to: a path, or everything below one that ends with a slash.
         self._form_paths = tuple(form_paths)
         self._keys = RateLimiter(limits.per_key, clock)
         self._addresses = RateLimiter(limits.per_address, clock)
         self._failures = RateLimiter(limits.failures, clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass, or answer it here."""
+        """Pass a request on, or answer it here."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -105,7 +106,7 @@ class Guard:
         self._check_type(scope, headers)
 
     def _check_type(self, scope: Scope, headers: Headers) -> None:
-        """A body has a type that no page of another site can send without asking first."""
+        """Require a content type that no page of another site can send without a preflight."""
         kind = headers.get(b"content-type")
         if scope["method"] not in _WITH_BODY or (kind is None and not _has_body(headers)):
             return
@@ -120,8 +121,8 @@ class Guard:
     async def _check_rate(self, scope: Scope, address: str) -> None:
         """Count a request for its address and its key.
 
-        An address is shared by everybody behind it, on one machine by all accounts and web pages. So a valid
-        credential passes whatever others at the address did, and has a limit of its own.
+        Everybody behind an address shares it; on one machine these are all accounts and web pages. So a valid
+        credential passes whatever others at the address did, and has a separate limit.
         """
         credential = _credential(scope)
         wait = self._addresses.take(address)
@@ -135,7 +136,7 @@ class Guard:
             raise RequestRefused(429, "too many requests", wait)
 
     async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        """The body, when it is not too long; one of unknown length is read as far as it may go."""
+        """Return the body if it is not too long; a body of unknown length is read up to the limit."""
         headers = _headers(scope)
         most = self._limits.max_body
         length = headers.get(b"content-length")
@@ -150,7 +151,8 @@ class Guard:
     def _with_headers(self, send: Send, scope: Scope, address: str) -> Send:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                # Without a credential nothing was guessed: any page or account could count against everybody here.
+                # Without a credential nothing was guessed: otherwise any page or account could use up the limit of
+                # everybody here.
                 if message["status"] == 401 and _credential(scope):
                     self._failures.take(address)
                 _add_missing(message)
@@ -160,7 +162,7 @@ class Guard:
 
 
 def _headers(scope: Scope) -> Headers:
-    """The headers by name; of a name that is there twice, nothing that could be right."""
+    """Return the headers by name; a name that occurs twice gets no valid value."""
     found: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         found[name] = value if name not in found else found[name] + b"," + value
@@ -168,7 +170,7 @@ def _headers(scope: Scope) -> Headers:
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:
-    """Whether a person follows a link to here from another site; the cookie of the console does not come with it."""
+    """Return whether a person follows a link from another site; the console's cookie is not sent with it."""
     return (
         scope["method"] == "GET"
         and headers.get(b"sec-fetch-mode") == b"navigate"
@@ -177,12 +179,12 @@ def _opens_page(scope: Scope, headers: Headers) -> bool:
 
 
 def _credential(scope: Scope) -> bytes:
-    """The Authorization header; empty when there is none."""
+    """Return the Authorization header; empty when there is none."""
     return next((value.strip() for name, value in scope["headers"] if name == b"authorization"), b"")
 
 
 def _spelling(credential: bytes) -> bytes:
-    """What a key is counted by: a digest of the secret alone, however the header around it is written."""
+    """Return the digest by which a key is counted: of the secret alone, however the header is written."""
     said = credential.decode("latin-1")
     secret = parse_bearer(said) or said
     return hashlib.blake2b(secret.encode(), digest_size=16).digest()

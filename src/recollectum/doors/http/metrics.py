@@ -14,7 +14,7 @@ _ELSEWHERE = "other"
 
 
 class Metrics:
-    """The numbers of one server, in a registry of its own."""
+    """The metrics of one server, in a separate registry."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -33,17 +33,17 @@ class Metrics:
         )
 
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Note one request."""
+        """Record one request."""
         self._requests.labels(route, method, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def rendered(self) -> bytes:
-        """The numbers as Prometheus reads them."""
+        """Return the metrics in Prometheus format."""
         return generate_latest(self._registry)
 
 
 class MetricsMiddleware:
-    """The layer that counts, around the app."""
+    """The layer around the app that counts requests."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, clock: Callable[[], float] = time.perf_counter) -> None:
         self._app = app
@@ -51,7 +51,7 @@ class MetricsMiddleware:
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count a request when its answer is out."""
+        """Count a request when its answer is sent."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -71,17 +71,17 @@ class MetricsMiddleware:
 
 
 def metrics_of(request: HTTPConnection) -> Metrics:
-    """The numbers of the server that serves a request."""
+    """Return the metrics of the server that handles a request."""
     return cast("Metrics", request.app.state.metrics)
 
 
 def _route(scope: Scope) -> str:
-    """The template and never the path, which holds ids."""
+    """Return the route template, never the path, which contains ids."""
     path: object = getattr(scope.get("route"), "path", None)
     return path if isinstance(path, str) and path else _ELSEWHERE
 
 
 def _method(scope: Scope) -> str:
-    # Anybody can make up a method, and each would be a row of its own.
+    # Clients can send any method, and each would get its own row.
     known = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
     return scope["method"] if scope["method"] in known else _ELSEWHERE

@@ -37,13 +37,13 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class PreconditionFailed(Conflict):
-    """What is to be changed is not as it was read."""
+    """Raised when the target of a change is no longer as it was read."""
 
 
 RETRY_SECONDS = 1
 _REALM = 'Bearer realm="recollectum"'
 
-#: The first class that fits says the status and the title.
+#: The first matching class gives the status and the title.
 _STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
     (InvalidInput, 422, "a value cannot be used"),
     (NotFound, 404, "there is no such thing for this caller"),
@@ -62,9 +62,9 @@ _STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
     (StorageError, 500, "the database said no"),
     (HomeError, 500, "the home cannot be used"),
 )
-#: Only these say more: the others name files and hosts that are nobody's business outside.
+#: Only these include details: the others name files and hosts, which clients must not see.
 _TOLD = (InvalidInput, NotFound, Denied, Conflict, StepRefused)
-#: A value in a message, as `repr` writes it; an apostrophe inside a word is none.
+#: A value in a message, as `repr` writes it; an apostrophe inside a word is not one.
 _VALUE = re.compile(r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")""")
 _HTTP_TITLES: Mapping[int, str] = {404: "there is no such path", 405: "that path does not take this method"}
 
@@ -77,14 +77,14 @@ def problem(
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """One problem document."""
+    """Return one problem document as a response."""
     return Response(
         to_bytes(status, title, detail, errors), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {})
     )
 
 
 def to_bytes(status: int, title: str, detail: str | None = None, errors: Sequence[Mapping[str, str]] = ()) -> bytes:
-    """The document as bytes, for who answers before there is a framework."""
+    """Return the document as bytes, for answers before the framework runs."""
     document: dict[str, object] = {"type": "about:blank", "status": status, "title": title}
     if detail:
         document["detail"] = detail
@@ -94,7 +94,7 @@ def to_bytes(status: int, title: str, detail: str | None = None, errors: Sequenc
 
 
 def problem_of(error: RecollectumError) -> Response:
-    """The problem that one of our errors is."""
+    """Return the problem for one of our errors."""
     for kind, status, title in _STATUS:
         if isinstance(error, kind):
             detail = without_values(str(error)) if isinstance(error, _TOLD) else None
@@ -104,7 +104,7 @@ def problem_of(error: RecollectumError) -> Response:
 
 
 def without_values(message: str) -> str:
-    """A message of ours without the values that it names."""
+    """Return one of our messages without the values that it names."""
     return _VALUE.sub("…", message)
 
 
@@ -134,7 +134,7 @@ async def _answered(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> str:
-    """Every method of the path: the framework names those of the first route alone."""
+    """Return every method of the path: the framework names only those of the first route."""
     there = (one.original_route for one in iter_route_contexts(request.app.routes))
     routes = [one for one in there if isinstance(one, Route)]
     path = next((one.path for one in routes if one.matches(request.scope)[0] is not Match.NONE), None)
@@ -142,7 +142,7 @@ def _methods(request: Request) -> str:
 
 
 def _place(error: Mapping[str, Any]) -> Mapping[str, str]:
-    """Where it is wrong and what is wanted; an unknown field's name is the caller's own word, and left out."""
+    """Return where the error is and what is expected; leave out an unknown field's name, which the caller chose."""
     kind = str(error.get("type", ""))
     where = [str(part) for part in cast("Sequence[object]", error.get("loc", ()))]
     if kind == "json_invalid":

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-#: More callers than this at once are forgotten, the longest idle first; a forgotten one begins with a full bucket.
+#: Above this many callers the longest idle ones are forgotten; a forgotten one starts with a full bucket.
 _MOST_CALLERS = 10_000
 _MINUTE = 60.0
 
@@ -17,7 +17,7 @@ class _TokenBucket:
 
 
 class RateLimiter:
-    """A bucket for each caller: so many requests at once, and as many again in a minute."""
+    """A token bucket for each caller: so many requests at once, and as many again per minute."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
         self._per_minute = per_minute
@@ -26,14 +26,14 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def wait(self, who: Hashable) -> float:
-        """Seconds until the caller may ask again; 0 when that is now."""
+        """Return the seconds until the caller may ask again; 0 for now."""
         if not self._per_minute:
             return 0.0
         with self._lock:
             return self._shortfall(self._filled(who))
 
     def take(self, who: Hashable) -> float:
-        """Count one request; seconds to wait when there is none left, in which case it is not counted."""
+        """Count one request; return the seconds to wait when none is left, and then do not count it."""
         if not self._per_minute:
             return 0.0
         with self._lock:

@@ -10,26 +10,26 @@ from recollectum.engine import Recollectum
 from recollectum.settings.model import ServerSettings
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-#: A server that listens on all addresses is called by none of these, and browsers have been tricked with them.
+#: A server on all addresses is never called by these names, and browsers have been tricked with them.
 _ANY = frozenset({"", "0.0.0.0", "::", "[::]", "*"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
-    """What the guard lets pass."""
+    """The limits that the guard enforces."""
 
-    #: Values of the Host header, in small letters, with the port where one is needed.
+    #: Values of the Host header, in lower case, with the port if needed.
     hosts: frozenset[str]
     max_body: int = 4 * 1024 * 1024
-    #: Requests a minute; 0 is no limit.
+    #: Requests per minute; 0 for no limit.
     per_key: int = 6000
     per_address: int = 60_000
-    #: Requests with a wrong key, or none.
+    #: Requests per minute with a wrong key, or none.
     failures: int = 60
 
 
 def limits_of(settings: ServerSettings, *, host: str, port: int) -> RequestLimits:
-    """The limits of a server that listens on an address and a port."""
+    """Return the limits of a server that listens on an address and a port."""
     return RequestLimits(
         hosts=allowed_hosts(host, port, settings.hosts),
         max_body=settings.max_body_kb * 1024,
@@ -40,27 +40,27 @@ def limits_of(settings: ServerSettings, *, host: str, port: int) -> RequestLimit
 
 
 def allowed_hosts(host: str, port: int, further: str = "") -> frozenset[str]:
-    """Loopback's names and the bound address with the port, and further names with and without it."""
+    """Return the loopback names and the bound address with the port, and other names with and without it."""
     bound = f"[{host}]" if ":" in host and not host.startswith("[") else host.casefold()
     here = [*_LOOPBACK, bound] if bound not in _ANY else [*_LOOPBACK]
     named = [name.strip().casefold() for name in further.split(",") if name.strip()]
     with_port = {f"{name}:{port}" for name in (*here, *named)}
-    # A proxy in front, or port 80: the header then has no port.
+    # A proxy in front, or port 80: then the header has no port.
     bare = {*named, *(here if port == 80 else ())}
     return frozenset(with_port | bare)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What every route of one server stands on."""
+    """What every route of one server uses."""
 
     recollectum: Recollectum
-    #: 256 bits, new at each start; only who can read the home's files has it.
+    #: 256 bits, new at each start; only programs that can read the home's files have it.
     local_token: str
     limits: RequestLimits
     started_at: datetime
 
 
 def server_state_of(request: HTTPConnection) -> ServerState:
-    """The home that a request is served from."""
+    """Return the state of the server that handles a request."""
     return cast("ServerState", request.app.state.serving)

@@ -1,4 +1,4 @@
-"""`python -m recollectum.doors.mcp`: the stdio server, for whoever starts it without the command line's own program."""
+"""`python -m recollectum.doors.mcp`: the stdio server, for starting it without the command line program."""
 
 import sys
 

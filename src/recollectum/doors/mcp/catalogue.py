@@ -32,7 +32,7 @@ _INTEGER: Schema = {"type": "integer"}
 
 
 def _object(texts: str, *, maybe: str = "", numbers: str = "", wholes: str = "") -> Schema:
-    """The schema of an object that always has these members."""
+    """Return the schema of an object that always has these members."""
     kinds = ((_STRING, texts), (_MAYBE, maybe), (_NUMBER, numbers), (_INTEGER, wholes))
     return answers({name: kind for kind, names in kinds for name in names.split()})
 

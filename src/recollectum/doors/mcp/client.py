@@ -21,18 +21,18 @@ _STALE = "that confirmation is not valid, or not any more; call forget without i
 
 @dataclass(frozen=True, slots=True)
 class Confirmations:
-    """Gives leave and checks it, by a secret that lives as long as this process."""
+    """Issues and checks confirmation tokens, with a secret that lives as long as this process."""
 
     secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
     clock: Clock = system_clock
 
     def give(self, vault: "Vault", memory: "Memory") -> str:
-        """A token for this memory at this version."""
+        """Return a token for this memory at this version."""
         until = int((self.clock() + LIFETIME).timestamp())
         return f"{until}.{self._mac(vault, memory, until)}"
 
     def check(self, vault: "Vault", memory: "Memory", token: str) -> None:
-        """Refuse a token that is not for this caller, this memory and this moment."""
+        """Raise for a token of another caller, memory or time."""
         until, _, mac = token.partition(".")
         fits = until.isascii() and until.isdigit() and len(until) <= 12 and mac.isascii()
         if not fits or not hmac.compare_digest(mac, self._mac(vault, memory, int(until))):
@@ -45,7 +45,7 @@ class Confirmations:
         return hmac.digest(self.secret, said.encode(), "sha256").hex()
 
 
-#: The channel under which the sessions of MCP clients stand.
+#: The channel of the sessions of MCP clients.
 CHANNEL = "mcp"
 UNNAMED = "mcp"
 _LONGEST = 64
@@ -56,17 +56,17 @@ class McpClient:
     """One client at one person's vault."""
 
     vault: "Vault"
-    #: The name it gave itself, made safe for a session key.
+    #: The name it gave itself, made valid for a session key.
     agent: str
     confirmations: "Confirmations"
 
     def tool_use(self, tool: str) -> ToolUse:
-        """What is recorded in the agent's session when this client writes by a tool."""
+        """Return the tool use that is recorded in the agent's session when this client writes."""
         return ToolUse(tool=tool, agent=self.agent, channel=CHANNEL)
 
 
 def agent_name(given: object) -> str:
-    """The name a client gave itself as one word: no control characters, spaces, colons or slashes."""
+    """Return a client's own name as one word: no control characters, spaces, colons or slashes."""
     if not isinstance(given, str):
         return UNNAMED
     kept = ("-" if _is_separator(char) else char for char in unicodedata.normalize("NFC", given[: 4 * _LONGEST]))

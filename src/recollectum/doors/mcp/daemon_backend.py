@@ -17,7 +17,7 @@ _PATHS = {"default": "/mcp", "graph": "/mcp/graph"}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 #: A recall takes a second at most; a model that writes a profile may take longer.
 _PATIENCE_S = 120
-#: How long a daemon may take to say that it reads a request; one that stalls has done nothing with it.
+#: How long a daemon may take to accept a request; one that stalls has done nothing with it.
 _READY_S = 2
 _CONTINUE = b"HTTP/1.1 100"
 _NOT_HERE = 404
@@ -27,15 +27,15 @@ _STREAM = "text/event-stream"
 
 
 class DaemonUnreachable(Exception):
-    """The daemon does not answer, or has no room for the request; nothing was done."""
+    """Raised when the daemon does not answer, or has no room for the request; nothing was done."""
 
 
 class DaemonConnectionLost(Exception):
-    """The daemon went away in the middle of a request; what it did is not known."""
+    """Raised when the daemon disappeared during a request; it is not known what it did."""
 
 
 class DaemonBackend:
-    """Hands requests to a daemon, as the person or with their key."""
+    """Passes requests to a daemon, as the person or with their key."""
 
     def __init__(self, daemon: Daemon, whom: McpTarget, profile: str) -> None:
         place = urlsplit(daemon.url)
@@ -47,7 +47,7 @@ class DaemonBackend:
             self._who["Recollectum-User"] = str(self._person)
 
     def exchange(self, request: Wire) -> Wire:
-        """The response to a request of the newer era."""
+        """Return the response to a request of the newer protocol."""
         body = json.dumps(request).encode()
         link = http.client.HTTPConnection(self._host, self._port, timeout=_READY_S)
         sent = False
@@ -63,15 +63,15 @@ class DaemonBackend:
         finally:
             link.close()
         if (answer.status == _TOO_MANY or answer.status >= _FAILED) and not _is_rpc(said):
-            # Said before the protocol was spoken: the request reached no tool.
+            # Refused before the protocol was spoken: the request reached no tool.
             raise DaemonUnreachable
         if answer.status == _NOT_HERE and self._person is not None and not _is_rpc(said):
-            # Said before the protocol was spoken, and without the name, which no answer over HTTP repeats.
+            # Refused before the protocol was spoken, and without the name, which no HTTP answer repeats.
             raise NotFound(f"there is no {self._person.kind} {self._person.name!r} in this home; add it first")
         return _response(answer.status, answer.headers.get_content_type(), said, request)
 
     def _announce(self, link: http.client.HTTPConnection, headers: dict[str, str]) -> bool:
-        """Send the head of a request; whether the daemon asks for the rest, and does not answer at once."""
+        """Send the headers of a request; return whether the daemon asks for the body instead of answering at once."""
         link.putrequest("POST", self._path)
         for name, value in headers.items():
             link.putheader(name, value)
@@ -97,7 +97,7 @@ def _is_rpc(said: bytes) -> bool:
 
 
 def _encoded(value: str) -> str:
-    """A text as a header's value; what a header cannot hold is wrapped in base64."""
+    """Return a text as a header value; what a header cannot hold is encoded as base64."""
     plain = value.isascii() and value.isprintable() and value == value.strip() and not value.startswith("=?")
     return value if plain else f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
 
@@ -119,6 +119,6 @@ def _response(status: int, kind: str, said: bytes, request: Wire) -> Wire:
 
 
 def _last_event(stream: str) -> str:
-    """The response in a stream of events: the last of them, after any notices."""
+    """Return the response in an event stream: the last event, after any notifications."""
     lines = [line.removeprefix("data:").strip() for line in stream.splitlines() if line.startswith("data:")]
     return lines[-1] if lines else ""

@@ -1,6 +1,6 @@
-"""Declares tools, resources and prompts, and lays out their lists for the wire.
+"""Declares tools, resources and prompts, and builds their lists for the wire.
 
-Standard library only: the stdio front answers lists from these before anything else is loaded.
+Standard library only: the stdio server answers lists from these before anything else is imported.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
-    """One tool: what it is for, what it takes, what it answers with, and what it does to the vault."""
+    """One tool: its purpose, its arguments, its answer, and its effect on the vault."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class McpTool:
     idempotent: bool = True
 
     def wire(self) -> Wire:
-        """The tool as `tools/list` shows it."""
+        """Return the tool as `tools/list` shows it."""
         return {
             "name": self.name,
             "title": self.title,
@@ -37,7 +37,7 @@ class McpTool:
                 "readOnlyHint": self.read_only,
                 "destructiveHint": self.destructive,
                 "idempotentHint": self.idempotent,
-                # No tool of ours reaches beyond the vault.
+                # None of our tools reaches beyond the vault.
                 "openWorldHint": False,
             },
         }
@@ -45,7 +45,7 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpResource:
-    """One resource, or a template of many when its address holds a `{name}`."""
+    """One resource, or a template when its URI contains a `{name}`."""
 
     uri: str
     name: str
@@ -55,11 +55,11 @@ class McpResource:
 
     @property
     def is_template(self) -> bool:
-        """Whether the address is a pattern."""
+        """Whether the URI is a template."""
         return "{" in self.uri
 
     def wire(self) -> Wire:
-        """The resource as its list shows it."""
+        """Return the resource as its list shows it."""
         return {
             "uriTemplate" if self.is_template else "uri": self.uri,
             "name": self.name,
@@ -76,11 +76,11 @@ class McpPrompt:
     name: str
     title: str
     description: str
-    #: The argument it takes, what it means, and whether it must be given.
+    #: Its argument: name, description, and whether it is required.
     argument: tuple[str, str, bool] | None = None
 
     def wire(self) -> Wire:
-        """The prompt as `prompts/list` shows it."""
+        """Return the prompt as `prompts/list` shows it."""
         said: Wire = {"name": self.name, "title": self.title, "description": self.description}
         if self.argument is not None:
             name, description, required = self.argument
@@ -92,7 +92,7 @@ class McpPrompt:
 class McpProfile:
     """Everything one profile of the server offers."""
 
-    #: How the profile is chosen on the command line.
+    #: Its name on the command line.
     profile: str
     instructions: str
     tools: tuple[McpTool, ...]
@@ -101,7 +101,7 @@ class McpProfile:
     lists: Mapping[str, Wire] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Lay out the lists once."""
+        """Build the lists once."""
         plain = [one.wire() for one in self.resources if not one.is_template]
         templates = [one.wire() for one in self.resources if one.is_template]
         lists: dict[str, Wire] = {
@@ -113,33 +113,33 @@ class McpProfile:
         object.__setattr__(self, "lists", lists)
 
     def tool(self, name: str) -> McpTool | None:
-        """The tool of that name, or None."""
+        """Return the tool with that name, or None."""
         return next((one for one in self.tools if one.name == name), None)
 
 
 def text(what: str, **rules: object) -> Schema:
-    """The schema of a text."""
+    """Return the schema of a text."""
     return {"type": "string", "description": what, **rules}
 
 
 def whole(what: str, least: int, most: int) -> Schema:
-    """The schema of a whole number in a range."""
+    """Return the schema of a whole number in a range."""
     return {"type": "integer", "description": what, "minimum": least, "maximum": most}
 
 
 def objects(of: Schema, what: str | None = None) -> Schema:
-    """The schema of a list."""
+    """Return the schema of a list."""
     said: Wire = {"type": "array", "items": of}
     return said if what is None else {**said, "description": what}
 
 
 def takes(properties: Mapping[str, Schema], required: Sequence[str] = ()) -> Schema:
-    """The schema of what a tool takes: these arguments and no others."""
+    """Return the schema of a tool's arguments: these and no others."""
     said: Wire = {"type": "object", "properties": dict(properties), "additionalProperties": False}
     return {**said, "required": list(required)} if required else said
 
 
 def answers(properties: Mapping[str, Schema], required: Sequence[str] | None = None) -> Schema:
-    """The schema of what a tool answers with; without `required`, all of it is always there."""
+    """Return the schema of a tool's answer; without `required`, all members are always present."""
     needed = list(properties if required is None else required)
     return {"type": "object", "properties": dict(properties), "required": needed}

@@ -25,17 +25,17 @@ from recollectum.doors.mcp.results import (
 from recollectum.doors.mcp.tools import ToolFunction, ToolResult
 from recollectum.models.language.json_schema import explain_misfit
 
-#: Finds the client behind a request; it may be refused.
+#: Finds the client of a request; it may raise.
 FindClient = Callable[[], McpClient]
 
 _TOOLS: Mapping[str, Mapping[str, ToolFunction]] = {DEFAULT.profile: tools.TOOLS, GRAPH.profile: graph_tools.TOOLS}
-#: Only these say more to whoever asks: the others name files and hosts.
+#: Only these errors include details: the others name files and hosts.
 _EXPLAINED = (InvalidInput, NotFound, Denied, Conflict, StepRefused)
 _MESSAGES = 50
 
 
 def answer(offer: McpProfile, find: FindClient, method: str, params: Wire, *, can_ask: bool) -> Wire:
-    """The result of a request in the form of the newer era; what the protocol calls an error is a ProtocolError."""
+    """Return the result of a request in the newer protocol; raise `ProtocolError` for its errors."""
     match method, params.get("name"), params.get("uri"):
         case "tools/call", str() as name, _:
             return _call(offer, find, name, params, can_ask=can_ask)
@@ -48,7 +48,7 @@ def answer(offer: McpProfile, find: FindClient, method: str, params: Wire, *, ca
 
 
 def call_tool(offer: McpProfile, guest: McpClient, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """What a tool says to its arguments; a wrong one is an InvalidInput."""
+    """Call a tool with its arguments; raise `InvalidInput` for a wrong one."""
     tool = offer.tool(name)
     if tool is None:
         raise ProtocolError(INVALID_PARAMS, f"there is no tool {name[:40]!r}")
@@ -58,13 +58,13 @@ def call_tool(offer: McpProfile, guest: McpClient, name: str, arguments: Mapping
 
 
 def read_resource(offer: McpProfile, guest: McpClient, uri: str) -> Wire:
-    """The contents of a resource."""
+    """Return the contents of a resource."""
     mime_type, text = _graph_text(guest, uri) if offer is GRAPH else _resource_text(guest, uri)
     return {"uri": uri, "mimeType": mime_type, "text": text}
 
 
 def get_prompt(offer: McpProfile, guest: McpClient, name: str, arguments: Mapping[str, str]) -> Wire:
-    """A prompt with what it puts into the conversation."""
+    """Return a prompt with the messages it adds to the conversation."""
     declared = next((one for one in offer.prompts if one.name == name), None)
     if declared is None:
         raise NotFound(f"there is no prompt {name[:40]!r}")
@@ -78,7 +78,7 @@ def get_prompt(offer: McpProfile, guest: McpClient, name: str, arguments: Mappin
 
 
 def _call(offer: McpProfile, find: FindClient, name: str, params: Wire, *, can_ask: bool) -> Wire:
-    """The result of a tool; what is wrong with its arguments is told to the model in a result as well."""
+    """Return the result of a tool; errors in its arguments are a result for the model too."""
     given: object = params.get("arguments")
     if given is not None and not isinstance(given, dict):
         raise ProtocolError(INVALID_PARAMS, "the arguments of a tool are an object")
@@ -99,7 +99,7 @@ def _call(offer: McpProfile, find: FindClient, name: str, params: Wire, *, can_a
 
 
 def _read(work: Callable[[], Wire], data: Wire | None = None) -> Wire:
-    """What is read for a client; an error of ours is one of the protocol's."""
+    """Read a resource or prompt for a client; translate our errors into those of the protocol."""
     try:
         return work()
     except RecollectumError as error:
@@ -107,7 +107,7 @@ def _read(work: Callable[[], Wire], data: Wire | None = None) -> Wire:
 
 
 def _sentence(error: RecollectumError) -> str:
-    """What a client is told of an error."""
+    """Return the text of an error for a client."""
     if isinstance(error, _EXPLAINED):
         return str(error)
     return f"the vault could not do this ({type(error).__name__}); `recollectum doctor` says more"

@@ -1,7 +1,7 @@
 """Mounts the MCP server of the official SDK in the HTTP app, at /mcp and /mcp/graph.
 
-Who asks is known from the credential of each single request, as on every other route; a session of the protocol belongs
-to the one who began it, and shows nobody anything by itself.
+Each request is authenticated by its credential, as on every other route; a protocol session belongs to the caller who
+started it, and gives access to nothing by itself.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -40,21 +40,21 @@ GRAPH_PATH = "/mcp/graph"
 _MOST_SESSIONS = 1000
 
 Context = ServerRequestContext[Any, Any]
-#: Who is behind a request, under the name their program gave itself.
+#: Returns the client of a request, with the name of its program.
 FindClient = Callable[[Context, str], McpClient]
-#: Who is behind a request; None where anybody may come in, as in a test.
+#: Returns the caller of a request; None where everybody is allowed, as in a test.
 Identify = Callable[[HTTPConnection], Visitor | None]
 
 
 def add_mcp(app: FastAPI, serving: ServerState) -> None:
-    """Give the app its MCP routes, for whoever shows a key."""
+    """Add the MCP routes to the app; they require a key."""
     confirmations = Confirmations()
 
     def find(ctx: Context, agent: str) -> McpClient:
         visitor: object = ctx.request.state.visitor if ctx.request is not None else None
         if not isinstance(visitor, Visitor):
             raise TypeError("this request passed no door")
-        # `vault()` says what is missing when nobody is named.
+        # `vault()` reports the error when nobody is named.
         person = visitor.person or visitor.vault().owner
         vault = visitor.recollectum.with_client(f"mcp:{agent}").vault(person, agent=agent)
         return McpClient(vault, agent, confirmations)
@@ -65,7 +65,7 @@ def add_mcp(app: FastAPI, serving: ServerState) -> None:
 
 
 def build_server(offer: McpProfile, find: FindClient) -> Server[Any]:
-    """The SDK's server, which offers one profile to whoever `find` recognises."""
+    """Return the SDK's server, which offers one profile to the clients that `find` recognises."""
     requests = _Requests(offer, find)
     listed = {method: partial(_list, offer.lists[method], kind) for method, kind in _LISTS.items()}
     prompts: dict[str, Any] = (
@@ -98,7 +98,7 @@ async def _list(found: Wire, kind: Any, _: Context, __: object) -> Any:  # noqa:
 
 
 class _Requests:
-    """The requests that need a vault, each answered by our own code in a thread."""
+    """The requests that need a vault, each answered by our code in a thread."""
 
     def __init__(self, offer: McpProfile, find: FindClient) -> None:
         self._offer = offer
@@ -113,7 +113,7 @@ class _Requests:
             return types.CallToolResult.model_validate(said)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return types.InputRequiredResult.model_validate(said)
-        # An older client is asked while its request waits, and the request is then made again with the answer.
+        # An older client is asked while its request waits, and the request is then repeated with the answer.
         question = said["inputRequests"][CONFIRM]["params"]
         form = await ctx.session.elicit_form(question["message"], question["requestedSchema"], ctx.request_id)
         again = {**given, "requestState": said["requestState"], "inputResponses": {CONFIRM: form.model_dump()}}
@@ -139,7 +139,7 @@ class _Requests:
 
 
 def mount(app: FastAPI, servers: Mapping[str, Server[Any]], identify: Identify, *, max_body: int) -> None:
-    """Give the app a route for each server, and run them as long as the app runs."""
+    """Add a route for each server to the app, and run them while the app runs."""
     doors = {path: _McpRoute(server, identify, max_body) for path, server in servers.items()}
     app.router.routes.extend(Route(path, endpoint=door) for path, door in doors.items())
     before = app.router.lifespan_context
@@ -156,7 +156,7 @@ def mount(app: FastAPI, servers: Mapping[str, Server[Any]], identify: Identify, 
 
 
 class _McpRoute:
-    """One route: finds out who asks, then lets the SDK speak the protocol."""
+    """One route: authenticates, then passes the request to the SDK."""
 
     def __init__(self, server: Server[Any], identify: Identify, max_body: int) -> None:
         self._server = server
@@ -166,13 +166,13 @@ class _McpRoute:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Serve requests for as long as this is entered; it may be entered again."""
+        """Serve requests while the context is open; it can be entered again."""
         # A manager runs only once in its life.
         self._manager = StreamableHTTPSessionManager(
             self._server,
             max_request_body_size=self._max_body,
             max_sessions=_MOST_SESSIONS,
-            # The guard around the whole app has looked at Host and Origin.
+            # The guard around the whole app has checked Host and Origin.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
         async with self._manager.run():
@@ -192,7 +192,7 @@ class _McpRoute:
             token = AccessToken(token=name, client_id=name, scopes=[], subject=subject)
             scope["user"] = AuthenticatedUser(token)
         if scope["method"] == "GET":
-            # We never speak unasked, and a stream that stays open would hold up the server's end.
+            # We never send unasked, and an open stream would delay the server's stop.
             await Response(status_code=405, headers={"Allow": "POST, DELETE"})(scope, receive, send)
             return
         await self._manager.handle_request(scope, receive, send)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LocalBackend:
-    """Serves requests of the newer era, each in the thread that brings it."""
+    """Serves requests of the newer protocol, each in the calling thread."""
 
     def __init__(self, whom: McpTarget, offer: McpProfile) -> None:
         self._home, self._seen, self._person = _open(whom)
@@ -23,7 +23,7 @@ class LocalBackend:
         self._confirmations = Confirmations()
 
     def exchange(self, request: Wire) -> Wire:
-        """The response to a request of the newer era."""
+        """Return the response to a request of the newer protocol."""
         method, params = request["method"], request["params"]
         client = read_envelope(params)
         agent = agent_name(client.info.get("name"))
@@ -42,7 +42,7 @@ class LocalBackend:
 
 
 def _open(whom: McpTarget) -> "tuple[Recollectum, Recollectum, Owner]":
-    """The open home, the home as the person sees it, and the person."""
+    """Return the open home, the home as the person sees it, and the person."""
     if whom.user is not None:
         check_made(whom.place)
     home = Recollectum(whom.place.root, environ=whom.environ)
@@ -51,7 +51,7 @@ def _open(whom: McpTarget) -> "tuple[Recollectum, Recollectum, Owner]":
             return home, home, home.caller.person
         person = whom.person()
         if whom.user is not None:
-            # A typing error must not make another vault.
+            # A typo must not create another vault.
             home.people.get(person)
         return home, home.as_person(str(person)), person
     except BaseException:

@@ -16,8 +16,8 @@ MODERN_VERSIONS = ("2026-07-28",)
 
 @cache
 def version() -> str:
-    """The version of this program."""
-    # Reading a package's metadata takes a while, and not every process says its version.
+    """Return the version of this program."""
+    # Reading a package's metadata is slow, and not every process reports its version.
     from importlib.metadata import version as installed  # noqa: PLC0415
 
     return installed("recollectum")
@@ -29,7 +29,7 @@ _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
-#: What only results of the newer era have.
+#: Members that only results of the newer protocol have.
 _MODERN_ONLY = ("resultType", "ttlMs", "cacheScope")
 
 
@@ -44,14 +44,14 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClientInfo:
-    """What a client said of itself, in its handshake or in the envelope of a request."""
+    """What a client said about itself, in its handshake or in the envelope of a request."""
 
     info: Wire
     capabilities: Wire
 
 
 def read_envelope(params: Mapping[str, Any]) -> ClientInfo:
-    """The client behind a request of the newer era."""
+    """Return the client of a request in the newer protocol."""
     meta = cast("Wire", params["_meta"])
     info, known = meta.get(_CLIENT_KEY), meta.get(_CAPABILITIES_KEY)
     return ClientInfo(
@@ -60,13 +60,13 @@ def read_envelope(params: Mapping[str, Any]) -> ClientInfo:
 
 
 def can_ask(capabilities: Mapping[str, Any]) -> bool:
-    """Whether the client can put a form before the person; a bare `elicitation: {}` means that it can."""
+    """Return whether the client can show the person a form; a bare `elicitation: {}` means that it can."""
     asking = capabilities.get("elicitation")
     return isinstance(asking, dict) and ("form" in asking or "url" not in asking)
 
 
 def is_modern(params: Mapping[str, Any]) -> bool:
-    """Whether a request brings its own envelope; one that is not whole is refused."""
+    """Return whether a request has its own envelope; raise for an incomplete one."""
     meta = params.get("_meta")
     if not isinstance(meta, dict) or _VERSION_KEY not in meta:
         return False
@@ -81,18 +81,18 @@ def is_modern(params: Mapping[str, Any]) -> bool:
 
 
 def read_client_info(params: Mapping[str, Any]) -> ClientInfo:
-    """The client behind a handshake."""
+    """Return the client of a handshake."""
     info, capabilities = params.get("clientInfo"), params.get("capabilities")
     if not isinstance(params.get("protocolVersion"), str) or not isinstance(info, dict):
         raise ProtocolError(INVALID_PARAMS, "initialize needs protocolVersion, capabilities and clientInfo")
     known = cast("Wire", capabilities) if isinstance(capabilities, dict) else {}
-    # The other capabilities have another form in the newer era, and no tool of ours needs them.
+    # The other capabilities have another form in the newer protocol, and none of our tools needs them.
     asking = {"elicitation": known["elicitation"]} if isinstance(known.get("elicitation"), dict) else {}
     return ClientInfo(cast("Wire", info), asking)
 
 
 def initialize_result(offer: McpProfile, params: Mapping[str, Any]) -> Wire:
-    """The answer to `initialize`."""
+    """Return the answer to `initialize`."""
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
@@ -103,7 +103,7 @@ def initialize_result(offer: McpProfile, params: Mapping[str, Any]) -> Wire:
 
 
 def discover_result(offer: McpProfile) -> Wire:
-    """The answer to `server/discover`."""
+    """Return the answer to `server/discover`."""
     return complete_result(
         {
             "supportedVersions": list(MODERN_VERSIONS),
@@ -114,25 +114,25 @@ def discover_result(offer: McpProfile) -> Wire:
 
 
 def complete_result(result: Wire, *, cacheable: bool = True) -> Wire:
-    """A result of the newer era: what is listed or read says how long it may be kept."""
+    """Return a result of the newer protocol: lists and reads say how long they may be cached."""
     cache = {"ttlMs": 0, "cacheScope": "private"} if cacheable else {}
     return {"_meta": {_SERVER_KEY: server_info()}, "resultType": "complete", **cache, **result}
 
 
 def capabilities(offer: McpProfile) -> Wire:
-    """What the server can do: its lists never change while it runs."""
+    """Return the capabilities of the server: its lists never change while it runs."""
     prompts = {"prompts": {"listChanged": False}} if offer.prompts else {}
     rest = {"resources": {"subscribe": False, "listChanged": False}, "tools": {"listChanged": False}}
     return {**prompts, **rest}
 
 
 def server_info() -> Wire:
-    """The server's name and version."""
+    """Return the server's name and version."""
     return {"name": NAME, "title": TITLE, "version": version()}
 
 
 def add_envelope(params: Mapping[str, Any], client: ClientInfo) -> Wire:
-    """An older client's parameters in an envelope."""
+    """Return an older client's parameters in an envelope."""
     given = params.get("_meta")
     meta = cast("Wire", given) if isinstance(given, dict) else {}
     envelope = {_VERSION_KEY: MODERN_VERSIONS[-1], _CLIENT_KEY: client.info, _CAPABILITIES_KEY: client.capabilities}
@@ -140,7 +140,7 @@ def add_envelope(params: Mapping[str, Any], client: ClientInfo) -> Wire:
 
 
 def strip_envelope(result: Mapping[str, Any]) -> Wire:
-    """A result as an older client knows it."""
+    """Return a result in the form of the older protocol."""
     plain = {name: value for name, value in result.items() if name not in _MODERN_ONLY}
     meta = plain.get("_meta")
     if isinstance(meta, dict):
@@ -153,14 +153,14 @@ def strip_envelope(result: Mapping[str, Any]) -> Wire:
 
 
 def input_requests(result: Mapping[str, Any]) -> Mapping[str, Wire]:
-    """What the person has to be asked before there is a result; nothing, when it is one."""
+    """Return what the person must be asked before there is a result; empty when it is a result."""
     if result.get("resultType") != "input_required":
         return {}
     return cast("Mapping[str, Wire]", result.get("inputRequests") or {})
 
 
 def add_input_responses(params: Mapping[str, Any], result: Mapping[str, Any], responses: Mapping[str, Wire]) -> Wire:
-    """The same request again, with what the person said."""
+    """Return the same request with the person's answers."""
     again: Wire = {**params, "inputResponses": dict(responses)}
     state = result.get("requestState")
     return again if state is None else {**again, "requestState": state}

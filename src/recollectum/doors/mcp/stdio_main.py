@@ -19,7 +19,7 @@ _FLAGS = ("--user", "--home", "--profile")
 
 
 class StdioFlags(NamedTuple):
-    """What stands on the line."""
+    """The flags of the command line."""
 
     user: str | None = None
     home: str | None = None
@@ -27,7 +27,7 @@ class StdioFlags(NamedTuple):
 
 
 def parse_stdio_flags(arguments: Sequence[str]) -> StdioFlags | None:
-    """The flags of a plain `mcp` line; None when it says anything else, which the whole command line then explains."""
+    """Parse the flags of a plain `mcp` line; None for anything else, which the full command line then handles."""
     if not arguments or arguments[0] != "mcp" or len(arguments) % 2 == 0:
         return None
     names, values = arguments[1::2], arguments[2::2]
@@ -39,8 +39,8 @@ def parse_stdio_flags(arguments: Sequence[str]) -> StdioFlags | None:
 
 
 def serve_stdio(line: StdioFlags, environ: Mapping[str, str] = os.environ) -> int:
-    """Serve one client on stdin and stdout until it goes; the exit code."""
-    # What a library prints must not end up between two messages.
+    """Serve one client on stdin and stdout until it leaves; return the exit code."""
+    # Output of a library must not end up between two messages.
     wire = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     chosen = _load_profile(line.profile)
@@ -76,10 +76,10 @@ class _Backends:
         self._opening = threading.Lock()
 
     def exchange(self, request: "Wire") -> "Wire":
-        """The response to a request of the newer era: the daemon's, or the one of the home in this process."""
+        """Return the response to a request of the newer protocol: from the daemon, or from the home in this process."""
         if self._local is not None:
             return self._local.exchange(request)
-        # Only now: what lists tools needs neither the home nor HTTP.
+        # Imported here: listing tools needs neither the home nor HTTP.
         from recollectum.doors.mcp.daemon_backend import DaemonBackend, DaemonUnreachable  # noqa: PLC0415
         from recollectum.doors.mcp.target import McpTarget  # noqa: PLC0415
         from recollectum.home.daemon import find_daemon  # noqa: PLC0415
@@ -87,7 +87,7 @@ class _Backends:
         whom = McpTarget(user=self._line.user, home=self._line.home, environ=self._environ)
         daemon = find_daemon(whom.place)
         if daemon is not None:
-            # One that is gone before it was asked has done nothing.
+            # A daemon that was gone before the request has done nothing.
             with suppress(DaemonUnreachable):
                 return DaemonBackend(daemon, whom, self._offer.profile).exchange(request)
         return self._opened(whom).exchange(request)

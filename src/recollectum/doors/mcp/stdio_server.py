@@ -1,7 +1,7 @@
 """Serves one MCP client over stdio: answers lists at once, and passes requests that need a vault to a backend.
 
-Standard library only until a tool is called. The back end is the daemon of the home, when one runs, and else the home
-itself, opened in this process. Both speak the newer era of the protocol; older clients are translated here.
+Standard library only until a tool is called. The backend is the daemon of the home, if one runs, else the home itself,
+opened in this process. Both speak the newer protocol; requests of older clients are translated here.
 """
 
 import contextlib
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 #: The only methods that need a vault.
 _NEEDS_VAULT = frozenset({"tools/call", "resources/read", "prompts/get"})
-#: A person takes their time to answer a question; a tool is not called for ever.
+#: A person may take a while to answer a question; a tool call has a limit.
 _MOST_ROUNDS = 5
 
 
 class ClientGone(Exception):
-    """The client has gone."""
+    """Raised when the client has disconnected."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class StdioServer:
     """One client on a pair of pipes."""
 
     offer: McpProfile
-    #: The response of a back end to a request of the newer era.
+    #: Returns a backend's response to a request of the newer protocol.
     back_end: Callable[[Wire], Wire]
     output: IO[bytes]
     _client: ClientInfo | None = None
@@ -43,7 +43,7 @@ class StdioServer:
     _questions: int = 0
 
     def serve(self, lines: IO[bytes]) -> None:
-        """Answer until the client closes its end; what is under way is finished."""
+        """Answer until the client closes its end; finish requests in progress."""
         for line in lines:
             if line.strip():
                 self._take(line)
@@ -65,7 +65,7 @@ class StdioServer:
         if "method" not in said:
             return self._answered(said)
         if "id" not in said:
-            # No notification asks anything of us: lists do not change, and a call is too short to be cancelled.
+            # No notification needs an action: lists do not change, and a call is too short to be cancelled.
             return None
         try:
             return self._request(said)
@@ -83,7 +83,7 @@ class StdioServer:
         return self._send({"jsonrpc": "2.0", "id": said["id"], "result": self._at_once(request, modern=modern)})
 
     def _at_once(self, request: Wire, *, modern: bool) -> Wire:
-        """What is known without any vault."""
+        """Return what is known without a vault."""
         method = request["method"]
         if method in self.offer.lists:
             if not self.offer.prompts and method == "prompts/list":
@@ -121,12 +121,12 @@ class StdioServer:
         except ClientGone:
             failed = None
         finally:
-            # Also after an error that nobody expected: a client must not wait for ever.
+            # Also after an unexpected error: a client must not wait for ever.
             if failed is not None:
                 self._fail(request["id"], failed)
 
     def _exchange(self, request: Wire) -> Wire:
-        """The back end's response; why there is no back end is told in the form that a model gets to read."""
+        """Return the backend's response; when there is no backend, say why in a form that a model can read."""
         from recollectum.domain.errors import RecollectumError  # noqa: PLC0415 - not needed to list tools
         from recollectum.doors.mcp.daemon_backend import DaemonConnectionLost  # noqa: PLC0415
 
@@ -143,7 +143,7 @@ class StdioServer:
         return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
     def _translate(self, request: Wire) -> Wire:
-        """The response as an older client knows it; what the person is to be asked, it is asked by us."""
+        """Return the response for an older client; questions for the person are sent by us."""
         if self._client is None:
             raise ProtocolError(
                 protocol_versions.INVALID_REQUEST, "the connection is not initialized; send initialize first"
@@ -162,7 +162,7 @@ class StdioServer:
         raise ProtocolError(protocol_versions.INTERNAL_ERROR, "the same question was asked too often")
 
     def _ask(self, question: Wire) -> Wire:
-        """Put a question to the client, and wait for what the person says."""
+        """Send a question to the client, and wait for the person's answer."""
         from queue import SimpleQueue  # noqa: PLC0415 - most connections ask nothing
 
         waiting: SimpleQueue[Wire | None] = SimpleQueue()
@@ -175,7 +175,7 @@ class StdioServer:
         if answer is None:
             raise ClientGone
         result = answer.get("result")
-        # A client that cannot put the question has not had it answered.
+        # A client that cannot show the question has no answer.
         return cast("Wire", result) if isinstance(result, dict) else {"action": "cancel"}
 
     def _answered(self, said: Wire) -> None:

@@ -15,7 +15,7 @@ KEY_VARIABLE = "RECOLLECTUM_API_KEY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTarget:
-    """What the line and the environment say of home and person."""
+    """The home and the person from the line and the environment."""
 
     user: str | None = None
     home: str | None = None
@@ -28,16 +28,16 @@ class McpTarget:
 
     @property
     def key(self) -> str | None:
-        """The API key that says who asks, when there is one."""
+        """The API key of the caller, if there is one."""
         return self.environ.get(KEY_VARIABLE) if self.user is None else None
 
     def person(self) -> Owner:
-        """The flag's, the variable's, the setting's, or this account's."""
+        """Return the person: the flag's, the variable's, the setting's, or this account's."""
         named = self.user or self.environ.get(USER_VARIABLE) or self._by_settings() or _account_name()
         return Owner.parse(named if ":" in named or named == OwnerKind.GLOBAL else f"{OwnerKind.USER}:{named}")
 
     def _by_settings(self) -> str:
-        # Only when nothing nearer names somebody: settings are several files.
+        # Only if nothing else names a person: the settings are several files.
         from recollectum.settings.load import load  # noqa: PLC0415
 
         return load(self.place, cwd=Path.cwd(), environ=self.environ).settings.default_user

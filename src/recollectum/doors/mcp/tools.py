@@ -32,7 +32,7 @@ _SHOWN = 300
 
 
 def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """Keep one sentence for good."""
+    """Save one fact verbatim."""
     minutes = given.get("ttl_minutes")
     saved = guest.vault.memories.save(
         given["content"],
@@ -46,7 +46,7 @@ def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 
 def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """What the vault knows about a query."""
+    """Return what the vault knows about a query."""
     hits = guest.vault.recall(
         given["query"],
         limit=given.get("limit", _HITS),
@@ -63,13 +63,13 @@ def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 
 def context(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """What a model should see before it answers."""
+    """Return the context that a model should see before it answers."""
     made = guest.vault.context(given.get("query", ""), session_id=given.get("session_id"), tokens=given.get("tokens"))
     return ToolAnswer(made.whole or "Nothing is known yet.", {"text": made.whole, "tokens": made.tokens})
 
 
 def list_memories(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """The newest memories in one state."""
+    """Return the newest memories in one state."""
     limit = given.get("limit", _LISTED)
     state = given.get("state", State.ACTIVE.value)
     found = guest.vault.memories.page(state=state, kind=given.get("kind"), cursor=given.get("before"), limit=limit)
@@ -78,7 +78,7 @@ def list_memories(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 
 def forget(guest: McpClient, given: Arguments) -> ToolResult:
-    """Stop serving a memory, once the person has agreed."""
+    """Forget a memory, after the person has agreed."""
     vault, memory_id = guest.vault, given["id"]
     memory = vault.memories.get(memory_id)
     token = given.get("confirm")
@@ -92,12 +92,12 @@ def forget(guest: McpClient, given: Arguments) -> ToolResult:
 
 
 def kept_answer(memory_id: str) -> ToolAnswer:
-    """The answer when the person did not agree."""
+    """Return the answer for a person who did not agree."""
     return ToolAnswer(f"The person did not agree; {memory_id} is kept.", {"status": "kept", "id": memory_id})
 
 
 def sessions(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """The newest conversations, or the last messages of one."""
+    """Return the newest conversations, or the last messages of one."""
     limit = given.get("limit", _LISTED)
     if "session_id" in given:
         chat = guest.vault.sessions.get(given["session_id"])
@@ -123,7 +123,7 @@ TOOLS: Mapping[str, ToolFunction] = {
 
 
 def read_profile(guest: McpClient) -> str:
-    """Who the person is, as a fenced text."""
+    """Return the person's profile as a fenced text."""
     profile = guest.vault.admin.profile.get()
     if profile is None:
         return "Nothing is known about the person yet."

@@ -29,7 +29,7 @@ def list_events(
     cursor: CursorQuery = None,
     owner: OwnerQuery = None,
 ) -> Response:
-    """What happened. Events name things by id and never repeat what they say."""
+    """List what happened. Events name things by id and never contain their content."""
     place = decode_row_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).admin.events.page(type=type_, cursor=place, limit=limit)
     following = encode_cursor(_LIST, found.next)

@@ -23,13 +23,13 @@ _STREAM: Responses = {200: {"description": "One JSON object a line.", "content":
 
 @router.get("/v1/exports/memories", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
 def export_memories(request: Request, owner: OwnerQuery = None) -> Response:
-    """Every memory that is active or archived, newest first."""
+    """Export every active or archived memory, newest first."""
     return _sent(_memories(visitor_of(request).vault(owner)))
 
 
 @router.get("/v1/exports/sessions", responses=describe_responses(None, more=_STREAM), response_class=StreamingResponse)
 def export_sessions(request: Request, owner: OwnerQuery = None) -> Response:
-    """Every conversation as its transcript, one after the other."""
+    """Export every conversation as its transcript, one after the other."""
     return _sent(_sessions(visitor_of(request).vault(owner)))
 
 
@@ -39,12 +39,12 @@ def export_sessions(request: Request, owner: OwnerQuery = None) -> Response:
     response_class=StreamingResponse,
 )
 def export_one_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
-    """One conversation as its transcript, which `recollectum sessions import` takes back."""
+    """Export one conversation as its transcript, which `recollectum sessions import` reads."""
     return _sent(export_session(visitor_of(request).vault(owner), session_id))
 
 
 def _sent(lines: Iterable[bytes]) -> Response:
-    # The first line is read before the answer begins, so that a refusal still has its own status.
+    # The first line is read before the answer begins, so that a refusal gets its own status.
     reading = iter(lines)
     first = next(reading, None)
     return StreamingResponse(reading if first is None else chain([first], reading), media_type=_LINES)

@@ -19,20 +19,20 @@ _TEXT: Responses = {200: {"description": "Prometheus text.", "content": {"text/p
 
 @open_router.get("/healthz", responses=describe_responses({"status": Literal["ok"]}), openapi_extra={"security": []})
 async def healthz() -> Response:
-    """The process answers; this says nothing else, and needs no key."""
+    """Report that the process answers; needs no key."""
     return json_response({"status": "ok"})
 
 
 @router.get("/readyz", responses=describe_responses({"status": Literal["ready"]}))
 def readyz(request: Request) -> Response:
-    """The home is open and its catalog can be read."""
+    """Report whether the home is open and its catalog is readable."""
     server_state_of(request).recollectum.owners()
     return json_response({"status": "ready"})
 
 
 @router.get("/metrics", responses=describe_responses(None, more=_TEXT))
 def metrics(request: Request) -> Response:
-    """Counts and times by route, for Prometheus; no content, no ids, no names. Needs a key that may read."""
+    """Return counts and times by route, for Prometheus; no content, no ids, no names. Needs a key that may read."""
     if Permission.READ not in visitor_of(request).recollectum.caller.permissions:
         raise Denied("this key may not read")
     return Response(metrics_of(request).rendered(), media_type="text/plain; version=0.0.4")
@@ -40,5 +40,5 @@ def metrics(request: Request) -> Response:
 
 @router.get("/openapi.json", include_in_schema=False)
 def schema(request: Request) -> Response:
-    """The whole of the API, for programs."""
+    """Return the OpenAPI document of the whole API."""
     return json_response(request.app.openapi())

@@ -1,4 +1,4 @@
-"""`/v1/keys`: makes, lists, rotates and revokes API keys, for a key with admin rights."""
+"""`/v1/keys`: creates, lists, rotates and revokes API keys, for a key with admin rights."""
 
 from datetime import timedelta
 
@@ -18,13 +18,13 @@ _NEW = {"key": ApiKey, "secret": str}
 
 @router.get("/v1/keys", responses=describe_responses({"keys": list[ApiKey]}))
 def list_keys(request: Request) -> Response:
-    """The keys of the owners that this key administers, by id; never a secret."""
+    """List the keys of the owners that this key administers, by id; never their secrets."""
     return json_response({"keys": visitor_of(request).recollectum.keys.all()})
 
 
 @router.post("/v1/keys", responses=describe_responses(_NEW))
 def make_key(request: Request, body: MakeKey) -> Response:
-    """A new key, with no more rights than this one has; its secret is shown this once."""
+    """Create a key with no more permissions than this one has; its secret is shown once."""
     visitor = visitor_of(request)
     person = _parsed(body.person) if body.person else visitor.named()
     key, secret = visitor.recollectum.keys.create(
@@ -35,7 +35,7 @@ def make_key(request: Request, body: MakeKey) -> Response:
 
 @router.post("/v1/keys/{key_id}/rotations", responses=describe_responses(_NEW))
 def rotate_key(request: Request, key_id: IdPath, body: RotateKey | None = None) -> Response:
-    """A new secret in the place of a key's; the old one ends at once, or after some minutes."""
+    """Replace the secret of a key; the old one ends at once, or after some minutes."""
     grace = timedelta(minutes=body.grace_minutes if body else 0)
     key, secret = visitor_of(request).recollectum.keys.rotate(key_id, grace=grace)
     return json_response({"key": key, "secret": secret})
@@ -43,7 +43,7 @@ def rotate_key(request: Request, key_id: IdPath, body: RotateKey | None = None) 
 
 @router.delete("/v1/keys/{key_id}", responses=describe_responses({"key": ApiKey}))
 def revoke_key(request: Request, key_id: IdPath) -> Response:
-    """End a key at once."""
+    """Revoke a key at once."""
     return json_response({"key": visitor_of(request).recollectum.keys.revoke(key_id)})
 
 

@@ -33,7 +33,7 @@ def list_learnings(
     cursor: CursorQuery = None,
     owner: OwnerQuery = None,
 ) -> Response:
-    """The newest learnings of an agent and those that all agents share."""
+    """List the newest learnings of an agent and those that all agents share."""
     place = decode_cursor(_LIST, cursor)
     vault = visitor_of(request).vault(owner)
     found = vault.learnings.page(agent=agent, category=category, cursor=place, limit=limit)
@@ -45,7 +45,7 @@ def list_learnings(
 def add_learning(
     request: Request, body: AddLearning, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Keep a learning; one that is known already gets the day of today. Shared ones take no agent."""
+    """Save a learning; one that is known already gets today's day. Shared ones take no agent."""
     visitor = visitor_of(request)
     learnings = visitor.vault(owner).learnings
     agent = None if body.shared else body.agent

@@ -1,4 +1,4 @@
-"""`/v1/memories`, and `/memory` beside it: adds, lists, reads, edits and moves memories through their life."""
+"""`/v1/memories` and its alias `/memory`: adds, lists, reads, edits and moves memories through their life cycle."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -45,7 +45,7 @@ _CREATED: Responses = {201: describe_body(SaveResult, "It is new.")}
 def add_memory(
     request: Request, body: AddMemory, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Remember a text as it stands. Under a key it replaces what the key held; said again it is renewed."""
+    """Save a text verbatim. With a key it replaces the text under that key; a duplicate is renewed."""
     return _saved(request, body, owner, idempotency_key)
 
 
@@ -53,7 +53,7 @@ def add_memory(
 def create_memory(
     request: Request, body: AddMemory, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Remember a text: 201 when it is new; 200 when it was known, or replaced what its key held."""
+    """Save a text: 201 when it is new; 200 for a duplicate, or when it replaced the text under its key."""
     return _saved(request, body, owner, idempotency_key, when_created=201)
 
 
@@ -101,7 +101,7 @@ def list_memories(
     cursor: CursorQuery = None,
     owner: OwnerQuery = None,
 ) -> Response:
-    """The newest memories in one state; `next` leads to older ones."""
+    """List the newest memories in one state; `next` leads to older ones."""
     place = decode_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).memories.page(state=state, kind=kind, cursor=place, limit=limit)
     following = encode_cursor(_LIST, found.next)
@@ -111,7 +111,7 @@ def list_memories(
 @router.get("/v1/memories/{memory_id}", responses=describe_responses(_ONE))
 @router.get("/memory/{memory_id}", responses=describe_responses(_ONE))
 def get_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
-    """One memory, active or archived, with its ETag."""
+    """Return one memory, active or archived, with its ETag."""
     return _one(visitor_of(request).vault(owner).memories.get(memory_id))
 
 
@@ -120,7 +120,7 @@ def get_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) ->
 def edit_memory(
     request: Request, memory_id: IdPath, body: EditMemory, if_match: IfMatch = None, owner: OwnerQuery = None
 ) -> Response:
-    """Change a memory and keep what it said before; with If-Match, only if it is still as it was read."""
+    """Change a memory and keep its previous version; with If-Match, only if it is unchanged since it was read."""
     vault = visitor_of(request).vault(owner)
     version = None
     if if_match is not None:
@@ -132,7 +132,7 @@ def edit_memory(
             memory_id, body.content, importance=body.importance, kind=body.kind, version=version
         )
     except Conflict:
-        # Somebody came between the look and the change.
+        # Another caller changed it between the read and the write.
         if version is not None:
             raise PreconditionFailed("the memory changed since it was read; read it again") from None
         raise
@@ -142,7 +142,7 @@ def edit_memory(
 @router.delete("/v1/memories/{memory_id}", responses=describe_responses(_ONE))
 @router.delete("/memory/{memory_id}", responses=describe_responses(_ONE))
 def forget_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
-    """Serve a memory no more, and destroy it when its grace window ends."""
+    """Delete a memory: it is hidden now, and destroyed when its grace window ends."""
     return _one(visitor_of(request).vault(owner).memories.forget(memory_id))
 
 
@@ -150,7 +150,7 @@ def forget_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None)
 def archive_memory(
     request: Request, memory_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Take a memory out of recall; it can still be read and restored."""
+    """Archive a memory: it is not recalled, but can still be read and restored."""
     return _moved(request, memory_id, State.ARCHIVED, owner, idempotency_key)
 
 
@@ -158,7 +158,7 @@ def archive_memory(
 def restore_memory(
     request: Request, memory_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Bring a memory back from the archive, or from the trash while its grace window lasts."""
+    """Restore a memory from the archive, or from the trash while its grace window lasts."""
     return _moved(request, memory_id, State.ACTIVE, owner, idempotency_key)
 
 
@@ -170,21 +170,21 @@ def move_memory(
     owner: OwnerQuery = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Archive a memory, or bring it back from the archive or the trash."""
+    """Archive a memory, or restore it from the archive or the trash."""
     return _moved(request, memory_id, State(body.state), owner, idempotency_key)
 
 
 @router.get("/v1/memories/{memory_id}/history", responses=describe_responses(History))
 @router.get("/memory/{memory_id}/history", responses=describe_responses(History))
 def memory_history(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
-    """Everything a memory has said, and everything that happened to it, oldest first."""
+    """Return all versions and events of a memory, oldest first."""
     return json_response(visitor_of(request).vault(owner).memories.history(memory_id))
 
 
 @router.get("/v1/memories/{memory_id}/sources", responses=describe_responses({"sources": list[Citation]}))
 @router.get("/memory/{memory_id}/sources", responses=describe_responses({"sources": list[Citation]}))
 def memory_sources(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
-    """The places in conversations that a memory came from; none for what was written down by hand."""
+    """Return the places in conversations that a memory came from; none for a memory written by hand."""
     return json_response({"sources": visitor_of(request).vault(owner).memories.citations(memory_id)})
 
 

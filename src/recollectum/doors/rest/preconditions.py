@@ -14,13 +14,13 @@ from recollectum.doors.json_values import to_json
 
 
 def etag_of(memory: Memory) -> str:
-    """Two memories have the same when they would be shown the same."""
+    """Return the ETag of a memory; two memories have the same when they would be shown the same."""
     shown = json.dumps(to_json(memory), sort_keys=True).encode("utf-8", "replace")
     return f'"{memory.version}-{hashlib.sha256(shown).hexdigest()[:16]}"'
 
 
 def check_match(memory: Memory, if_match: str | None) -> None:
-    """Refuse when the header names other states of the memory than this one."""
+    """Raise when the header names other states of the memory than this one."""
     if if_match is None or if_match.strip() == "*":
         return
     if etag_of(memory) not in (one.strip() for one in if_match.split(",")):
@@ -38,9 +38,9 @@ def run_once(
     work: Callable[[], StoredResult],
     show: Callable[[StoredResult], Response],
 ) -> Response:
-    """Do the work, unless it was done under that key, and show what came of it.
+    """Run the work, unless it was done with that idempotency key, and show the result.
 
-    What is kept of the work are ids and words of ours, never content: it is shown as it stands now.
+    Only ids and words of ours are stored of the work, never content: the result is shown in its current state.
     """
     if key is None:
         return show(work())
@@ -52,5 +52,5 @@ def run_once(
 
 
 def request_fingerprint(path: str, body: str, owner: str | None) -> bytes:
-    """What makes two requests the same: where they go, for whom, and what they hold."""
+    """Return what makes two requests the same: target, person and body."""
     return "\n".join((path, owner or "", body)).encode("utf-8", "replace")

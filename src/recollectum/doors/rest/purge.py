@@ -58,13 +58,13 @@ def _purged(request: Request, token: str | None) -> Response:
 
 @router.get("/v1/receipts", responses=describe_responses({"receipts": list[Receipt]}))
 def list_receipts(request: Request) -> Response:
-    """The receipts of what was erased from the key's own vault, oldest first."""
+    """List the receipts of what was erased from the key's own vault, oldest first."""
     return json_response({"receipts": visitor_of(request).vault().privacy.purge.receipts()})
 
 
 @router.get("/v1/receipts/{receipt_id}", responses=describe_responses(_DONE))
 def get_receipt(request: Request, receipt_id: IdPath) -> Response:
-    """One receipt."""
+    """Return one receipt."""
     return json_response({"receipt": _own(request, receipt_id)})
 
 
@@ -73,9 +73,9 @@ def get_receipt(request: Request, receipt_id: IdPath) -> Response:
     responses=describe_responses(_CHECKED),
 )
 def verify_receipt(request: Request, receipt_id: IdPath) -> Response:
-    """Whether this home signed a receipt and not a field of it was changed."""
+    """Check that this home signed a receipt and no field of it was changed."""
     receipt = _own(request, receipt_id)
-    # The home's key says whether a signature is its own, which anybody may know.
+    # The home's public key verifies a signature, and anybody may know the result.
     home = server_state_of(request).recollectum.receipts
     return json_response({"id": receipt.id, "genuine": home.verify(receipt), "public_key": home.key()})
 

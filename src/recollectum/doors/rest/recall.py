@@ -22,7 +22,7 @@ _CONTEXT = {"text": str, "messages": list[Mapping[str, Json]], "ledger": Mapping
 @router.post("/v1/recall", responses=describe_responses(_HITS))
 @router.post("/memory/query", responses=describe_responses(_HITS))
 def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Response:
-    """What was remembered and said about a text, best first, each hit with its place and its reasons."""
+    """Search memories and conversations, best hits first, each with its source and its reasons."""
     hits = (
         visitor_of(request)
         .vault(owner)
@@ -49,7 +49,7 @@ def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Re
 
 @router.post("/v1/context", responses=describe_responses(_CONTEXT))
 def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> Response:
-    """What a model would get to see: notes, profile, learnings, recalled texts, summary and the last turns."""
+    """Return what a model would see: notes, profile, learnings, recalled texts, summary and the last turns."""
     made = (
         visitor_of(request)
         .vault(owner)
@@ -70,5 +70,5 @@ def context(request: Request, body: BuildContext, owner: OwnerQuery = None) -> R
 def profile(
     request: Request, agent: Annotated[str | None, InQuery(**AGENT)] = None, owner: OwnerQuery = None
 ) -> Response:
-    """Who the person is, in at most twenty points, each with the memories that say it."""
+    """Return the person's profile in at most twenty points, each with its memories."""
     return json_response({"profile": visitor_of(request).vault(owner).admin.profile.get(agent=agent)})

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from recollectum.domain.memory import MAX_CONTENT, MAX_KEY, check_key
 
-#: A text with at least one character that is seen.
+#: A text with at least one visible character.
 Text = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT, pattern=r"[^\s\x00-\x20\x7f-\xa0]")]
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z][a-z0-9_-]*$")]
 KindName = Literal["fact", "preference", "correction", "pattern", "tool_usage", "project", "task"]
@@ -41,28 +41,28 @@ _TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(
 
 
 class Body(BaseModel):
-    """A body takes what it names and nothing else, each value in its own type."""
+    """A body that takes only the declared fields, strictly typed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 def to_whole_number(given: object) -> object:
-    """A number that is whole, as one; anything else as it came."""
+    """Return an integral number as an integer; anything else unchanged."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
 def check_time(text: str) -> str:
-    """The text, when it is a time with a zone, as RFC 3339 writes it."""
+    """Return the text; raise unless it is an RFC 3339 time with a zone."""
     parse_time(text)
     return text
 
 
 def parse_time(text: str) -> datetime:
-    """The time that a text says, in UTC."""
+    """Parse a time, in UTC."""
     found = _TIME.fullmatch(text)
     if not found:
         raise ValueError("not a time with a zone")
-    # Six digits are what we keep, and all that Python 3.11 takes.
+    # We store six digits, and Python 3.11 parses no more.
     fraction = (found[7] or "")[:7]
     day_and_time = text[:10] + "T" + text[11:19] + fraction
     zone = "+00:00" if found[8] in "Zz" else found[8]
@@ -73,11 +73,11 @@ def parse_time(text: str) -> datetime:
 
 
 def parse_optional_time(text: str | None) -> datetime | None:
-    """The time, where one was given."""
+    """Parse the time, if one was given."""
     return None if text is None else parse_time(text)
 
 
-#: After the bounds, which are for the number: JSON knows one kind of it, and 5.0 is 5.
+#: After the bounds, which are for the number: JSON has one number type, and 5.0 is 5.
 WHOLE = BeforeValidator(to_whole_number)
 Time = Annotated[str, AfterValidator(check_time), Field(json_schema_extra={"format": "date-time"})]
 _KEY = r"^(?!system_|internal_)[a-z][a-z0-9_]*$"
@@ -94,7 +94,7 @@ def _example(**values: str | int) -> ConfigDict:
 
 
 class AddMemory(Body):
-    """What to remember."""
+    """The memory to save."""
 
     model_config = _example(content="Ada drinks oolong tea in the morning.", key="tea", kind="preference")
 
@@ -110,7 +110,7 @@ class AddMemory(Body):
 
 
 class EditMemory(Body):
-    """What to change; what is left out stays."""
+    """The changes of a memory; missing fields stay."""
 
     model_config = _example(content="Ada drinks green tea in the morning.")
 
@@ -120,7 +120,7 @@ class EditMemory(Body):
 
 
 class MoveMemory(Body):
-    """Whether a memory is in use or in the archive."""
+    """Whether a memory is active or archived."""
 
     model_config = _example(state="archived")
 
@@ -128,7 +128,7 @@ class MoveMemory(Body):
 
 
 class QueryMemories(Body):
-    """What to look for, and where."""
+    """What to search for, and where."""
 
     model_config = _example(query="what does Ada drink", limit=5)
 
@@ -165,13 +165,13 @@ class OpenSession(Body):
 
 
 class EndSession(Body):
-    """That a conversation has ended."""
+    """Ends a conversation."""
 
     ended: Literal[True]
 
 
 class AddMessage(Body):
-    """One message, as it was said."""
+    """One message."""
 
     model_config = _example(role="user", content="Good morning! A pot of oolong, please.")
 
@@ -185,7 +185,7 @@ class AddMessage(Body):
 
 
 class AddCall(Body):
-    """One use of a tool."""
+    """One tool call."""
 
     id: Annotated[str, Field(min_length=1, max_length=256)]
     name: Annotated[str, Field(min_length=1, max_length=256)]
@@ -195,7 +195,7 @@ class AddCall(Body):
 
 
 class BuildContext(Body):
-    """What a model is to see, and how much of it."""
+    """The parameters of a context."""
 
     model_config = _example(query="breakfast", tokens=2000)
 
@@ -209,7 +209,7 @@ class BuildContext(Body):
 
 
 class AddLearning(Body):
-    """What was learned of how to work with the person."""
+    """A learning about working with the person."""
 
     model_config = _example(text="Answers should be short.", category="preference")
 
@@ -220,7 +220,7 @@ class AddLearning(Body):
 
 
 class Approve(Body):
-    """Other words for what is proposed, when it is to be kept in those."""
+    """Another text for the proposal, if it should be saved with that."""
 
     model_config = _example(content="Ada drinks oolong tea.")
 
@@ -240,7 +240,7 @@ class MakeKey(Body):
 
 
 class RotateKey(Body):
-    """How long the old key lives beside the new one."""
+    """How long the old key stays valid."""
 
     model_config = _example(grace_minutes=10)
 

@@ -1,4 +1,4 @@
-"""Describes response bodies as JSON Schema, read off the dataclasses that `to_json` writes."""
+"""Describes response bodies as JSON Schema, derived from the dataclasses that `to_json` writes."""
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -29,7 +29,7 @@ _PLAIN: Mapping[object, JsonSchema] = {
 
 
 def schema_of(shape: Shape, components: Components) -> JsonSchema:
-    """The schema of what `to_json` makes of such a value; classes are put among the components and referred to."""
+    """Return the schema of what `to_json` makes of a value; classes become components that are referenced."""
     if shape in (Json, Any, object):
         return {}
     if isinstance(shape, Mapping):
@@ -54,7 +54,7 @@ def _class_schema(kind: type, components: Components) -> JsonSchema:
         if issubclass(kind, Enum):
             components[kind.__name__] = about | {"type": "string", "enum": [one.value for one in kind]}
         elif is_dataclass(cast("object", kind)):
-            # Named before its fields are read, which may name it again.
+            # Registered before its fields are read, which may refer to it again.
             components[kind.__name__] = about
             about |= _object_of({one.name: one.type for one in fields(cast("Any", kind))}, components)
         else:

@@ -42,7 +42,7 @@ class ErrorPlace(BaseModel):
 
 
 class ProblemDocument(BaseModel):
-    """An error after RFC 9457; it never repeats what was sent."""
+    """An error according to RFC 9457; it never repeats what was sent."""
 
     type: str
     status: int
@@ -52,22 +52,22 @@ class ProblemDocument(BaseModel):
 
 
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value of ours as the JSON body."""
-    # Not the framework's way, which looks at every value twice: ours are plain already.
+    """Return a value of ours as a JSON response."""
+    # Not by the framework, which checks every value twice: ours are plain already.
     body = json.dumps(to_json(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     sent = dict(headers or {})
     return Response(body.encode("utf-8", "replace"), status_code=status, media_type="application/json", headers=sent)
 
 
 def describe_body(shape: Shape, words: str) -> dict[str, Any]:
-    """One JSON response, for OpenAPI; the classes in it are carried along under `$defs`."""
+    """Return one JSON response for OpenAPI; its classes are under `$defs`."""
     components: JsonSchema = {}
     schema = schema_of(shape, components)
     return {"description": words, "content": {"application/json": {"schema": {**schema, "$defs": components}}}}
 
 
 def describe_responses(shape: Shape | None, *, more: Responses | None = None) -> Responses:
-    """What a route answers, for OpenAPI: a class of ours or the fields of the body, and the refusals."""
+    """Return the responses of a route for OpenAPI: a class or the fields of the body, and the errors."""
     found: Responses = {200: describe_body(shape, "Done.")} if shape else {}
     for code, words in _REFUSALS.items():
         found[code] = {"description": words, "content": {MEDIA_TYPE: {"schema": dict(PROBLEM_REF)}}}
@@ -82,14 +82,14 @@ CursorQuery = Annotated[
 
 
 def encode_cursor(of: str, place: Cursor | None) -> str | None:
-    """The cursor of the page that follows in one list; None when there is none."""
+    """Return the cursor of the next page of one list; None when there is none."""
     if place is None:
         return None
     return base64.urlsafe_b64encode(f"{of}:{place}".encode()).decode().rstrip("=")
 
 
 def decode_cursor(of: str, cursor: str | None) -> str | None:
-    """The place that a cursor stands for; one of another list, or of nobody's, is not there."""
+    """Return the position in a cursor; raise for a cursor of another list, or an invalid one."""
     if cursor is None:
         return None
     try:
@@ -103,7 +103,7 @@ def decode_cursor(of: str, cursor: str | None) -> str | None:
 
 
 def decode_row_cursor(of: str, cursor: str | None) -> str | None:
-    """The same for a list that counts its rows."""
+    """Return the position in a cursor of a list ordered by row number."""
     place = decode_cursor(of, cursor)
     if place is None:
         return None

@@ -31,7 +31,7 @@ def list_proposals(
     cursor: CursorQuery = None,
     owner: OwnerQuery = None,
 ) -> Response:
-    """The newest proposals."""
+    """List the newest proposals."""
     place = decode_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).admin.review.page(decision=decision, cursor=place, limit=limit)
     following = encode_cursor(_LIST, found.next)
@@ -40,7 +40,7 @@ def list_proposals(
 
 @router.get("/v1/review/{proposal_id}", responses=describe_responses({"proposal": Proposal, "diff": list[str]}))
 def get_proposal(request: Request, proposal_id: IdPath, owner: OwnerQuery = None) -> Response:
-    """One proposal, the words it came from, and what it would change."""
+    """Return one proposal, the texts it is based on, and what it would change."""
     review = visitor_of(request).vault(owner).admin.review
     return json_response({"proposal": review.get(proposal_id), "diff": review.diff(proposal_id)})
 
@@ -53,7 +53,7 @@ def approve_proposal(
     owner: OwnerQuery = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Do what is proposed, as it stands or in other words."""
+    """Approve a proposal, in its own text or another."""
     visitor = visitor_of(request)
     review = visitor.vault(owner).admin.review
     words = body.content if body else None
@@ -73,7 +73,7 @@ def approve_proposal(
 def reject_proposal(
     request: Request, proposal_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Say no for good: the same is never proposed again."""
+    """Reject a proposal for good; the same one is never proposed again."""
     visitor = visitor_of(request)
     review = visitor.vault(owner).admin.review
 

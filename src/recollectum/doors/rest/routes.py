@@ -16,7 +16,7 @@ _ABOUT = "A private memory for agents and people. Every path but /healthz needs 
 
 
 def make_schema(app: FastAPI, version: str) -> dict[str, Any]:
-    """The document for all routes that are there now."""
+    """Return the document for all current routes."""
     made = get_openapi(title="Recollectum", version=version, description=_ABOUT, routes=app.routes)
     _, more = models_json_schema(
         [(ProblemDocument, "serialization"), (ErrorPlace, "serialization")], ref_template=_TEMPLATE
@@ -29,7 +29,7 @@ def make_schema(app: FastAPI, version: str) -> dict[str, Any]:
 
 
 def _taken_out(part: object) -> dict[str, Any]:
-    """The schemas that responses carry along, out of each of them: the document has each once."""
+    """Move the schemas out of the responses: the document has each once."""
     found: dict[str, Any] = {}
     if isinstance(part, dict):
         inside = cast("dict[str, object]", part)
@@ -55,8 +55,8 @@ _ROUTERS = (
 
 
 def add_rest(app: FastAPI) -> None:
-    """Give the routes to the app."""
+    """Add the routes to the app."""
     for router in _ROUTERS:
         app.include_router(router)
-    # The framework asks for it by this name.
+    # The framework calls it by this name.
     app.openapi = partial(make_schema, app, version("recollectum"))

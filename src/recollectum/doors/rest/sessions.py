@@ -43,7 +43,7 @@ def list_sessions(
     cursor: CursorQuery = None,
     owner: OwnerQuery = None,
 ) -> Response:
-    """The newest conversations, all or those whose key begins with a text."""
+    """List the newest conversations, all or those whose key begins with a text."""
     place = decode_cursor(_LIST, cursor)
     found = visitor_of(request).vault(owner).sessions.page(cursor=place, key_prefix=key_prefix, limit=limit)
     following = encode_cursor(_LIST, found.next)
@@ -54,7 +54,7 @@ def list_sessions(
 def open_session(
     request: Request, body: OpenSession, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Resume the conversation of a place, or begin it."""
+    """Resume the conversation of a channel and agent, or start one."""
     visitor = visitor_of(request)
     sessions = visitor.vault(owner).sessions
 
@@ -69,7 +69,7 @@ def open_session(
 
 @router.get("/v1/sessions/{session_id}", responses=describe_responses(_ONE))
 def get_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
-    """One conversation, without its messages."""
+    """Return one conversation, without its messages."""
     return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).info()})
 
 
@@ -77,7 +77,7 @@ def get_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) 
 def list_messages(
     request: Request, session_id: IdPath, limit: Limit = 50, cursor: CursorQuery = None, owner: OwnerQuery = None
 ) -> Response:
-    """The last messages of a conversation in their order; `next` leads to those before them."""
+    """List the last messages of a conversation in order; `next` leads to earlier ones."""
     place = decode_row_cursor(_MESSAGES, cursor)
     found = visitor_of(request).vault(owner).sessions.get(session_id).messages(cursor=place, limit=limit)
     following = encode_cursor(_MESSAGES, found.next)
@@ -92,7 +92,7 @@ def add_message(
     owner: OwnerQuery = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Record one message; the same native id, or the same idempotency key, again changes nothing."""
+    """Record one message; the same native id or idempotency key again changes nothing."""
     visitor = visitor_of(request)
     chat = visitor.vault(owner).sessions.get(session_id)
     kept: list[Message] = []
@@ -124,13 +124,13 @@ def add_message(
 
 @router.patch("/v1/sessions/{session_id}", responses=describe_responses(_ONE))
 def end_session(request: Request, session_id: IdPath, body: EndSession, owner: OwnerQuery = None) -> Response:
-    """Close a conversation with `ended`; the next message of its place begins a new one. Again, it changes nothing."""
-    del body  # Its one field takes one value.
+    """End a conversation with `ended`; the next message in its channel starts a new one. Again, it changes nothing."""
+    del body  # Its only field has only one value.
     return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).end()})
 
 
 def _native_id(key: str | None, body: AddMessage) -> str | None:
-    """Of a message under an idempotency key, so that a retry after a crash finds the one that is there."""
+    """Return the native id of a message with an idempotency key, so that a retry after a crash finds it."""
     if key is None:
         return None
     return "once:" + hashlib.sha256(f"{key}\n{body.model_dump_json()}".encode("utf-8", "replace")).hexdigest()

@@ -30,13 +30,13 @@ _MOST_TEXTS = 256
 
 
 def add_embedding(app: FastAPI) -> None:
-    """Give the route to the app; it is no part of the public interface."""
+    """Add the route to the app; it is not part of the public interface."""
     app.add_route(PATH, _embed, methods=["POST"], include_in_schema=False)
 
 
 async def _embed(request: Request) -> Response:
     serving = server_state_of(request)
-    # No API key will do: it is for programs that can read the home's files anyway.
+    # API keys are refused: it is for programs that can read the home's files anyway.
     if not is_local_token(request):
         raise Unauthenticated
     texts, purpose = _parse_body(await request.body())
@@ -46,7 +46,7 @@ async def _embed(request: Request) -> Response:
 def _embedded(serving: ServerState, texts: Sequence[str], purpose: Purpose) -> dict[str, object]:
     embedder, why = serving.recollectum.admin.embedder()
     while isinstance(embedder, Wrapper):
-        # The model itself: what caches round, the asker's own cache rounds.
+        # The model itself: the caller's own cache does the rounding.
         embedder = embedder.inner
     if embedder is None or embedder.identity.provider != "local":
         raise ModelMissing(why or "this daemon has no model of its own; let the process that asks use its own")
@@ -68,12 +68,12 @@ def _parse_body(body: bytes) -> tuple[list[str], Purpose]:
     return given, purpose
 
 
-#: Where forms of the console are posted to; each a path, or all below one that ends with a slash.
+#: Where forms of the console may be posted to; each a path, or everything below one that ends with a slash.
 FORM_PATHS: tuple[str, ...] = ("/login", "/console/")
 
 
 class ServedApp(FastAPI):
-    """The app, with the guard around all of it: also around what answers when something fails."""
+    """The app with the guard around all of it, including its error handlers."""
 
     def __init__(self, serving: ServerState, clock: Callable[[], float]) -> None:
         super().__init__(title="Recollectum", docs_url=None, redoc_url=None, openapi_url=None)
@@ -82,20 +82,20 @@ class ServedApp(FastAPI):
         self._clock = clock
 
     def build_middleware_stack(self) -> ASGIApp:
-        """The framework's layers, and ours outside of them."""
+        """Return the framework's layers, with ours around them."""
         serving: ServerState = self.state.serving
         guarded = Guard(super().build_middleware_stack(), serving.limits, self._clock, FORM_PATHS, _is_known)
         return MetricsMiddleware(guarded, self.state.metrics)
 
 
 def _is_known(scope: Scope) -> bool:
-    """Whether a request shows a valid credential: a key, the daemon's own token, or a browser that is signed in."""
+    """Return whether a request has a valid credential: a key, the daemon's own token, or a signed-in browser."""
     request = HTTPConnection(scope)
     return shows_key(request) or is_signed_in(request)
 
 
 def build_app(serving: ServerState, *, clock: Callable[[], float] = time.monotonic) -> FastAPI:
-    """Every route of one server; nothing is listening yet."""
+    """Return the app with every route of one server; it does not listen yet."""
     app = ServedApp(serving, clock)
     add_problems(app)
     add_rest(app)

@@ -21,18 +21,18 @@ from recollectum.upkeep.rounds.scheduler import UpkeepThread, start_threads
 if TYPE_CHECKING:
     import uvicorn
 
-#: How long requests that run are waited for, and then a round of upkeep.
+#: How long to wait for running requests, and then for a round of upkeep.
 _PATIENCE_SECONDS = 30
 _TOKEN_BYTES = 32
 _BACKLOG = 2048
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-#: Who listens on every address is asked on this one from here.
+#: A server that listens on every address is reached at this one from here.
 _HERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenAddress:
-    """Where to listen; port 0 is any that is free."""
+    """Where to listen; port 0 is any free port."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class ListenAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedDaemon:
-    """A daemon that has just begun."""
+    """A daemon that has just started."""
 
     pid: int
     #: None when it answers no requests.
@@ -49,13 +49,13 @@ class StartedDaemon:
 
 
 def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[[StartedDaemon], None]) -> bool:
-    """Be the daemon of the home until a signal ends it; without a place only upkeep is done.
+    """Run the daemon of the home until a signal ends it; without an address it only does upkeep.
 
-    False when a round of upkeep was still at work when the patience ended: what it did not finish, the next one does.
+    False when a round of upkeep was still running after the grace time: the next daemon finishes it.
     """
     lock = daemon_lock(recollectum.home)
     with lock, _stopping() as stop:
-        # One that was killed may have left it.
+        # A killed daemon may have left it.
         remove_daemon(recollectum.home)
         upkeep = UpkeepRuntime(admin=recollectum.admin, open_vault=recollectum.vault, stop=stop)
         listening = _bind(place) if place else None
@@ -78,7 +78,7 @@ def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[
 
 @contextmanager
 def _stopping() -> Generator[threading.Event]:
-    """An event that SIGTERM and SIGINT set, instead of ending the process at once."""
+    """Yield an event that SIGTERM and SIGINT set, instead of ending the process at once."""
     stop = threading.Event()
 
     def handle(_number: int, _frame: FrameType | None) -> None:
@@ -95,8 +95,8 @@ def _stopping() -> Generator[threading.Event]:
 def _answer(
     recollectum: Recollectum, listening: socket.socket, stop: threading.Event, tell: Callable[[StartedDaemon], None]
 ) -> None:
-    """Answer requests until a signal comes; those that run are finished first."""
-    # Only now: an installation without the extra has no server, and upkeep alone needs none.
+    """Answer requests until a signal comes; finish those in progress first."""
+    # Imported here: an installation without the extra has no server, and upkeep alone needs none.
     from recollectum.doors.http.server_state import ServerState, limits_of  # noqa: PLC0415
     from recollectum.doors.server.app import add_embedding, build_app  # noqa: PLC0415
 
@@ -125,11 +125,11 @@ def _server(app: object, announce: Callable[[], None], stop: threading.Event) ->
     import uvicorn  # noqa: PLC0415 - as above
 
     class Announcing(uvicorn.Server):
-        """Says that it listens once it does."""
+        """Announces that it listens once it does."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            # A signal may have come before there was a server to take it.
+            # A signal may have come before there was a server to receive it.
             self.should_exit = self.should_exit or stop.is_set()
             if self.started and not self.should_exit:
                 announce()
@@ -148,14 +148,14 @@ def _server(app: object, announce: Callable[[], None], stop: threading.Event) ->
 
 
 def _bind(place: ListenAddress) -> socket.socket:
-    """A socket that listens there, or one sentence that says why not."""
+    """Return a listening socket; raise with the reason when that fails."""
     _check_address(place.host)
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    # With the protocol named, or asyncio would not know it for TCP and each small answer would wait for the next.
+    # With the protocol named: otherwise asyncio does not recognise TCP, and each small answer would wait for the next.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":
-            # Or a restart would have to wait for the connections of the one before to be forgotten.
+            # Otherwise a restart would have to wait until the old connections are forgotten.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((place.host.strip("[]"), place.port))
         listening.listen(_BACKLOG)
@@ -170,7 +170,7 @@ def _bind(place: ListenAddress) -> socket.socket:
 
 
 def _check_address(host: str) -> None:
-    """Only addresses: to look a name up would ask the network, and an empty one would listen everywhere."""
+    """Accept only addresses: resolving a name would ask the network, and an empty one would listen everywhere."""
     from ipaddress import ip_address  # noqa: PLC0415 - of no use to a daemon without HTTP
 
     try:

@@ -8,7 +8,7 @@ _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 
 
 def _object(properties: dict[str, Schema]) -> Schema:
-    """An object as that server declares it: what else stands in it is ignored."""
+    """Return an object schema as that server declares it: unknown members are ignored."""
     said: dict[str, object] = {"type": "object", "properties": properties}
     return {**said, "required": list(properties)} if properties else said
 

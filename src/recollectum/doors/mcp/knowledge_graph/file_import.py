@@ -24,17 +24,17 @@ _LARGEST = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class GraphReport:
-    """What bringing in a graph changed."""
+    """The result of importing a graph."""
 
-    #: Entities, relations and observations that were not here.
+    #: New entities, relations and observations.
     added: int
     known: int
-    #: Numbers of lines that are neither, from 1.
+    #: Numbers of invalid lines, from 1.
     damaged: tuple[int, ...]
 
 
 def import_file(vault: "Vault", file: str) -> GraphReport:
-    """Add what a file holds to the graph in a vault; an entity that is here gets the observations it lacks."""
+    """Add the content of a file to the graph in a vault; a known entity gets its missing observations."""
     path = Path(file)
     said = _bytes(path)
     lines = said.decode("utf-8", "replace").splitlines()
@@ -74,7 +74,7 @@ def _grow(vault: "Vault", item: Item) -> int:
 
 
 def _message(vault: "Vault", path: Path, said: bytes) -> str:
-    """The id of a message that stands for the file: what comes from it is believed as what was brought in."""
+    """Return the id of a message for the file: memories from it get the trust of an import."""
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     seed = hashlib.sha256(said).hexdigest()
     key = SessionKey(agent=_AGENT, channel=CHANNEL)

@@ -33,7 +33,7 @@ def create_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 
 def add_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """Add observations to entities; none is added when one of the entities is not there."""
+    """Add observations to entities; add none when one of the entities is missing."""
     known = nodes.load(guest.vault).entities
     for one in given["observations"]:
         if one["entityName"] not in known:
@@ -55,7 +55,7 @@ def delete_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 
 def delete_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """Take observations away."""
+    """Remove observations."""
     known = nodes.load(guest.vault).entities
     for one in given["deletions"]:
         if one["entityName"] in known:
@@ -71,12 +71,12 @@ def delete_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 
 def read_graph(guest: McpClient, _: Arguments) -> ToolAnswer:
-    """The whole graph."""
+    """Return the whole graph."""
     return _part(nodes.load(guest.vault), lambda _item: True)
 
 
 def search_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """Entities that hold a text."""
+    """Return entities that contain a text."""
     wanted = given["query"].lower()
 
     def holds(item: Item) -> bool:
@@ -86,7 +86,7 @@ def search_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 
 def open_nodes(guest: McpClient, given: Arguments) -> ToolAnswer:
-    """Entities by name."""
+    """Return entities by name."""
     names = set(given["names"])
     return _part(nodes.load(guest.vault), lambda item: item["name"] in names, beside=True)
 

@@ -1,7 +1,7 @@
 """Stores a knowledge graph as keyed memories, one for each entity and each relation.
 
 The text of such a memory is the line that server would write to its file, so that recall finds its words and an export
-is a join. What two clients do at once is settled by the versions of the memories.
+is a join. Concurrent changes are resolved by the versions of the memories.
 """
 
 import hashlib
@@ -40,14 +40,14 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Everything in the graph, the oldest first."""
+    """Everything in the graph, oldest first."""
 
     entities: Mapping[str, GraphNode]
     relations: Mapping[tuple[str, str, str], GraphNode]
 
 
 def load(vault: "Vault") -> Graph:
-    """The graph as it stands."""
+    """Return the current graph."""
     entities: dict[str, GraphNode] = {}
     relations: dict[tuple[str, str, str], GraphNode] = {}
     for node in reversed(list(_nodes(vault))):
@@ -59,37 +59,37 @@ def load(vault: "Vault") -> Graph:
 
 
 def entity(name: str, kind: str, observations: Iterable[str]) -> Item:
-    """An entity as it is stored; the vault takes the secrets out of its observations, and keeps them when told to.
+    """Return an entity as it is stored; the vault redacts secrets in its observations, or stores them if set.
 
-    Its name is what it is found by, so a secret in a name is redacted here, for good.
+    Its name identifies it, so a secret in a name is redacted here, for good.
     """
     said = [clean(one) for one in observations]
     return {"type": "entity", "name": _plain(name), "entityType": _plain(kind), "observations": said}
 
 
 def relation(given: Mapping[str, str]) -> Item:
-    """A relation as it is stored."""
+    """Return a relation as it is stored."""
     return {"type": "relation", **{name: _plain(given[name]) for name in ("from", "to", "relationType")}}
 
 
 def readable(item: Item) -> Item:
-    """An item for the client that gave it, before the vault has taken it: without secrets."""
+    """Return an item without secrets, for the client that sent it, before the vault has processed it."""
     said = {"observations": [_plain(one) for one in item["observations"]]} if "observations" in item else {}
     return {**item, **said}
 
 
 def ends(item: Mapping[str, str]) -> tuple[str, str, str]:
-    """What makes a relation the one it is."""
+    """Return what identifies a relation: both entities and its type."""
     return item["from"], item["to"], item["relationType"]
 
 
 def draft(item: Item, *, message_id: str | None = None, agent: str | None = None) -> Draft:
-    """An item on its way into the vault."""
+    """Return an item as a draft for the vault."""
     return Draft(content=_line(item), key=_key(item), message_id=message_id, agent=agent)
 
 
 def change_observations(vault: "Vault", name: str, changed: "ObservationChange") -> None:
-    """Change what is known of one entity, also when another client does so at the same moment."""
+    """Change the observations of one entity; retry when another client changes it at the same time."""
     for attempt in range(_TRIES):
         memory = vault.memories.find(_key({"type": "entity", "name": name}))
         item = None if memory is None else parse(memory.content)
@@ -108,7 +108,7 @@ def change_observations(vault: "Vault", name: str, changed: "ObservationChange")
 
 
 def parse(line: str) -> Item | None:
-    """One line of the graph's file; None when it is not one."""
+    """Parse one line of the graph's file; None when it is invalid."""
     try:
         found: object = json.loads(line)
     except (ValueError, RecursionError):
@@ -125,16 +125,16 @@ def parse(line: str) -> Item | None:
 
 
 class ObservationChange:
-    """Adds observations to those of an entity, or takes some away."""
+    """Adds observations to an entity, or removes some."""
 
     def __init__(self, *, adds: Iterable[str] = (), removes: Iterable[str] = ()) -> None:
         self._adds = [clean(one) for one in adds]
         self._removes = {_plain(one) for one in removes}
-        #: What was not there before, by the last call, without secrets.
+        #: What the last call added, without secrets.
         self.added: list[str] = []
 
     def __call__(self, before: list[str]) -> list[str]:
-        """The observations after the change."""
+        """Return the observations after the change."""
         known = {without_references(one) for one in before}
         new = [one for one in self._adds if _plain(one) not in known]
         self.added = [_plain(one) for one in new]
@@ -166,7 +166,7 @@ def _line(item: Item) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text as it reads in the graph, without secrets and without references to kept ones."""
+    """Return a text as it reads in the graph, without secrets and references to stored ones."""
     return redact_text(clean(text))
 
 

@@ -1,8 +1,8 @@
-"""What a model gets to see: pure assembly inside a token budget.
+"""Assembles what a model gets to see, inside a token budget. Pure functions.
 
 compiler   compiles all parts into one context
 parts      fills each part up to its share of the budget
-window     the newest turns that fit, and what a summary should cover
+window     the newest turns that fit, and the messages to summarise
 rendering  each part as text
 fences     marks around untrusted text that it cannot forge
 """

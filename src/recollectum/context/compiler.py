@@ -1,19 +1,19 @@
 """Compiles notes, profile, learnings, recalled texts, summary and window into one context inside a budget.
 
-The parts stand in the order of how seldom they change, so that a provider's prompt cache keeps the beginning. Who gets
-what, of the budget's tokens:
+The parts are ordered by how seldom they change, so that a provider's prompt cache keeps the beginning. The budget's
+tokens are divided like this:
 
-1. Notes, profile and learnings have 15, 10 and 10 in a hundred. What one of them leaves goes to the others, but they
-   never take more together: how they begin must not depend on what was recalled or said.
-2. Recalled texts have 25 in a hundred, the best first. One that does not fit is passed over.
-3. The summary has 15 in a hundred, and only when the window cannot hold the whole conversation.
-4. The window has all the rest, the newest turns first.
+1. Notes, profile and learnings get 15, 10 and 10 per cent. What one of them leaves goes to the others, but together
+   they never take more: their text must not depend on what was recalled or said.
+2. Recalled texts get 25 per cent, the best first. A text that does not fit is skipped.
+3. The summary gets 15 per cent, and only if the window cannot hold the whole conversation.
+4. The window gets all the rest, the newest turns first.
 5. What the window leaves goes to recalled texts, then to the summary.
 
-Nothing is said twice: what stands in a bullet or in the window is not recalled as well.
+Nothing is said twice: what is in a bullet or in the window is not recalled as well.
 
-Where a whole costs more than its pieces did, the last lines give way in this order: summary, recalled texts, the oldest
-messages, learnings, profile, notes.
+If the whole costs more than the sum of its pieces, the last lines are dropped in this order: summary, recalled texts,
+the oldest messages, learnings, profile, notes.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from recollectum.domain.message import Message
 from recollectum.domain.session import ORIGIN
 from recollectum.text.tokens import TokenCounter
 
-#: What a provider adds to each message for its role and its borders.
+#: The tokens that a provider adds to each message for its role and its borders.
 PER_MESSAGE = 4
 
 _STABLE = (PartKind.NOTES, PartKind.PROFILE, PartKind.LEARNING)
@@ -41,7 +41,7 @@ _ORPHAN = "it is the result of a tool call that is not there"
 
 
 def compile_context(parts: Parts, budget: Budget, counter: TokenCounter, *, mark: str) -> Context:
-    """The context that fits a budget, and its ledger; the same for the same input, and never over any limit."""
+    """Return the context that fits a budget, and its ledger; deterministic, and never over any limit."""
     making = _Making(parts, budget, counter, check_mark(mark))
     making.fill()
     making.give_way()
@@ -50,7 +50,7 @@ def compile_context(parts: Parts, budget: Budget, counter: TokenCounter, *, mark
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """What the conversation costs as messages or as text, whichever is more."""
+    """The cost of the conversation as messages or as text, whichever is more."""
 
     counter: TokenCounter
     mark: str
@@ -67,13 +67,13 @@ class _Measure:
         text, raw = message(said, self.mark), said.text
         if max(len(text), len(raw)) > LONGEST_TOKEN * self.tokens:
             return self.tokens + 1
-        # As a message its words are sent as they are, with what the text leaves out.
+        # As a message its raw text is sent, including what the rendered text leaves out.
         sent = 0 if raw in text else self.counter.count(raw)
         return max(self.counter.count(text), sent) + PER_MESSAGE
 
 
 class _Making:
-    """A context in the making."""
+    """A context that is being compiled."""
 
     def __init__(self, parts: Parts, budget: Budget, counter: TokenCounter, mark: str) -> None:
         self._parts = parts
@@ -108,7 +108,7 @@ class _Making:
         self._top_up([kind for kind in (PartKind.MEMORY, PartKind.SUMMARY) if kind in self._fillings], None)
 
     def give_way(self) -> None:
-        """Take the last lines out again until the whole is within the budget."""
+        """Drop the last lines until the whole is within the budget."""
         while (over := self._weigh() - self._budget.tokens) > 0:
             kind = next((kind for kind in self._least_first() if self._fillings[kind].taken), None)
             if self._window.messages and (kind is None or kind in _STABLE):
@@ -117,7 +117,7 @@ class _Making:
                 self._fillings[kind].drop(self._counter.count)
 
     def context(self) -> Context:
-        """What came of it."""
+        """Return the compiled context."""
         costs = [
             PartCost(kind=kind, tokens=self._costs[kind], ids=self._fillings[kind].ids)
             for kind in PartKind
@@ -142,15 +142,15 @@ class _Making:
         )
 
     def _withhold_known(self) -> None:
-        """Say nothing twice: a memory among the bullets is not recalled as well."""
+        """Leave out recalled memories that are among the bullets, so that nothing is said twice."""
         told = {words for kind in _BULLETS for words in self._fillings[kind].words}
         ids = {one.id for one in self._parts.recalled if one.text in told}
         self._fillings[PartKind.MEMORY].withhold(ids, _KNOWN, self._counter.count)
 
     def _withhold_said(self) -> None:
-        """Say nothing twice: a message of the window is not recalled as well."""
+        """Leave out recalled messages that are in the window, so that nothing is said twice."""
         said = self._window.messages
-        # In a fork, a message may be recalled as the one that it is a copy of.
+        # In a fork, a message may be recalled as the original that it is a copy of.
         ids = {one.id for one in said} | {copied for one in said if isinstance(copied := one.extra.get(ORIGIN), str)}
         self._fillings[PartKind.MEMORY].withhold(ids, _SAID, self._counter.count)
 
@@ -164,12 +164,12 @@ class _Making:
             made.fill(made.spent + left, self._counter.count)
 
     def _left(self) -> int:
-        """The tokens that nothing has a claim to yet; two stand between one part and the next."""
+        """Return the unclaimed tokens; two tokens separate one part from the next."""
         spent = sum(made.spent + 2 for made in self._fillings.values() if made.taken)
         return self._budget.tokens - spent - self._said()
 
     def _said(self) -> int:
-        """What the window costs, with its heading."""
+        """Return the cost of the window, with its heading."""
         if not self._window.messages:
             return 0
         return self._window.tokens + self._heading()
@@ -198,7 +198,7 @@ class _Making:
         return BETWEEN.join(text for text in made if text)
 
     def _weigh(self) -> int:
-        """What the whole costs: the sum of its parts, or the whole as one text where that is more."""
+        """Return the cost of the whole: the sum of its parts, or that of the whole text if it is more."""
         self._costs = {kind: self._counter.count(made.text) for kind, made in self._fillings.items() if made.taken}
         said = conversation(self._window.messages, self._mark)
         whole = self._counter.count(BETWEEN.join(block for block in (self._text(), said) if block))

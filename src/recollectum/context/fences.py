@@ -1,8 +1,8 @@
-"""Fences untrusted text between two marks that it cannot forge, each line of it behind a bar (spotlighting).
+"""Fences untrusted text between two marks that it cannot forge, with each line behind a bar (spotlighting).
 
-Three things keep a hostile text inside. Its fence has a mark that was drawn after the text was written. Every line of
-it stands behind a bar, so that none begins where ours do. And what only looks like the mark (in another case or
-script, with invisible characters in between) is taken out, because a model reads by looks.
+Three things keep a hostile text inside. The mark of its fence was drawn after the text was written. Every line is
+behind a bar, so that none begins where ours do. And everything that only looks like the mark (in another case or
+script, or with invisible characters in between) is removed, because a model reads by looks.
 """
 
 import re
@@ -16,14 +16,14 @@ MAX_LABEL = 120
 _LEARNED = 20_000
 
 _MARK = re.compile(r"[A-Za-z0-9]{8,64}")
-#: All that some reader takes for the end of a line.
+#: All characters that some reader treats as the end of a line.
 _LINE_END = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-# Joiners stay: emoji and several scripts need them. Orders of direction and tags say nothing that can be seen.
+# Joiners stay: emoji and several scripts need them. Bidirectional controls and tags are invisible, and are removed.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _SPACE = re.compile(r"\s+")
-# Letters of other scripts that look like a Latin one; full-width and mathematical ones are folded by NFKC.
+# Letters of other scripts that look like a Latin one; NFKC folds full-width and mathematical ones.
 _LOOKS = str.maketrans(
     "аеорсухіјѕԁһԛԝвкмнтгьɑɡεαβκνορτυχγ٠०۰〇",
     "aeopcyxijsdhqwbkmhtrbageabkvoptuxy0000",
@@ -31,41 +31,41 @@ _LOOKS = str.maketrans(
 
 
 def check_mark(mark: str) -> str:
-    """The mark itself, if no text can contain it by chance and none that is taken out can make it anew."""
+    """Return the mark; raise if a text could contain it by chance, or if removing a mark could create it again."""
     if not _MARK.fullmatch(mark):
         raise InvalidInput(f"the mark of a fence has {len(mark)} characters; use 8 to 64 ASCII letters and digits")
     return mark
 
 
 def opening(name: str, mark: str) -> str:
-    """The line that opens a fence."""
+    """Return the line that opens a fence."""
     return f"<{name}-{mark}>"
 
 
 def closing(name: str, mark: str) -> str:
-    """The line that closes a fence."""
+    """Return the line that closes a fence."""
     return f"</{name}-{mark}>"
 
 
 def quote_lines(text: str, mark: str) -> str:
-    """A text with every line behind a bar, and without anything that looks like the mark."""
+    """Return a text with every line behind a bar, and without anything that looks like the mark."""
     plain = without_mark(_INVISIBLE.sub("", _LINE_END.sub("\n", text)), mark)
     return "\n".join(BAR + line for line in plain.split("\n"))
 
 
 def one_line(text: str, mark: str) -> str:
-    """A text as part of a line of ours: no line ends, nothing invisible, no mark."""
+    """Return a text that fits into one of our lines: without line ends, invisible characters and the mark."""
     return without_mark(_SPACE.sub(" ", _INVISIBLE.sub("", _LINE_END.sub(" ", text))).strip(), mark)
 
 
 def label(text: str, mark: str) -> str:
-    """A name that came from elsewhere, short enough to stand in a label and without the brackets that frame one."""
+    """Return a foreign name, shortened for a label and without the brackets that frame one."""
     cut = one_line(text[: 2 * MAX_LABEL], mark).translate({ord("["): "(", ord("]"): ")", ord(";"): ","})
     return cut if len(cut) <= MAX_LABEL else cut[: MAX_LABEL - 1] + TAKEN_OUT
 
 
 def without_mark(text: str, mark: str) -> str:
-    """The text with everything that looks like the mark replaced by an ellipsis, which no mark contains."""
+    """Return the text with everything that looks like the mark replaced by an ellipsis, which no mark contains."""
     if text.isascii():
         return re.sub(re.escape(mark), TAKEN_OUT, text, flags=re.IGNORECASE)
     wanted = mark.lower()
@@ -80,7 +80,7 @@ def _cut_out(text: str, wanted: str) -> str:
     at = seen.find(wanted)
     while at >= 0:
         first, last = looks[at][1], looks[at + len(wanted) - 1][1]
-        # One character may look like several, and so be part of two finds.
+        # One character may look like several, and so be part of two matches.
         kept.append(text[done:first] + TAKEN_OUT if first >= done else "")
         done = max(done, last + 1)
         at = seen.find(wanted, at + len(wanted))
@@ -88,12 +88,12 @@ def _cut_out(text: str, wanted: str) -> str:
 
 
 class _Shapes(dict[int, str]):
-    """What each character looks like: in one case, in Latin letters, without accents; nothing, if it is invisible."""
+    """The visible shape of each character: lower case, Latin, without accents; empty if it is invisible."""
 
     def __missing__(self, code: int) -> str:
         folded = unicodedata.normalize("NFKD", chr(code)).casefold().translate(_LOOKS)
         shape = "".join(char for char in folded if unicodedata.category(char) not in ("Mn", "Cf"))
-        # A text made of every character there is must not make the table grow without end.
+        # A text with every possible character must not make the table grow without limit.
         if len(self) < _LEARNED:
             self[code] = shape
         return shape

@@ -10,46 +10,46 @@ from recollectum.domain.context import Budget, LeftOut, PartKind, RecalledText
 from recollectum.domain.session import Summary
 
 NO_ROOM = "there was no room left in its share of the token budget"
-#: No text of the ordinary kind has so many characters in a token; what is longer than this is not counted at all.
+#: No ordinary text has this many characters in a token; a longer text is not counted at all.
 LONGEST_TOKEN = 32
-#: After so many in a row that did not fit, the rest is not counted.
+#: After this many misfits in a row, the rest is not counted.
 PASSED_OVER = 8
 Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem:
-    """Something that goes in whole or not at all."""
+    """An item that is included whole or not at all."""
 
     id: str
-    #: Made when it is first looked at: of thousands only the first few are.
+    #: Rendered on first use: of thousands of items, only the first few are rendered.
     render: Callable[[], str]
-    #: The words themselves, as they were before they were set out.
+    #: The raw text, before it is rendered.
     words: str
     untrusted: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class PartFiller:
-    """A part in the making."""
+    """One part of a context while it is filled."""
 
     kind: PartKind
     frame: tuple[str, str]
     pieces: Sequence[ContextItem]
     most: int
-    #: The ids of what comes after the pieces and is not even looked at.
+    #: The ids of items after the pieces that are not considered.
     others: Sequence[str] = ()
     most_untrusted: int = 0
-    #: Whether a piece that does not fit ends the part, as a line of a text does, or may be passed over.
+    #: Whether a piece that does not fit ends the part, as a line of a text does, or is skipped.
     in_order: bool = True
     taken: dict[int, str] = field(default_factory=dict[int, str])
     spent: int = 0
-    #: What is not to go in, because it stands elsewhere in the context; by id, with the reason.
+    #: Items to leave out because they are elsewhere in the context; by id, with the reason.
     withheld: dict[str, str] = field(default_factory=dict[str, str])
     _costs: dict[int, tuple[str, int]] = field(default_factory=dict[int, tuple[str, int]])
 
     def fill(self, room: int, count: Count) -> None:
-        """Take more pieces, as long as the whole part costs no more than `room`."""
+        """Add pieces while the whole part costs no more than `room`."""
         misses = 0
         for place, piece in enumerate(self.pieces):
             if len(self.taken) >= self.most or self.spent >= room:
@@ -68,13 +68,13 @@ class PartFiller:
                 return
 
     def drop(self, count: Count) -> None:
-        """Give up the last piece."""
+        """Drop the last piece."""
         place = max(self.taken)
         del self.taken[place]
         self.spent = count(self.text) if self.taken else 0
 
     def withhold(self, ids: Container[str], why: str, count: Count) -> None:
-        """Keep those out from now on, and give up the ones that are in."""
+        """Exclude these items from now on, and drop those that are already in."""
         said = {place: piece.id for place, piece in enumerate(self.pieces) if piece.id in ids}
         self.withheld.update(dict.fromkeys(said.values(), why))
         if said.keys() & self.taken.keys():
@@ -83,21 +83,21 @@ class PartFiller:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of what went in."""
+        """Return the raw texts of the included items."""
         return tuple(self.pieces[place].words for place in sorted(self.taken))
 
     @property
     def text(self) -> str:
-        """The part as it reads; nothing when nothing is in it."""
+        """Return the part as text; empty when it has no items."""
         return self._whole([self.taken[place] for place in sorted(self.taken)]) if self.taken else ""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """What went in."""
+        """Return the ids of the included items."""
         return tuple(self.pieces[place].id for place in sorted(self.taken))
 
     def left_out(self) -> list[LeftOut]:
-        """What did not go in, by reason."""
+        """Return the items that are left out, by reason."""
         reasons: dict[str, list[str]] = {}
         for place, piece in enumerate(self.pieces):
             if place not in self.taken:
@@ -133,29 +133,29 @@ class PartFiller:
         return f"a context holds at most {self.most} of its kind"
 
 
-#: Of texts that may be passed over, so many times the most that may go in are looked at.
+#: Of texts that may be skipped, this many times the most that may be included are considered.
 _LOOK = 2
 
 
 def notes(text: str, mark: str) -> PartFiller:
-    """The global notes, line by line, as they were written."""
+    """Return the global notes, line by line, as written."""
     lines = text.strip().splitlines()
     return _numbered(PartKind.NOTES, lines, [partial(without_mark, line, mark) for line in lines], mark)
 
 
 def bullets(kind: PartKind, texts: Sequence[str], mark: str) -> PartFiller:
-    """The profile or the learnings, bullet by bullet."""
+    """Return the profile or the learnings, bullet by bullet."""
     return _numbered(kind, texts, [partial(bullet, text, mark) for text in texts], mark)
 
 
 def summary(made: Summary, mark: str) -> PartFiller:
-    """A summary, line by line, behind its fence."""
+    """Return a summary, line by line, inside its fence."""
     lines = made.text.strip().splitlines()
     return _numbered(PartKind.SUMMARY, lines, [partial(quote_lines, line, mark) for line in lines], mark, made)
 
 
 def memories(found: Sequence[RecalledText], budget: Budget, mark: str) -> PartFiller:
-    """What was recalled, the best first, behind its fence."""
+    """Return the recalled texts, the best first, inside their fence."""
     looked_at = budget.memories * _LOOK
     return PartFiller(
         kind=PartKind.MEMORY,

@@ -7,13 +7,13 @@ from typing import cast
 
 from recollectum.domain.message import Json, Message, Part, Role
 
-#: How far back the call of a result is looked for; agents answer a call within a few messages.
+#: How far back the call of a result is searched; agents answer a call within a few messages.
 FARTHEST = 200
 _NAMES_OF_A_CALL = ("tool_call_id", "tool_use_id", "call_id")
 
 
 def turn_units(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    """The smallest ranges that stay or go together, from the newest back; it looks at no more than it is asked for."""
+    """Yield the smallest ranges that stay or go together, from the newest back, lazily."""
     end = len(messages)
     while end > 0:
         start = _unit_start(messages, end - 1)
@@ -22,12 +22,12 @@ def turn_units(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
 
 
 def is_orphan(messages: Sequence[Message], start: int) -> bool:
-    """Whether the unit that begins here is a result whose call is not among the messages."""
+    """Return whether the unit that begins here is a tool result whose call is not among the messages."""
     return messages[start].role is Role.TOOL
 
 
 def calls_answered(message: Message) -> frozenset[str]:
-    """The ids of the tool calls that a message is the result of, as far as its agent wrote them down."""
+    """Return the ids of the tool calls that a message answers, as far as its agent recorded them."""
     if message.role is not Role.TOOL:
         return frozenset()
     parts = () if isinstance(message.content, str) else message.content
@@ -35,7 +35,7 @@ def calls_answered(message: Message) -> frozenset[str]:
 
 
 def _unit_start(messages: Sequence[Message], last: int) -> int:
-    """Where the unit that ends with a message begins."""
+    """Return the start of the unit that ends with a message."""
     start = last
     place = last
     while place >= start:
@@ -45,12 +45,12 @@ def _unit_start(messages: Sequence[Message], last: int) -> int:
 
 
 def _call_of(messages: Sequence[Message], place: int) -> int:
-    """The place of the message that made the call which this one answers; its own when it answers none."""
+    """Return the index of the message with the call that this one answers; its own index when it answers none."""
     if messages[place].role is not Role.TOOL:
         return place
     wanted = calls_answered(messages[place])
     found = [at for at in _calling(messages, place, wanted)] if wanted else []
-    # What names no call, or one that was not written down, belongs to whatever it follows.
+    # A result without a call, or with an unrecorded one, belongs to the message before it.
     return min(found, default=_before_results(messages, place))
 
 
@@ -80,30 +80,30 @@ def _call_ids(part: Part) -> Iterator[str]:
         yield id
 
 
-#: So many of the newest messages stay word for word even when their turn is too long to stay whole.
+#: This many of the newest messages stay verbatim even if their turn is too long to stay whole.
 VERBATIM = 10
 Cost = Callable[[Message], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """What is replayed of a conversation."""
+    """The part of a conversation that is replayed."""
 
     messages: tuple[Message, ...] = ()
-    #: The place in the conversation from which on everything is replayed, but for results without a call.
+    #: The index from which on everything is replayed, except results without a call.
     start: int = 0
-    #: Results whose calls are not there; no model accepts them.
+    #: Results whose calls are missing; no model accepts them.
     orphans: tuple[Message, ...] = ()
     tokens: int = 0
 
     @property
     def first(self) -> int | None:
-        """The position of the oldest message; None when there is none."""
+        """Return the position of the oldest message; None when there is none."""
         return self.messages[0].position if self.messages else None
 
 
 class _Room:
-    """What is left of the three limits."""
+    """The rest of the three limits."""
 
     def __init__(self, user_turns: int, messages: int, tokens: int | None) -> None:
         self.user_turns = user_turns
@@ -111,14 +111,16 @@ class _Room:
         self.tokens = tokens
 
     def take(self, said: Sequence[Message], cost: Cost) -> int | None:
-        """What the messages cost, taken off the limits; None, and nothing taken, when they are too many."""
+        """Subtract the messages from the limits, and return their tokens; return None, and change nothing, if they do
+        not fit.
+        """
         asked = sum(one.role is Role.USER for one in said)
         if len(said) > self.messages or asked > self.user_turns:
             return None
         tokens = 0
         for one in said:
             tokens += cost(one)
-            # Counting is what takes time: what is over already is not counted to its end.
+            # Counting is slow, so stop as soon as the limit is exceeded.
             if self.tokens is not None and tokens > self.tokens:
                 return None
         self.messages -= len(said)
@@ -136,11 +138,11 @@ def select_window(
     max_messages: int = 20,
     tokens: int | None = None,
 ) -> Window:
-    """The newest turns that fit, whole ones first; a tool call and its results stay or go together.
+    """Return the newest turns that fit, whole ones first; a tool call and its results stay or go together.
 
-    A turn is what a person says and all that follows until the next time. The first turn that does not fit ends the
-    window. Its newest messages come in all the same while there are fewer than ten; of the newest turn as many as fit,
-    and the question that began it, because without that the model does not know what it is doing.
+    A turn is a message of the person and everything up to the next one. The first turn that does not fit ends the
+    window. Its newest messages are still included while there are fewer than ten. Of the newest turn as many as fit are
+    included, and the question that began it, because the model needs it to know its task.
     """
     room = _Room(max_user_turns, max_messages, tokens)
     taken = _Taken(messages, len(messages))
@@ -180,7 +182,7 @@ class _Taken:
         return True
 
     def some(self, turn: Sequence[tuple[int, int]], room: _Room, cost: Cost) -> None:
-        """Take the newest of a turn that does not fit whole."""
+        """Take the newest messages of a turn that does not fit whole."""
         newest = not self._newest_first
         question = self._question(turn[-1][0]) if newest else None
         pinned = room.take([question], cost) if question else None
@@ -193,14 +195,14 @@ class _Taken:
             self._tokens += pinned
 
     def _beyond(self, question: Message | None, unit: tuple[int, int]) -> bool:
-        """Whether a unit comes after the question, which has been taken on its own."""
+        """Return whether a unit does not contain the question, which was taken separately."""
         return question is None or all(self._messages[at] is not question for at in range(*unit))
 
     def _question(self, start: int) -> Message | None:
         return next((self._messages[at] for at in range(start, -1, -1) if self._messages[at].role is Role.USER), None)
 
     def window(self) -> Window:
-        """What was taken, in order."""
+        """Return the taken messages, in order."""
         return Window(
             messages=tuple(reversed(self._newest_first)),
             start=self.end,
@@ -209,14 +211,14 @@ class _Taken:
         )
 
 
-#: About so many tokens that no summary covers are worth one.
+#: About this many tokens that no summary covers are worth a new summary.
 TRIGGER = 8000
 
 
 def to_summarise(messages: Sequence[Message], *, covered_to: int = 0, verbatim: int = VERBATIM) -> Sequence[Message]:
-    """The messages to fold into the next summary: after the last one's reach, before those that stay word for word."""
+    """Return the messages for the next summary: after the last one's end, before those that stay verbatim."""
     begin = bisect_right(messages, covered_to, key=lambda one: one.position)
     end = max(0, len(messages) - verbatim)
-    # A tool call among those that stay keeps its results, so the border may lie further back.
+    # A tool call among those that stay keeps its results, so the border may be further back.
     border = next((start for start, _ in turn_units(messages) if start <= end), 0)
     return messages[begin:border] if border > begin else ()

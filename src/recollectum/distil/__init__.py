@@ -1,4 +1,4 @@
-"""From conversation to knowledge: values in, findings out; nothing here knows a database.
+"""Extracts knowledge from conversations: values in, findings out; nothing here knows a database.
 
 pipeline         extracts findings from a whole conversation
 rules/           extraction without a model

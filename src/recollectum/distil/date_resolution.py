@@ -16,11 +16,11 @@ _STEPS = {"last": -1, "this": 0, "next": 1}
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SOME = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|a few|a couple of|some|several)"
 _UNIT = "(?:day|week|fortnight|month|year)s?"
-# A day that is named after a preposition needs no other.
+# A preposition before a day makes another one unnecessary.
 _DAY = rf"(?:(?P<by>by|before|until|till|from|since|for|after|on|of)\s+)?(?P<day>{'|'.join(_DAYS)})\b(?!['’-])"
 _PERIOD = r"(?P<step>last|this|next) (?P<unit>year|month)\b(?!['’-])"
 _SAID = "(said on "
-#: What can be meant of several days: that is for the reader to judge, who only has to know when it was said.
+#: Words that can mean several days: the reader judges them, and only needs to know when they were said.
 _VAGUE = (
     rf"\b(?:(?:next|last|this|by|on|until|till|before|since|from|coming) {_WEEKDAY}\b(?!s)"
     rf"|(?:next|last|this|coming) (?:week|weekend|night|spring|summer|autumn|fall|winter|term|semester)\b"
@@ -29,7 +29,7 @@ _VAGUE = (
 
 
 def resolve_dates(content: str, said_on: date) -> str:
-    """The content with days, months and years that were told by their distance written out; else as it is."""
+    """Return the content with relative days, months and years written out; otherwise unchanged."""
     exact = _exact().sub(_written(said_on), content)
     if _SAID in exact or not _vague().search(exact):
         return exact

@@ -1,6 +1,6 @@
 """Proposes to merge near-duplicate memories, and to replace older ones that newer ones contradict.
 
-It never proposes to forget: that a memory was not used is no reason to lose it.
+It never proposes to forget a memory because it was not used.
 """
 
 from collections import Counter, defaultdict
@@ -15,12 +15,12 @@ from recollectum.policy.duplicates import is_same_time
 from recollectum.text.terms.analyser import index_terms
 from recollectum.text.terms.similarity import fingerprint
 
-#: From here on two memories are near-duplicates, in tenths of their terms.
+#: The threshold of near-duplicates, in tenths of their terms.
 _NEAR_TENTHS = 7
 
 
 def analyse(memories: Sequence[Memory], recalls: Mapping[str, int] | None = None) -> tuple[Finding, ...]:
-    """What could be tidied up, each for a person to decide; `recalls` is how often each memory was recalled."""
+    """Return proposals for a person to decide on; `recalls` is how often each memory was recalled."""
     held = sorted((one for one in current_memories(memories) if one.valid_to is None), key=lambda one: one.id)
     used = recalls or {}
     best_first = sorted(held, key=lambda one: (-used.get(one.id, 0), -one.importance, -len(one.content), one.id))
@@ -28,7 +28,7 @@ def analyse(memories: Sequence[Memory], recalls: Mapping[str, int] | None = None
 
 
 def _merges(best_first: Sequence[Memory], used: Mapping[str, int]) -> Iterator[Finding]:
-    """Groups of near-duplicates, each around the one that is used most."""
+    """Return groups of near-duplicates, each around the one that is used most."""
     near = _near(best_first)
     taken: set[str] = set()
     for place, memory in enumerate(best_first):
@@ -58,7 +58,7 @@ def _merge(group: Sequence[Memory], used: Mapping[str, int]) -> Finding:
 
 
 def _near(memories: Sequence[Memory]) -> list[set[int]]:
-    """For each memory the places of its near-duplicates.
+    """Return the indexes of the near-duplicates of each memory.
 
     Two texts that share seven tenths of their terms share one of the rarest of each, so only those are looked up:
     comparing every pair of some thousand memories would take minutes.
@@ -83,7 +83,7 @@ def _near(memories: Sequence[Memory]) -> list[set[int]]:
 
 
 def _may_merge(one: Memory, other: Memory) -> bool:
-    """Whether nothing is lost: no key, time, name, number or denial that only one of them has."""
+    """Return whether nothing would be lost: no key, time, name, number or negation that only one of them has."""
     if one.key and other.key and one.key != other.key:
         return False
     if not is_same_time(one, other.valid_from, other.valid_to) or fingerprint(one.content) == fingerprint(
@@ -98,7 +98,7 @@ def _may_merge(one: Memory, other: Memory) -> bool:
 
 
 def _contradictions(held: Sequence[Memory]) -> Iterator[Finding]:
-    """Pairs that give the person two values of one thing: the older would give way to the newer."""
+    """Return pairs that give the person two values of one attribute: the newer would replace the older."""
     told: defaultdict[str, list[tuple[Memory, Attribute]]] = defaultdict(list)
     for memory in held:
         if attribute := attribute_of(memory.content):

@@ -23,14 +23,14 @@ _NOTHING_SERVED = ServedTexts()
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """What a conversation gave."""
+    """The findings of a conversation."""
 
     findings: tuple[Finding, ...]
-    #: `rules`, or the model that read it.
+    #: `rules`, or the name of the model.
     by: str
-    #: What the model's calls cost together; None where none was made.
+    #: The cost of all model calls; None if there was none.
     usage: Usage | None
-    #: How many findings did not hold: known already, without words that are really there, a secret, an echo.
+    #: The number of rejected findings: known facts, missing quotations, secrets, echoes.
     ignored: int
 
 
@@ -44,10 +44,10 @@ def distil(
     served: ServedTexts = _NOTHING_SERVED,
     imported: bool = False,
 ) -> Distilled:
-    """What the conversation tells that is not known; a model that fails raises its ModelError and nothing is found.
+    """Return what is new in the conversation; if a model fails, raise its ModelError and return nothing.
 
-    `barred` are the places a forgotten memory came from, `served` the texts that the agent was given. `instructions`
-    take the place of ours on what is worth keeping.
+    `barred` are the spans that forgotten memories came from, `served` the texts that the agent was given.
+    `instructions` replace the default ones on what is worth keeping.
     """
     held = current_memories(known)
     screen = screen_for(conversation, held, barred=barred, served=served)
@@ -76,7 +76,7 @@ def first_prompts(
     barred: Sequence[Span] = (),
     served: ServedTexts = _NOTHING_SERVED,
 ) -> Iterator[Prompt]:
-    """What `distil` would ask the model first, of which nothing is asked; a second question depends on the answers."""
+    """Yield the first prompts that `distil` would send, without sending them; later ones depend on the answers."""
     held = current_memories(known)
     screen = screen_for(conversation, held, barred=barred, served=served)
     said = screen_messages(conversation, screen)
@@ -91,7 +91,7 @@ def first_prompts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
-    """What is read, and under which conditions."""
+    """The input of an extraction, and its options."""
 
     said: Sequence[Screened]
     known: Sequence[Memory]
@@ -101,7 +101,7 @@ class _Task:
 
 
 def _chosen(matter: _Task, model: LanguageModel, ruled: Sequence[Finding]) -> tuple[list[Finding], Usage | None, int]:
-    """What a small model chooses, and then what it passed over though rules know it: no model does worse than none."""
+    """Return the choices of a small model, then the rules' findings that it skipped: no model does worse than none."""
     how = ChoiceOptions(
         model=model, instructions=matter.instructions, imported=matter.imported, ruled=ruled, wording=False
     )
@@ -132,7 +132,7 @@ def _read(matter: _Task, model: LanguageModel) -> tuple[list[Finding], Usage | N
         dropped += answer.dropped
         usage = reply.usage if usage is None else usage + reply.usage
         if answer.misquotes:
-            # It found something and cannot say where: of sentences that are there it may still choose.
+            # It found something and cannot quote it: it may still choose among existing sentences.
             how = ChoiceOptions(model=model, instructions=matter.instructions, imported=matter.imported, wording=True)
             picked, more = choose_findings(excerpts, how)
             found += [one for one in picked if not matter.screen.heard.repeats(one.content)]
@@ -141,8 +141,8 @@ def _read(matter: _Task, model: LanguageModel) -> tuple[list[Finding], Usage | N
 
 
 def _questions(matter: _Task, model: LanguageModel) -> Iterator[tuple[Sequence[Excerpt], Sequence[Memory], Prompt]]:
-    """Each window with the known memories that are shown beside it, and how it is asked for."""
-    # A quarter for the conversation and one for what is known; the rest is for our instructions and the answer.
+    """Yield each window with the known memories that are shown beside it, and its prompt."""
+    # A quarter for the conversation and one for known memories; the rest is for our instructions and the answer.
     room = model.identity.window_tokens // 4
     for excerpts in windows(matter.said, min(WINDOW, room) if room else WINDOW):
         offered = most_similar(matter.known, "\n".join(one.text for one in excerpts))

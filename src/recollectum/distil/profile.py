@@ -18,9 +18,9 @@ from recollectum.models.language.port import LanguageModel
 
 _LASTING = frozenset({Kind.FACT, Kind.PREFERENCE})
 _PASSING = frozenset({Kind.PROJECT, Kind.TASK})
-#: Of projects and tasks only the newest tell who somebody is now.
+#: Of projects and tasks, only the newest describe the person now.
 _RECENT = 10
-#: How many memories a model is shown.
+#: The number of memories shown to a model.
 _SHOWN = 60
 _MAX_TEXT = 200
 
@@ -39,7 +39,7 @@ _SCHEMA: Mapping[str, Json] = {
 
 
 def profile(memories: Sequence[Memory], model: LanguageModel | None) -> Profile | None:
-    """Who the person is; None when nothing is known, and the ranked memories themselves where no model helps."""
+    """Return the profile of the person; None when nothing is known, and the ranked memories if no model is used."""
     ranked = _ranked(memories)
     if not ranked:
         return None
@@ -47,7 +47,7 @@ def profile(memories: Sequence[Memory], model: LanguageModel | None) -> Profile 
         try:
             bullets = _written(ranked[:_SHOWN], model)
         except ModelError:
-            # A session begins without its model too, and the profile says who made it.
+            # A session also starts without its model, and the profile says who made it.
             bullets = ()
         if bullets:
             return Profile(bullets, str(model.identity))
@@ -55,7 +55,7 @@ def profile(memories: Sequence[Memory], model: LanguageModel | None) -> Profile 
 
 
 def _ranked(memories: Sequence[Memory]) -> list[Memory]:
-    # A profile stands unfenced before a model: what came from elsewhere must not speak there.
+    # A profile is shown to a model without a fence, so it must not contain untrusted text.
     held = [one for one in current_memories(memories) if one.trust in TRUSTED and one.content.strip()]
     newest = sorted((one for one in held if one.kind in _PASSING), key=lambda one: (one.updated_at, one.id))[-_RECENT:]
     chosen = [one for one in held if one.kind in _LASTING] + newest
@@ -87,7 +87,7 @@ def _written(ranked: Sequence[Memory], model: LanguageModel) -> tuple[Bullet, ..
 
 
 def _bullet(answer: Mapping[str, Json], ranked: Sequence[Memory]) -> Bullet | None:
-    """The bullet, if memories that are really there say it."""
+    """Return the bullet, if existing memories support it."""
     numbers = cast("Sequence[int]", answer["memories"])
     cited = [ranked[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(ranked)]
     text = _line(str(answer["text"]).removeprefix("- "))

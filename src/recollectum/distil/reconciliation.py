@@ -1,4 +1,4 @@
-"""Compares statements for sameness, and reconciles new findings with the memories that are known."""
+"""Compares statements for sameness, and reconciles new findings with known memories."""
 
 import re
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from recollectum.text.terms.similarity import fingerprint
 from recollectum.text.terms.stopwords import STOP_WORDS
 from recollectum.text.tokens import estimate
 
-#: From here on two texts are one statement, unless one of them has something of its own.
+#: Above this similarity two texts are one statement, unless one of them adds a detail.
 SAME = 0.8
-# The first word of a sentence has a capital whatever it is.
+# The first word of a sentence has a capital in any case.
 _NAMED = re.compile(r"(?<!\A)(?<![.!?…\n] )(?<!\n)\b[^\W\d_a-zß-öø-ÿ]\w+|\w*\d\w*|\S+@\S+")
 _DENYING = """
 not no never none neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt couldnt
@@ -24,15 +24,15 @@ _TELLING_AGAIN = """
 person user owner told mentioned mention said noted note notes remember remembered recall know known memory memories
 according stated shared already earlier previously yes okay ok sure youre youve since
 """
-#: Words that turn a statement into another one, however many the two share.
+#: Words that change a statement into another one, however many words the two share.
 _TURNS = frozenset(_DENYING.split())
-#: How statements about a person begin, and how they are repeated to them: none of it is news.
+#: How statements about a person begin, and how they are repeated to them: these words add nothing.
 _REPORTING = frozenset(_TELLING_AGAIN.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The terms of a text, and those that make it another one."""
+    """The terms of a text, and those that distinguish it."""
 
     terms: frozenset[str]
     named: frozenset[str]
@@ -40,26 +40,26 @@ class Words:
 
     @property
     def telling(self) -> frozenset[str]:
-        """The terms that carry what it says."""
+        """Return the terms that carry meaning."""
         return self.terms - STOP_WORDS - _REPORTING
 
 
 def words_of(text: str) -> Words:
-    """The words of a text."""
+    """Return the words of a text."""
     terms = frozenset(index_terms(text).split())
     named = frozenset(index_terms(" ".join(_NAMED.findall(text))).split())
     return Words(terms, named, terms & _TURNS)
 
 
 def adds_detail(one: Words, other: Words) -> bool:
-    """Whether the one has a number, a name or a denial that the other has not, or drops a denial of it."""
+    """Return whether one has a number, a name or a negation that the other has not, or drops a negation of it."""
     return bool(one.named - other.terms) or one.turns != other.turns
 
 
 def are_alike(one: Words, other: Words) -> bool:
-    """Whether two texts share nearly all their words and neither has something of its own."""
+    """Return whether two texts share nearly all their words and neither adds a detail."""
     fewer, more = sorted((len(one.terms), len(other.terms)))
-    # The quick answer for most pairs: so unequal in length, they cannot share enough.
+    # The fast answer for most pairs: with such different lengths, they cannot share enough.
     if fewer < SAME * more:
         return False
     shared = len(one.terms & other.terms)
@@ -68,14 +68,14 @@ def are_alike(one: Words, other: Words) -> bool:
 
 
 def says_same(one: str, other: str) -> bool:
-    """Whether two statements say the same, so that knowing both is knowing one."""
+    """Return whether two statements say the same, so that one of them is enough."""
     return fingerprint(one) == fingerprint(other) or are_alike(words_of(one), words_of(other))
 
 
 def is_supported(content: str, source: str) -> bool:
-    """Whether what is claimed is made of the words it is said to come from.
+    """Return whether a claim is made of the words of its source.
 
-    A reader that was talked into something can still quote a harmless sentence for it.
+    A model that was manipulated can still quote a harmless sentence for its claim.
     """
     claimed, given = words_of(content), words_of(source)
     telling = claimed.telling
@@ -86,19 +86,19 @@ def is_supported(content: str, source: str) -> bool:
     return 2 * found >= len(telling)
 
 
-#: How many known memories a model is shown beside a window.
+#: The number of known memories shown to a model beside a window.
 OFFERED = 30
-#: What its number and its line add to a memory.
+#: The tokens that its number and its line add to a memory.
 _LINE_TOKENS = 6
 
 
 def current_memories(known: Sequence[Memory]) -> list[Memory]:
-    """The memories that hold now: what was replaced or put away neither hides a fact nor is changed by one."""
+    """Return the memories that hold now: replaced or archived ones neither hide a fact nor are changed by one."""
     return [one for one in known if one.state is State.ACTIVE and one.superseded_by is None]
 
 
 def most_similar(known: Sequence[Memory], text: str, most: int = OFFERED) -> list[Memory]:
-    """The memories that share most with a text, then the most important ones, the same every time."""
+    """Return the memories most similar to a text, then the most important ones; deterministic."""
     read = words_of(text).terms
 
     def near(memory: Memory) -> float:
@@ -109,20 +109,20 @@ def most_similar(known: Sequence[Memory], text: str, most: int = OFFERED) -> lis
 
 
 def fit_tokens(memories: Sequence[Memory], tokens: int) -> list[Memory]:
-    """As many of the first as fit into so many tokens."""
+    """Return as many of the first memories as fit into a number of tokens."""
     ends = accumulate(estimate(one.content) + _LINE_TOKENS for one in memories)
     return [one for one, end in zip(memories, ends, strict=True) if end <= tokens]
 
 
 def reconcile(findings: Sequence[Finding], known: Sequence[Memory]) -> list[Finding]:
-    """The findings that say something new, each once; one that changes a memory which is not there adds."""
+    """Return the findings that say something new, each once; one that changes a missing memory becomes an addition."""
     ids = {one.id for one in known}
     said = [(one.id, fingerprint(one.content), words_of(one.content)) for one in known] if findings else []
     kept: list[Finding] = []
     for found in findings:
         finding = found if ids.issuperset(found.targets) else replace(found, act=Act.ADD, targets=())
         own, words = fingerprint(finding.content), words_of(finding.content)
-        # What is to change a memory may differ from it by one word, and that word is the point.
+        # A finding that changes a memory may differ from it by one word, and that word is the point.
         if not any(own == mark or (id not in finding.targets and are_alike(words, other)) for id, mark, other in said):
             kept.append(finding)
             said.append(("", own, words))

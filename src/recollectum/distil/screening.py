@@ -20,12 +20,12 @@ from recollectum.text.terms.similarity import fingerprint
 _FENCED = re.compile(r"<(recalled|summary)-([A-Za-z0-9]{8,64})>.*?(?:</\1-\2>|\Z)", re.DOTALL)
 _LABELLED = re.compile(r"^[ \t]*\[[^\]\n]*; by [^\]\n]*; trust: [^\]\n]*\][ \t]*(?:\n[ \t]*\|.*)*", re.MULTILINE)
 _MARK = "0" * 8
-# "# Notes" is a heading that anybody writes; it is ours only beside another of ours.
+# Anybody writes a heading "# Notes"; it counts as ours only beside another of ours.
 _OURS = (PartKind.PROFILE, PartKind.LEARNING, PartKind.MEMORY, PartKind.SUMMARY, PartKind.MESSAGE)
 
 
 def rendered_blocks(text: str) -> list[tuple[int, int]]:
-    """Where a context of ours, or a part of one, stands in the text; the ranges may overlap."""
+    """Return the ranges of a text that are a context of ours, or a part of one; they may overlap."""
     if "[" not in text and "#" not in text and "<" not in text:
         return []
     headed = [found.span() for found in _headed().finditer(text)]
@@ -38,7 +38,7 @@ def rendered_blocks(text: str) -> list[tuple[int, int]]:
 
 @cache
 def _headed() -> re.Pattern[str]:
-    """A heading of ours and all lines up to an empty one."""
+    """Return the pattern of one of our headings and all lines up to an empty one."""
     names = "|".join(re.escape(_heading(kind)) for kind in _OURS)
     return re.compile(rf"^[ \t]*(?:{names})[ \t]*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
@@ -49,7 +49,7 @@ def _notes() -> re.Pattern[str]:
 
 
 def _heading(kind: PartKind) -> str:
-    # As the context itself writes it: a heading that is changed there is known here.
+    # Taken from the renderer: a heading that changes there is recognised here.
     return frame(kind, _MARK, Summary(text="", up_to=0, by=BY_RULES))[0].split("\n")[0]
 
 
@@ -67,7 +67,7 @@ class ServedTexts:
 
 
 class EchoDetector:
-    """Recognises what repeats any of some texts."""
+    """Recognises repetitions of any of some texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._prints: set[str] = set()
@@ -91,13 +91,13 @@ class EchoDetector:
                 self._units.append(words)
 
     def repeats(self, text: str) -> bool:
-        """Whether one sentence says nothing but what one of the texts says."""
+        """Return whether a sentence only repeats one of the texts."""
         if not self._prints:
             return False
         return fingerprint(text) in self._prints or self._is_copy(words_of(text))
 
     def places(self, text: str) -> list[tuple[int, int]]:
-        """The ranges of a text that are echoes: sentences, and blocks of a context whether they were served or not."""
+        """Return the ranges of a text that are echoes: sentences, and blocks of a context, whether served or not."""
         if self._prints and fingerprint(text) in self._prints:
             return [(0, len(text))]
         found = [(one.start, one.end) for one in sentences(text) if self.repeats(one.text)]
@@ -114,46 +114,46 @@ class EchoDetector:
             return False
         if 10 * shared >= _COPIED_TENTHS * len(said.terms):
             return True
-        # "As you told me, …" and then the whole of it: more words, and nothing more said.
+        # "As you told me, …" and then the whole of it: more words, but nothing new.
         return 10 * shared >= _COPIED_TENTHS * len(unit.terms) and said.telling <= unit.terms
 
 
-#: The system prompt says nothing about the person that they said, and notices are the program's own.
+#: The system prompt contains no statements of the person, and notices are the program's own.
 _READ = frozenset({Role.USER, Role.ASSISTANT, Role.TOOL})
 
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """One message and what may be read of it."""
+    """One message and its readable part."""
 
     message: Message
-    #: As long as the text of the message, with spaces for what may not be read.
+    #: As long as the text of the message, with spaces for the unreadable parts.
     text: str
-    #: The ranges that were blanked.
+    #: The blanked ranges.
     hidden: tuple[tuple[int, int], ...] = ()
 
     def hides(self, start: int, end: int) -> bool:
-        """Whether a range has anything in it that may not be read."""
+        """Return whether a range contains blanked text."""
         return any(left < end and start < right for left, right in self.hidden)
 
     @property
     def is_owners(self) -> bool:
-        """Whether it is the person's own word."""
+        """Return whether the person wrote it."""
         return self.message.role is Role.USER and self.message.trust is Trust.OWNER
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a conversation must not be read for: what was served, and what was forgotten."""
+    """The texts that must not be learned from a conversation: served ones and forgotten ones."""
 
     #: For the person's own messages.
     heard: EchoDetector
-    #: For all others, who also repeat what is known.
+    #: For all other messages, which also repeat known facts.
     repeated: EchoDetector
     barred: Sequence[Span]
 
     def of(self, message: Message) -> Screened:
-        """The message with everything blanked that may not be read."""
+        """Return the message with the unreadable parts blanked."""
         text = message.text
         echoes = self.heard if message.role is Role.USER else self.repeated
         hidden = [*_barred(message, text, self.barred), *echoes.places(text)]
@@ -163,16 +163,16 @@ class Screen:
 def screen_for(
     conversation: Sequence[Message], known: Sequence[Memory], *, barred: Sequence[Span], served: ServedTexts
 ) -> Screen:
-    """The screen of a conversation."""
+    """Return the screen of a conversation."""
     prompts = [one.text for one in conversation if one.role is Role.SYSTEM]
-    # Said twice and forgotten once is forgotten.
+    # A statement that was made twice and forgotten once is forgotten.
     forgotten = [one.text[left:right] for one in conversation for left, right in _barred(one, one.text, barred)]
     given = [*served.texts, *prompts, *forgotten]
     return Screen(EchoDetector(given), EchoDetector([*given, *(memory.content for memory in known)]), barred)
 
 
 def screen_messages(conversation: Sequence[Message], screen: Screen) -> list[Screened]:
-    """The messages that have something to read, in order."""
+    """Return the messages that have something to read, in order."""
     all_of_them = (screen.of(message) for message in conversation if message.role in _READ)
     return [one for one in all_of_them if not one.text.isspace() and one.text]
 

@@ -18,12 +18,12 @@ class Sentence:
     start: int
     end: int
     text: str
-    #: What stood before it: the mark of a list, of a quotation, of a speaker; mostly nothing.
+    #: The text before it: the mark of a list, of a quotation, of a speaker; mostly empty.
     lead: str = ""
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text, in order; what has no word in it is none."""
+    """Yield the sentences of a text, in order; a piece without a word is none."""
     for start, end in _ranges(text):
         piece = text[start:end]
         lead = _lead(piece)
@@ -33,7 +33,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def around(text: str, start: int, end: int) -> tuple[int, int]:
-    """The range widened to whole sentences."""
+    """Return the range widened to whole sentences."""
     touched = [(left, right) for left, right in _ranges(text) if left < end and start < right]
     return (min(start, touched[0][0]), max(end, touched[-1][1])) if touched else (start, end)
 
@@ -41,7 +41,7 @@ def around(text: str, start: int, end: int) -> tuple[int, int]:
 def _ranges(text: str) -> Iterator[tuple[int, int]]:
     begin = 0
     for border in _BORDER.finditer(text):
-        # The point of "Dr." ends no sentence; a line's end always does.
+        # The point of "Dr." ends no sentence; the end of a line always does.
         if (
             not border[0].strip(" \t\f\v")
             and border[0]

@@ -18,7 +18,7 @@ from recollectum.text.tokens import TokenCounter, counter_for
 
 #: A longer sentence is cut: it is a paste, and its beginning says what it is.
 MAX_SENTENCE = 400
-#: Of a longer message only the beginning is looked at.
+#: Of a longer message only the beginning is read.
 _MAX_MESSAGE = 20_000
 _BORDER = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _FIRST_PERSON = re.compile(
@@ -54,7 +54,7 @@ class _Line:
 def extract_summary(
     messages: Sequence[Message], tokens: int, counter: TokenCounter, *, previous: Summary | None = None
 ) -> Summary:
-    """The most telling sentences that fit, by rules alone; what the summary before said competes on equal terms."""
+    """Return the most informative sentences that fit, by rules; those of the previous summary compete equally."""
     up_to = messages[-1].position if messages else previous.up_to if previous else 0
     lines = dict.fromkeys((*(previous.text.splitlines() if previous else ()), *_sentences(messages)))
     ranked = sorted(
@@ -72,7 +72,7 @@ def extract_summary(
             break
     kept.sort(key=lambda one: one.place)
     while kept and counter.count("\n".join(one.text for one in kept)) > tokens:
-        # The count of a whole may pass the sum of its parts; the budget is kept all the same.
+        # The token count of the whole may exceed the sum of its parts; the budget still holds.
         kept.remove(min(kept, key=lambda one: (one.score, one.place)))
     return Summary(text="\n".join(one.text for one in kept), up_to=up_to, by=BY_RULES)
 
@@ -91,12 +91,12 @@ def _score(line: str) -> int:
     score = _OF_ROLE.get(Role(speaker[1]), _OTHER_ROLE) if speaker and speaker[1] in set(Role) else 0
     score += 2 * bool(_FIRST_PERSON.search(said)) + 2 * bool(_DECISION.search(said))
     score += bool(_NUMBER.search(said)) + bool(_DATE.search(said)) + bool(_NAME.search(said))
-    # A question tells what was asked, seldom what is so; a word or two tells nothing.
+    # A question says what was asked, seldom a fact; a word or two says nothing.
     return score - 3 * said.rstrip().endswith(("?", "？")) - 3 * (len(said) < 12)
 
 
 def summarise(previous: str | None, messages: Sequence[Message], model: LanguageModel | None, tokens: int) -> Summary:
-    """The summary of what the previous one covers and of the messages after it, in at most so many tokens."""
+    """Return a summary of the previous one and the messages after it, in at most `tokens` tokens."""
     if model is not None and messages and tokens > 0:
         try:
             text = _folded(previous or "", messages, model, tokens)
@@ -114,7 +114,7 @@ def _folded(text: str, messages: Sequence[Message], model: LanguageModel, tokens
     for window in windows([Screened(one, one.text) for one in messages if one.text.strip()]):
         text = _fitting(model.complete(_asked(text, window, tokens)).text.strip(), tokens, count)
         if not text:
-            # The old summary alone would claim to cover what it does not.
+            # The old summary alone would claim to cover messages that it does not.
             break
     return text
 
@@ -124,7 +124,7 @@ def _asked(text: str, window: Sequence[Excerpt], tokens: int) -> Prompt:
     blocks = [
         fenced("summary", [quote_lines(text, mark)], mark) if text else "There is no summary yet.",
         fenced("conversation", transcript(window, mark), mark),
-        # A word is seldom more than two tokens; what is too long all the same is cut.
+        # A word is seldom more than two tokens; a text that is still too long is cut.
         f"Write the new summary in at most {max(1, tokens // 2)} words.",
     ]
     shown = "\n\n".join(blocks)
@@ -137,7 +137,7 @@ def _asked(text: str, window: Sequence[Excerpt], tokens: int) -> Prompt:
 
 
 def _fitting(text: str, tokens: int, count: TokenCounter) -> str:
-    """As many whole sentences from the beginning as fit."""
+    """Return as many whole sentences from the beginning as fit."""
     if count.count(text) <= tokens:
         return text
     ends = [one.end for one in sentences(text)]

@@ -1,4 +1,4 @@
-"""Decides whether a caller may do this to an owner's vault, and names the rule that decided."""
+"""Decides whether a caller may access an owner's vault, and names the rule that decided."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ _DEED = {Permission.READ: "reading", Permission.WRITE: "writing", Permission.ADM
 
 @dataclass(frozen=True, slots=True)
 class AccessDecision:
-    """Yes or no, and why."""
+    """The answer, yes or no, and the reason."""
 
     allowed: bool
     rule: str
@@ -19,13 +19,13 @@ class AccessDecision:
 def decide_access(
     caller: Caller, owner: Owner | None, permission: Permission, scope: Scope, session_id: str | None = None
 ) -> AccessDecision:
-    """Own data is granted; everything else needs a grant; the home itself needs its operator, and keys an admin."""
+    """Decide on access: own data is allowed, other data needs a grant, the home its operator, and keys an admin."""
     if permission not in caller.permissions:
         return AccessDecision(False, f"its key does not allow {_DEED[permission]}")
     if caller.operator:
         return AccessDecision(True, "the operator of the home")
     if permission is Permission.ADMIN and owner is None and scope is Scope.USER:
-        # Which keys those are is for `reaches` and `gives` to say.
+        # `reaches` and `gives` decide which keys those are.
         return AccessDecision(True, "a key with admin, for the keys of its owners")
     if permission is Permission.ADMIN or owner is None:
         return AccessDecision(False, "that is for the operator of the home")
@@ -39,23 +39,23 @@ def decide_access(
 
 
 def may_see(caller: Caller, owner: Owner) -> bool:
-    """Whether the owner's vault exists at all, as far as this caller can tell."""
+    """Return whether this caller may know that the owner's vault exists."""
     if caller.operator or owner.person == caller.person:
         return True
     return any(grant.owner == owner.person for grant in caller.grants)
 
 
 def manages_key(caller: Caller, key: ApiKey) -> bool:
-    """Whether a key is of this caller's owners alone: its own person, and those that the operator named for it."""
+    """Return whether a key belongs to this caller's owners only: its person, and those the operator named for it."""
     if caller.operator:
         return True
-    # What others granted to the person is not theirs to hand on.
+    # A person may not pass on what others granted to them.
     named = {grant.owner for grant in caller.grants if caller.name == f"key:{grant.id}"}
     return {key.person, *key.owners} <= {caller.person, *named}
 
 
 def may_issue_key(caller: Caller, key: ApiKey) -> bool:
-    """Whether a key may do no more than this caller may."""
+    """Return whether a key may do no more than this caller."""
     return key.permissions <= caller.permissions
 
 

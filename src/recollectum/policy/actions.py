@@ -1,6 +1,6 @@
 """Names the actions that policy rules decide about, with the permission of each, and checks client names.
 
-A public operation declares its action; several operations share one. Rules, logs and refusals know no other names.
+A public operation declares its action; several operations share one. Rules, logs and refusals use these names only.
 """
 
 import re
@@ -13,7 +13,7 @@ from recollectum.domain.errors import InvalidInput
 
 
 class Action(StrEnum):
-    """What an operation does, as rules call it."""
+    """The action of an operation, as rules name it."""
 
     MEMORY_READ = "memory.read"
     MEMORY_SEARCH = "memory.search"
@@ -49,12 +49,12 @@ class Action(StrEnum):
 
     @property
     def noun(self) -> str:
-        """What the action is about, such as `memory`."""
+        """Return the noun of the action, such as `memory`."""
         return self.value.partition(".")[0]
 
     @property
     def permission(self) -> Permission:
-        """What a caller needs for it in a vault."""
+        """Return the permission that the action needs in a vault."""
         if self in _FOR_ADMINS:
             return Permission.ADMIN
         return Permission.READ if self.value.endswith((".read", ".search")) else Permission.WRITE
@@ -67,39 +67,39 @@ _FOR_ADMINS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ActionChoice:
-    """The action of an operation where an argument decides which one it is."""
+    """The action of an operation for which an argument decides which one it is."""
 
     argument: str
     by_value: Mapping[str, Action]
-    #: For every other value: the one that asks for the most care.
+    #: For every other value: the most restricted one.
     otherwise: Action
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Every action it may be."""
+        """Return every possible action."""
         return tuple(dict.fromkeys((*self.by_value.values(), self.otherwise)))
 
     def choose(self, arguments: Mapping[str, object]) -> Action:
-        """The action of a call with these arguments."""
+        """Return the action of a call with these arguments."""
         value = arguments.get(self.argument)
         return self.by_value.get(value, self.otherwise) if isinstance(value, str) else self.otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class ActionWith:
-    """An action that an operation takes on the way when an argument is given."""
+    """A further action that an operation takes when an argument is given."""
 
     argument: str
     action: Action
 
 
 _CLIENT = re.compile(r"[a-z][a-z0-9_-]*:[^\x00-\x1f\x7f]{1,200}")
-#: What a credential alone can say.
+#: Names that only a credential can give.
 _PROVEN = ("key:", "person:", "process:")
 
 
 def check_client(name: str) -> str:
-    """The name of a program that asks, or a sentence about what it may not look like."""
+    """Return the name of a client program; raise if it looks like a name that only a credential can give."""
     if not _CLIENT.fullmatch(name) or name.startswith(_PROVEN):
         raise InvalidInput(
             "a client is named by its kind and a name, such as mcp:desktop; key, person and process are taken"

@@ -1,48 +1,48 @@
-"""What time it is for a vault, when the clock on the wall may be wrong.
+"""Determines the time of a vault when the wall clock may be wrong.
 
-A clock that goes back must not bring back what had expired: time never falls below the latest time that was
-believed. A clock that leaps ahead must not delete everything: a leap longer than a vault is plausibly left
-alone is not believed until a person says so, or until the new time has run on for a week.
+A clock that goes back must not restore expired memories: time never falls below the latest trusted time. A clock that
+jumps ahead must not delete everything: a jump longer than a vault is plausibly unused is not trusted until a person
+confirms it, or until the new time has run on for a week.
 """
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-#: How long a new time must run on, without another leap, before it is believed.
+#: How long a new time must run on, without another jump, before it is trusted.
 TRIAL = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockState:
-    """What a vault knows about the clock."""
+    """The state of a vault's clock."""
 
-    #: The latest time that is believed.
+    #: The latest trusted time.
     floor: datetime
-    #: Since when, and until when, the clock has shown a time that is not believed.
+    #: Since when, and until when, the clock has shown an untrusted time.
     leap_from: datetime | None = None
     leap_seen: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """What the clock says: for a person's own deadlines, and for the policy's."""
+    """The two times of a vault: one for a person's own deadlines, and one for the policy's."""
 
     now: datetime
     policy_now: datetime
 
     @property
     def held(self) -> bool:
-        """Whether the time is in doubt, so that nothing may be moved or destroyed."""
+        """Return whether the time is in doubt, so that nothing may be moved or purged."""
         return self.now != self.policy_now
 
 
 def certain_reading(now: datetime) -> ClockReading:
-    """A reading that is not in doubt."""
+    """Return a reading that is not in doubt."""
     return ClockReading(now, now)
 
 
 def observe(state: ClockState, wall: datetime, leap: timedelta) -> tuple[ClockState, ClockReading]:
-    """What the vault knows after a look at the clock, and the time it goes by."""
+    """Return the new clock state after reading the wall clock, and the time to use."""
     if wall <= state.floor:
         return ClockState(floor=state.floor), certain_reading(state.floor)
     if wall - state.floor <= leap or _proven(state, wall, leap):
@@ -53,7 +53,7 @@ def observe(state: ClockState, wall: datetime, leap: timedelta) -> tuple[ClockSt
 
 
 def accept(state: ClockState, wall: datetime) -> ClockState:
-    """The state after a person has said that the clock is right."""
+    """Return the state after a person has confirmed that the clock is right."""
     return ClockState(floor=max(state.floor, wall))
 
 

@@ -1,7 +1,7 @@
-"""When a memory changes state: one pure function decides, one table allows.
+"""Decides when a memory changes state: one pure function decides, one table allows.
 
-A person's own deadline (`expires_at`) is kept by the clock on the wall. The policy's deadlines are kept by
-`Reading.policy_now`, which stands still while the clock is in doubt, so that a wrong clock ages nothing.
+A person's own deadline (`expires_at`) follows the wall clock. The policy's deadlines follow `ClockReading.policy_now`,
+which stops while the clock is in doubt, so that a wrong clock ages nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -14,29 +14,29 @@ from recollectum.policy.clock import ClockReading
 
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
-#: States a person may still see the content of.
+#: States in which a person may still see the content.
 LIVE = frozenset({State.ACTIVE, State.ARCHIVED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long a memory rests in each state; None is for ever."""
+    """How long a memory stays in each state; None is for ever."""
 
     active: timedelta | None = timedelta(days=90)
-    #: None skips the archive: what is no longer active is deleted.
+    #: None skips the archive: a memory that is no longer active is deleted.
     archived: timedelta | None = timedelta(days=60)
     grace: timedelta = timedelta(days=7)
     #: The periods of memories that were learned through certain agents, by the agent's name.
     agents: tuple[tuple[str, "Retention"], ...] = ()
 
     def of(self, agent: str | None) -> "Retention":
-        """The periods of a memory that was learned through an agent, or through none."""
+        """Return the periods of a memory that was learned through an agent, or through none."""
         return next((rules for name, rules in self.agents if name == agent), self)
 
 
 @dataclass(frozen=True, slots=True)
 class LifecycleStep:
-    """A step that is due, and the deadline that made it so."""
+    """A due step, and its deadline."""
 
     to: State
     because: str
@@ -44,7 +44,7 @@ class LifecycleStep:
 
 
 def due_step(memory: Memory, reading: ClockReading) -> LifecycleStep | None:
-    """The next step this memory is due to take, or None while it may rest."""
+    """Return the next step that is due for this memory, or None."""
     match memory.state:
         case State.ACTIVE | State.ARCHIVED if _past(memory.expires_at, reading.now):
             # A TTL is a promise to the person: it skips the archive.
@@ -62,20 +62,20 @@ def due_step(memory: Memory, reading: ClockReading) -> LifecycleStep | None:
 
 
 def state_at(memory: Memory, reading: ClockReading) -> State:
-    """The state a reader must see, whether or not a sweep has run."""
+    """Return the state that a reader must see, whether or not a sweep has run."""
     while (step := due_step(memory, reading)) and step.to is not State.PURGED:
-        # Only the state: the grace window begins when the row really enters it.
+        # Only the state: the grace period begins when the row really enters it.
         memory = replace(memory, state=step.to)
     return memory.state
 
 
 def is_current(memory: Memory, reading: ClockReading) -> bool:
-    """Whether a memory is active and nothing has taken its place."""
+    """Return whether a memory is active and not superseded."""
     return not memory.superseded_by and state_at(memory, reading) is State.ACTIVE
 
 
 def due_at(memory: Memory) -> datetime | None:
-    """The earliest time at which `due_step` may answer; what the sweep's index holds."""
+    """Return the earliest time at which `due_step` may return a step; the sweep's index stores it."""
     match memory.state:
         case State.ACTIVE:
             times = (memory.expires_at, memory.archive_at, memory.retention_expires_at)
@@ -87,7 +87,7 @@ def due_at(memory: Memory) -> datetime | None:
 
 
 def enter(memory: Memory, state: State, now: datetime, rules: Retention) -> Memory:
-    """The memory in another state, its times set; a step that is not in the table is refused."""
+    """Return the memory in another state with its times set; raise if the table does not allow the step."""
     if state is not memory.state and state not in STEPS[memory.state]:
         raise StepRefused(f"memory {memory.id!r} is {memory.state} and cannot become {state}")
     return replace(memory, state=state, **_times(memory, state, now, rules.of(memory.agent)))
@@ -99,7 +99,7 @@ def _times(memory: Memory, state: State, now: datetime, rules: Retention) -> dic
             return active_times(now, rules)
         case State.ARCHIVED:
             if _past(memory.archive_at, now):
-                # Its time had come: a sweep that runs late must not bring back what readers saw go.
+                # Its deadline had passed: a late sweep must not restore what readers no longer saw.
                 return {}
             expires = _later(now, rules.archived) if rules.archived else None
             return {"archive_at": now, "retention_expires_at": expires}
@@ -110,7 +110,7 @@ def _times(memory: Memory, state: State, now: datetime, rules: Retention) -> dic
 
 
 def active_times(now: datetime, rules: Retention) -> dict[str, Any]:
-    """The times of a memory that becomes active now."""
+    """Return the times of a memory that becomes active now."""
     fresh: dict[str, Any] = {"deleted_at": None, "hard_delete_at": None}
     if rules.active is None:
         return {**fresh, "archive_at": None, "retention_expires_at": None}
@@ -121,7 +121,7 @@ def active_times(now: datetime, rules: Retention) -> dict[str, Any]:
 
 
 def _later(now: datetime, by: timedelta) -> datetime:
-    """A time that far ahead, or the last there is."""
+    """Return a time that far ahead, or the last possible time."""
     try:
         return now + by
     except OverflowError:
@@ -129,7 +129,7 @@ def _later(now: datetime, by: timedelta) -> datetime:
 
 
 def check_restorable(memory: Memory, reading: ClockReading) -> None:
-    """Refuse to bring back what is past its grace window."""
+    """Raise when the grace period of a memory is over."""
     if state_at(memory, reading) not in (State.ARCHIVED, State.SOFT_DELETED, State.ACTIVE):
         raise StepRefused(f"memory {memory.id!r} is past its grace window and cannot be restored")
 

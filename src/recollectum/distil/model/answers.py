@@ -17,7 +17,7 @@ from recollectum.domain.message import Json
 from recollectum.domain.proposal import Act, Finding, Span
 from recollectum.domain.trust import Trust, least_trusted
 
-#: A shorter quotation proves nothing, unless it is all there is.
+#: A shorter quotation proves nothing, unless it is the whole text.
 _SHORTEST = 4
 _BAR = re.compile(r"^[ \t]*\|[ \t]?", re.MULTILINE)
 _AROUND = " \t\r\n\"'“”‘’«»`…"
@@ -25,14 +25,14 @@ _SAME = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'
 
 
 class Quotable:
-    """A text in which quotations are looked up."""
+    """A text in which quotations are searched."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._folded: tuple[str, list[int]] | None = None
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Where a quotation stands, letter for letter or else but for case, spacing and kinds of marks."""
+        """Return the position of a quotation, exact or else up to case, spacing and kinds of marks."""
         wanted = _BAR.sub("", quote).strip(_AROUND)
         if not wanted or (len(wanted) < _SHORTEST and not self._is_all(wanted)):
             return None
@@ -50,7 +50,7 @@ class Quotable:
 
 
 def _fold(text: str) -> tuple[str, list[int]]:
-    """The text in one case, with single spaces and plain marks; and where each of its characters stood."""
+    """Return the text in lower case, with single spaces and plain marks; and each character's original position."""
     folded: list[str] = []
     origins: list[int] = []
     for place, char in enumerate(text):
@@ -65,7 +65,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
 
 
 def _at_words(text: str, wanted: str) -> tuple[int, int] | None:
-    """The first place where it begins and ends with whole words: "eat" is not said in "theatre"."""
+    """Return the first match that begins and ends with whole words: "eat" is not said in "theatre"."""
     at = text.find(wanted) if wanted else -1
     while at >= 0:
         end = at + len(wanted)
@@ -76,7 +76,7 @@ def _at_words(text: str, wanted: str) -> tuple[int, int] | None:
 
 
 def _cuts(text: str, border: int) -> bool:
-    # Scripts without spaces have no borders to keep to.
+    # Scripts without spaces have no word borders.
     around = text[border - 1 : border + 1] if border else ""
     return len(around) == 2 and around.isascii() and around.isalnum()
 
@@ -97,7 +97,7 @@ _REPORTED = re.compile(
 
 
 def is_faithful(content: str, clause: str) -> bool:
-    """Whether a claim keeps to whom and what the words it comes from speak of."""
+    """Return whether a claim is about the same person and thing as its source."""
     told = clause.replace("’", "'")
     if bool(words_of(content).turns) != bool(words_of(told).turns) or _REPORTED.search(told):
         return False
@@ -110,7 +110,7 @@ def is_faithful(content: str, clause: str) -> bool:
 
 
 def clause(text: str, start: int, end: int) -> str:
-    """The words around a quotation that belong to it: a denial may stand before what is quoted."""
+    """Return the words around a quotation that belong to it: a negation may come before the quoted words."""
     borders = [(one.start(), one.end()) for one in _BORDER.finditer(text)]
     begin = max((right for left, right in borders if left < start), default=0)
     after = min((left for left, _ in borders if left >= end), default=len(text))
@@ -124,7 +124,7 @@ _CHANGES = (Act.UPDATE, Act.SUPERSEDE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownWindow:
-    """What a model was shown, and under which conditions it is believed."""
+    """The window that a model was shown, and the conditions under which its answer is accepted."""
 
     excerpts: Sequence[Excerpt]
     #: In the order of their numbers.
@@ -136,17 +136,17 @@ class ShownWindow:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedAnswer:
-    """What of an answer holds."""
+    """The verified part of an answer."""
 
     findings: list[Finding]
-    #: How many do not.
+    #: The number of rejected findings.
     dropped: int
     #: Whether it reported something and could quote nothing.
     misquotes: bool
 
 
 def verify_answer(value: Json, window: ShownWindow) -> VerifiedAnswer:
-    """The findings of an answer that hold."""
+    """Return the findings of an answer that pass verification."""
     answers = cast("Sequence[Mapping[str, Json]]", cast("Mapping[str, Json]", value)["findings"])
     texts = [Quotable(one.text) for one in window.excerpts]
     placed = [(answer, list(_quotes(answer, window, texts))) for answer in answers if answer["act"] != IGNORE]
@@ -160,7 +160,7 @@ def _finding(answer: Mapping[str, Json], places: Sequence[tuple[Excerpt, Span]],
     content = " ".join(str(answer["content"]).split())
     if not content or len(content) > _MAX_CONTENT or holds_secret(content):
         return None
-    # What only the window before showed as fresh was found there.
+    # A quotation of text that was fresh only in the previous window was found there.
     if not any(one.fresh for one, _ in places) or window.screen.heard.repeats(content):
         return None
     act, targets = _change(answer, window)
@@ -186,7 +186,7 @@ def _finding(answer: Mapping[str, Json], places: Sequence[tuple[Excerpt, Span]],
 def _quotes(
     answer: Mapping[str, Json], window: ShownWindow, texts: Sequence[Quotable]
 ) -> Iterator[tuple[Excerpt, Span]]:
-    """The quotations that are really there; one under the wrong number is looked for in the whole window."""
+    """Yield the quotations that exist; one under the wrong number is searched in the whole window."""
     for quote in cast("Sequence[Mapping[str, Json]]", answer["quotes"]):
         named = cast("int", quote["message"]) - 1
         order = sorted(range(len(texts)), key=lambda place: (place != named, place))
@@ -200,7 +200,7 @@ def _place(excerpt: Excerpt, text: Quotable, quote: str) -> tuple[Excerpt, Span]
     if found is None:
         return None
     start, end = (excerpt.start + place for place in found)
-    # A quotation may run over what was blanked, when it says the same without it.
+    # A quotation may cross blanked text, if it says the same without it.
     if excerpt.source.hides(start, end):
         return None
     return excerpt, Span(excerpt.source.message.id, start, end)

@@ -24,11 +24,11 @@ from recollectum.models.language.port import LanguageModel
 
 _LONGEST = 300
 _FEWEST_WORDS = 3
-#: A script that sets no spaces says as much in so many characters.
+#: A script without spaces says as much in this many characters.
 _FEWEST_CHARACTERS = 5
 _ENGLISH = re.compile(r"\b(?:the|is|are|was|am|to|of|and|for|with|have|has|that|this|it|at|my|i)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
-# Said to the assistant about the work at hand: true for a minute.
+# Said to the assistant about the current task: true for a minute.
 _PASSING = re.compile(
     r"(?:thanks|thank you|please|can you|tell me|show me|give me|help|let's|let me|bye|great|perfect)\b"
     r"|(?:I|we)(?:'ll| will| am going to|'m going to) (?:read|try|check|look|think|see|come back|let you)\b"
@@ -44,16 +44,18 @@ _PASSING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CandidateSentence:
-    """A sentence that a person said, and where."""
+    """A sentence that a person said, and its position."""
 
     excerpt: Excerpt
     span: Span
-    #: As it was said, without what leads up to it.
+    #: As it was said, without its introduction.
     text: str
 
 
 def find_candidates(excerpts: Iterable[Excerpt]) -> Iterator[CandidateSentence]:
-    """What may be chosen of the person's own fresh messages, in order; a question, a wish or a secret may not."""
+    """Yield the sentences of the person's own fresh messages that may be chosen, in order; no questions, wishes or
+    secrets.
+    """
     for one in excerpts:
         message = one.source.message
         if message.role is not Role.USER or not one.fresh or is_material(one.source.text):
@@ -66,8 +68,8 @@ def find_candidates(excerpts: Iterable[Excerpt]) -> Iterator[CandidateSentence]:
 
 
 def _told(sentence: Sentence) -> int | None:
-    """Where what it tells begins; None where it tells nothing."""
-    # As long as before, so that places stay.
+    """Return the start of the statement; None if there is none."""
+    # The same length as before, so that positions stay valid.
     text = sentence.text.replace("’", "'")
     begin = without_lead(text)
     told = text[begin:]
@@ -75,7 +77,7 @@ def _told(sentence: Sentence) -> int | None:
         return None
     if "？" in told or not _is_long_enough(told) or _PASSING.match(told):
         return None
-    # In another language nobody here knows who is spoken of.
+    # In another language these rules cannot tell who is meant.
     about_self = _FIRST_PERSON.search(told) or not _ENGLISH.search(told)
     return begin if about_self else None
 
@@ -85,9 +87,9 @@ def _is_long_enough(told: str) -> bool:
     return len(told.split()) >= _FEWEST_WORDS if spaced else len(told) >= _FEWEST_CHARACTERS
 
 
-#: So many sentences are shown at once: a small model loses count soon.
+#: The number of sentences shown at once: a small model soon loses count.
 _AT_ONCE = 8
-#: What is right, shown to a model that understands little else.
+#: Correct examples, for a model that understands little else.
 _SHOWN: tuple[tuple[Sequence[str], Sequence[int]], ...] = (
     (("I live in Oslo.", "I got the same error again.", "My wife is a teacher."), (1, 3)),
     (("I am trying it now.", "I hate mushrooms.", "I am writing a novel about the sea."), (2, 3)),
@@ -95,18 +97,18 @@ _SHOWN: tuple[tuple[Sequence[str], Sequence[int]], ...] = (
 
 
 def batches(found: Sequence[CandidateSentence]) -> Iterator[Sequence[CandidateSentence]]:
-    """The candidates in parts that are shown at once."""
+    """Yield the candidates in batches that are shown at once."""
     for start in range(0, len(found), _AT_ONCE):
         yield found[start : start + _AT_ONCE]
 
 
 def schema_for(count: int, *, wording: bool, least: int) -> Mapping[str, Json]:
-    """What may be answered: numbers from 1 to `count`, and of each its kind and wording where they are wanted."""
+    """Return the schema of an answer: numbers from 1 to `count`, each with its kind and wording if requested."""
     number: Mapping[str, Json] = {"type": "integer", "enum": list(range(1, count + 1))}
     if not wording:
         return closed_object({"lasting": {"type": "array", "items": number, "minItems": least, "maxItems": count}})
     kind: Mapping[str, Json] = {"type": "string", "enum": [one.value for one in KINDS]}
-    # Who words well stops by itself, and not every server takes bounds.
+    # A model with good wording stops by itself, and not every server supports bounds.
     pick = closed_object({"sentence": number, "content": {"type": "string"}, "kind": kind})
     return closed_object({"lasting": {"type": "array", "items": pick}})
 
@@ -114,14 +116,14 @@ def schema_for(count: int, *, wording: bool, least: int) -> Mapping[str, Json]:
 def choice_prompt(
     shown: Sequence[CandidateSentence], instructions: str | None, *, wording: bool, least: int = 0
 ) -> Prompt:
-    """The prompt for one choice; the same for the same sentences."""
+    """Return the prompt for one choice; the same for the same sentences."""
     mark = fence_mark(one.text for one in shown)
     lines = [f"[{number}] | {one_line(one.text, mark)}" for number, one in enumerate(shown, start=1)]
     system = load_instructions("choosing")
     if instructions is not None:
         system = f"{instructions.strip()}\n\n{system}"
     last = Turn(role=Role.USER, text=fenced("sentences", lines, mark))
-    # Examples teach a small model the form, and would teach a large one our taste against the instructions.
+    # Examples teach a small model the form; to a large one they would teach our taste against the instructions.
     turns = (last,) if wording else (*_examples(mark), last)
     return Prompt(
         turns=turns,
@@ -132,11 +134,11 @@ def choice_prompt(
 
 
 def parse_choice(value: Json, shown: Sequence[CandidateSentence]) -> Iterator[tuple[CandidateSentence, Kind, str]]:
-    """Each sentence that was picked, once, with its kind and what is kept of it."""
+    """Yield each chosen sentence once, with its kind and the content to keep."""
     picks = cast("Sequence[int | Mapping[str, Json]]", cast("Mapping[str, Json]", value)["lasting"])
     seen: set[int] = set()
     for pick in picks:
-        # What kind of thing it is, a small model is not asked: it would say anything.
+        # A small model is not asked for the kind: it would answer anything.
         number, kind, worded = (pick, Kind.FACT, "") if isinstance(pick, int) else _worded(pick)
         if number not in seen:
             seen.add(number)
@@ -149,13 +151,13 @@ def _worded(pick: Mapping[str, Json]) -> tuple[int, Kind, str]:
 
 
 def _content(worded: str, sentence: str) -> str:
-    """The model's wording where the sentence bears every word of it, else the sentence."""
+    """Return the model's wording if the sentence supports every word of it, else the sentence."""
     plain = " ".join(worded.split())
     return plain if plain and bears_claim(sentence, plain) else " ".join(sentence.split())
 
 
 def bears_claim(sentence: str, content: str) -> bool:
-    """Whether all that is claimed is in the sentence, and neither denies what the other says."""
+    """Return whether the sentence contains everything that is claimed, and neither negates the other."""
     claimed, given = words_of(content), words_of(sentence)
     stems = {term[:4] for term in given.terms}
     news = (term for term in claimed.telling if term not in given.terms and (len(term) < 4 or term[:4] not in stems))
@@ -175,23 +177,23 @@ _REASON = "the person said so, and the model chose it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceOptions:
-    """How a model chooses."""
+    """The options of a choice."""
 
     model: LanguageModel
     instructions: str | None
     imported: bool
-    #: What rules found in the same conversation: they know the kind, and what it replaces.
+    #: The findings of the rules in the same conversation: they know the kind, and what it replaces.
     ruled: Sequence[Finding] = ()
-    #: Whether the model's own wording is worth asking for.
+    #: Whether the model's own wording is worth requesting.
     wording: bool
 
 
 def choose_findings(excerpts: Sequence[Excerpt], how: ChoiceOptions) -> tuple[list[Finding], Usage | None]:
-    """What the model chooses of these excerpts, and what asking cost; None where there was nothing to choose from."""
+    """Return the findings that the model chooses from these excerpts, and the cost; None if there was no candidate."""
     found: list[Finding] = []
     usage: Usage | None = None
     for shown in batches(list(find_candidates(excerpts))):
-        # Where a rule sees that something is told, a small model is not asked whether, but what.
+        # If a rule finds a statement, a small model is not asked whether there is one, but which.
         told = any(_ruled(one, how.ruled) for one in shown)
         prompt = choice_prompt(shown, how.instructions, wording=how.wording, least=int(told))
         reply = how.model.complete(prompt)
@@ -220,7 +222,7 @@ def _finding(one: CandidateSentence, kind: Kind, content: str, how: ChoiceOption
 
 
 def _ruled(one: CandidateSentence, ruled: Sequence[Finding]) -> Finding | None:
-    """What rules found in the same words."""
+    """Return the rules' finding in the same words."""
     span = one.span
     return next(
         (

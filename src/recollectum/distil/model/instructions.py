@@ -15,27 +15,27 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 
 def load_instructions(name: str) -> str:
-    """The instructions of that name."""
+    """Return the instructions of that name."""
     return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-#: What a model answers for what is known already.
+#: The answer of a model for a known fact.
 IGNORE = "ignore"
 _ACTS = (Act.ADD.value, Act.UPDATE.value, Act.SUPERSEDE.value, IGNORE)
 KINDS = (Kind.FACT, Kind.PREFERENCE, Kind.PROJECT, Kind.TASK, Kind.CORRECTION)
-#: A known memory is shown up to here.
+#: The most characters shown of a known memory.
 _MAX_KNOWN = 300
 
 
 def closed_object(members: Mapping[str, Json]) -> dict[str, Json]:
-    """An object of exactly these members: some servers take no other schema."""
+    """Return the schema of an object with exactly these members: some servers accept no other."""
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
 _QUOTE = closed_object({"text": {"type": "string"}, "message": {"type": "integer"}})
 _FINDING = closed_object(
     {
-        # In the order in which they are written: first the words, then what they say, and only then what to do.
+        # In the order of writing: first the quotation, then the claim, and only then the action.
         "quotes": {"type": "array", "items": _QUOTE},
         "content": {"type": "string"},
         "kind": {"type": "string", "enum": [kind.value for kind in KINDS]},
@@ -45,12 +45,12 @@ _FINDING = closed_object(
         "reason": {"type": "string"},
     }
 )
-#: What a model answers about a window.
+#: The answer of a model about a window.
 SCHEMA: Mapping[str, Json] = closed_object({"findings": {"type": "array", "items": _FINDING}})
 
 
 def window_prompt(window: Sequence[Excerpt], known: Sequence[Memory], instructions: str | None) -> Prompt:
-    """The prompt for one window; the same for the same window."""
+    """Return the prompt for one window; the same for the same window."""
     mark = fence_mark([*(one.text for one in window), *(one.content for one in known)])
     held = [f"[{number}] | {one_line(one.content[:_MAX_KNOWN], mark)}" for number, one in enumerate(known, start=1)]
     blocks = [
@@ -70,7 +70,7 @@ def window_prompt(window: Sequence[Excerpt], known: Sequence[Memory], instructio
 
 
 def fence_mark(texts: Iterable[str]) -> str:
-    """A mark that is the same for the same texts, and that no text can hold: it would have to hold its own digest."""
+    """Return a mark that is deterministic for the texts, and that none can contain: it would contain its own digest."""
     digest = blake2b(digest_size=8)
     for text in texts:
         digest.update(text.encode("utf-8", "surrogatepass") + b"\x00")
@@ -78,12 +78,12 @@ def fence_mark(texts: Iterable[str]) -> str:
 
 
 def fenced(name: str, lines: Iterable[str], mark: str) -> str:
-    """Some lines between two marks."""
+    """Return some lines between two marks."""
     return "\n".join([opening(name, mark), *lines, closing(name, mark)])
 
 
 def transcript(window: Sequence[Excerpt], mark: str) -> list[str]:
-    """The messages of a window, numbered from 1, every line of theirs behind a bar."""
+    """Return the messages of a window, numbered from 1, with every line behind a bar."""
     return [_shown(number, one, mark) for number, one in enumerate(window, start=1)]
 
 

@@ -7,7 +7,7 @@ from recollectum.distil.screening import Screened
 from recollectum.domain.message import Role
 from recollectum.text.tokens import estimate
 
-#: About so many tokens are read at once.
+#: About this many tokens are read at once.
 WINDOW = 6000
 
 
@@ -18,17 +18,17 @@ class Excerpt:
     source: Screened
     start: int
     end: int
-    #: False where the window before showed it, and it stands here for what it explains.
+    #: False if the previous window showed it, and it is repeated here for context.
     fresh: bool = True
 
     @property
     def text(self) -> str:
-        """What is shown."""
+        """Return the shown text."""
         return self.source.text[self.start : self.end]
 
 
 def windows(said: Sequence[Screened], tokens: int = WINDOW) -> Iterator[tuple[Excerpt, ...]]:
-    """The conversation in windows, cut between turns where a turn is not too long; every excerpt is fresh once."""
+    """Yield the conversation in windows, cut between turns unless a turn is too long; each excerpt is fresh once."""
     pieces = [piece for one in said for piece in _pieces(one, tokens // 2)]
     costs = [estimate(piece.text) for piece in pieces]
     turns = [place for place, piece in enumerate(pieces) if piece.source.message.role is Role.USER and piece.start == 0]
@@ -55,7 +55,7 @@ def _pieces(one: Screened, tokens: int) -> Iterator[Excerpt]:
 
 
 def _border(text: str, start: int, end: int) -> int:
-    """The last place before the end where a line, a sentence or at least a word is over."""
+    """Return the last position before the end at which a line, a sentence or at least a word ends."""
     middle = (start + end) // 2
     found = (text.rfind(mark, middle, end) + len(mark) for mark in ("\n", ". ", " ") if mark in text[middle:end])
     return next(found, end)
@@ -71,6 +71,6 @@ def _reach(costs: Sequence[int], begin: int, tokens: int) -> int:
 
 
 def _overlap(costs: Sequence[int], turns: Sequence[int], begin: int, tokens: int) -> int:
-    """Where the turn before a window begins, if it is short enough to be shown again."""
+    """Return the start of the turn before a window, if it is short enough to be shown again."""
     before = max((turn for turn in turns if turn < begin), default=begin)
     return before if sum(costs[before:begin]) <= tokens else begin

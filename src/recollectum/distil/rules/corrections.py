@@ -15,7 +15,7 @@ _END = (
     r"(?P<value>(?:[^.,;!?\n]|\.(?=\S))+?)(?:\s+(?:now|currently|these days|instead))?"
     r"(?=[.,;!?\n]|\s+(?:and|but|since|because)\b|\Z)"
 )
-#: What everybody has one of; a wife "is" many things, but has one name.
+#: Attributes of which everybody has one; a wife "is" many things, but has one name.
 _NOUNS = (
     r"favou?rite [\w ]{2,30}?|name|nickname|birthday|date of birth|age|e-?mail(?: address)?|phone(?: number)?|address"
     r"|home ?town|occupation|employer|time ?zone|pronouns|height|blood type|(?:native|first) language|nationality"
@@ -25,7 +25,7 @@ _NOUNS = (
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What is told of the person, and its value as it was said."""
+    """An attribute of the person, and its value as it was said."""
 
     name: str
     value: str
@@ -45,12 +45,12 @@ _RULES = (
 
 @cache
 def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The rules, made when they are first needed: most programs never do."""
+    """Return the rules; compile them on first use, because most programs never need them."""
     return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _RULES)
 
 
 def attribute_of(text: str) -> Attribute | None:
-    """The attribute that a statement gives the person a value of; None where it gives none, or denies it."""
+    """Return the attribute that a statement gives a value to; None if it gives none, or negates it."""
     if words_of(text).turns:
         return None
     for name, pattern in _rules():
@@ -61,7 +61,7 @@ def attribute_of(text: str) -> Attribute | None:
 
 
 def contradicts(one: Attribute, other: Attribute) -> bool:
-    """Whether two values cannot both hold: "Oslo" and "Oslo, Norway" can, "Oslo" and "Bergen" cannot."""
+    """Return whether two values exclude each other: "Oslo" and "Oslo, Norway" do not, "Oslo" and "Bergen" do."""
     first, second = words_of(one.value).terms, words_of(other.value).terms
     return one.name == other.name and bool(first) and bool(second) and not first <= second and not second <= first
 
@@ -85,14 +85,14 @@ _NO_ITS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A memory that no longer holds, and what holds in its place."""
+    """A memory that no longer holds, and its replacement."""
 
     memory: Memory
     content: str
 
 
 def replaced(content: str, known: Sequence[Memory]) -> Memory | None:
-    """The one known memory that gives the same attribute another value than a new statement does."""
+    """Return the only known memory that has another value of the same attribute than a new statement."""
     told = attribute_of(content)
     if told is None:
         return None
@@ -102,7 +102,7 @@ def replaced(content: str, known: Sequence[Memory]) -> Memory | None:
 
 
 def correction(sentence: Sentence, before: str, known: Sequence[Memory]) -> Correction | None:
-    """What a "no, it's …" or "not this but that" sets right; `before` is what the assistant had just said."""
+    """Return the correction in a "no, it's …" or "not this but that"; `before` is the assistant's last message."""
     text = sentence.text.replace("’", "'")
     if is_unsure(text):
         return None
@@ -115,14 +115,14 @@ def correction(sentence: Sentence, before: str, known: Sequence[Memory]) -> Corr
 
 
 def _answered(before: str, new: str, known: Sequence[Memory]) -> Correction | None:
-    """The assistant gave a known value, and the answer gives another."""
+    """Return the correction if the assistant used one known value and the answer gives another."""
     held = [(one, attribute_of(one.content)) for one in known]
     given = [(one, told.value) for one, told in held if told and _whole(told.value).search(before)]
     return _only([given[0][0]], given[0][1], new) if len(given) == 1 else None
 
 
 def _only(found: Sequence[Memory], old: str, new: str) -> Correction | None:
-    # Which of two is meant, only the person knows.
+    # With two candidates, only the person knows which is meant.
     if len(found) != 1 or old.casefold() == new.casefold():
         return None
     return Correction(found[0], _whole(old).sub(lambda _: new, found[0].content))

@@ -1,4 +1,4 @@
-"""Finds first-person statements and corrections without a model, all of them for a person to decide about."""
+"""Finds first-person statements and corrections without a model; a person decides on all of them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,12 +20,12 @@ _OTHER_VALUE = "the person gave another value for the same thing"
 def find_by_rules(
     conversation: Sequence[Message], said: Sequence[Screened], known: Sequence[Memory], *, imported: bool
 ) -> Iterator[Finding]:
-    """The first-person statements and corrections in what may be read of the person's own messages, in order."""
+    """Yield the first-person statements and corrections in the readable part of the person's messages, in order."""
     readable = {one.message.id: one for one in said}
     before = ""
     for message in conversation:
         if message.role is Role.ASSISTANT:
-            # Whole: that it repeats what is known is what makes clear which of it an answer sets right.
+            # The unscreened message: its repetition of known facts shows which of them an answer corrects.
             before = message.text
         one = readable.get(message.id)
         if one and message.role is Role.USER and not is_material(one.text):

@@ -1,4 +1,4 @@
-"""Recognises what people tell about themselves by its English form alone; misses rather than errs."""
+"""Recognises what people say about themselves by its English form; it prefers a miss to an error."""
 
 import re
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from recollectum.distil.sentences import Sentence
 from recollectum.domain.memory import Kind
 from recollectum.text.secrets.redaction import find_secrets
 
-# Where the words alone tell: "my password is swordfish" has nothing that looks like a key.
+# For secrets that only words reveal: "my password is swordfish" has nothing that looks like a key.
 _TOLD = re.compile(
     r"\b(?:pass(?:word|code|phrase)|pin(?: code| number)?|api[ _-]?key|secret(?: key)?|access token|private key|cvv"
     r"|iban|card number|credit card|security code|ssn|social security number)\b.{0,40}?(?:\bis\b|:|=|\bare\b)",
     re.IGNORECASE,
 )
-#: What stands in a message in the place of a secret.
+#: The placeholder of a secret in a message.
 _PLACE = "[secret:"
 
 
 def holds_secret(text: str) -> bool:
-    """Whether the text tells a password, a key or a card number, as far as its form and words show."""
+    """Return whether the text contains a password, a key or a card number, by its form and words."""
     return _PLACE in text or _TOLD.search(text) is not None or bool(find_secrets(text))
 
 
@@ -32,7 +32,7 @@ _ARE = "(?:I'm|I am|we're|we are)"
 _HAVE = "(?:I have|I've got)"
 _NOW = "(?:now |currently |still |also |mostly |mainly |exclusively )?"
 _OFTEN = "(?:(?:really|absolutely|also|still|always|usually|mostly|generally|strongly|personally|much) )*"
-#: What points at something said before: the sentence alone tells nothing.
+#: References to something said before: the sentence alone says nothing.
 _POINTING = _any("it, that, this, these, those, them, him, her, you, your, yours, one, what, how, when") + r"\b"
 _PICKING = (
     "(?:the|your) "
@@ -65,7 +65,7 @@ _OWN = _any(
     "time ?zone, pronouns, height, blood type, (?:native|first|second) language, nationality, doctor, dentist,"
     "allergies, hobby, hobbies, diet, school, university, goal, dream"
 )
-#: After "is" these tell of a moment, not of the person.
+#: After "is" these describe a moment, not the person.
 _PASSING = (
     r"(?:\w+ing\b(?! (?:at|in|as|for) )|"
     + _any(
@@ -150,12 +150,12 @@ _FORMS = (
 
 @cache
 def forms() -> tuple[tuple[Kind, float, re.Pattern[str]], ...]:
-    """The forms in the order in which they are tried; made when they are first needed, which takes a moment."""
+    """Return the forms in the order in which they are tried; compile them on first use, which is slow."""
     return tuple((kind, importance, re.compile(form, re.IGNORECASE)) for kind, importance, form in _FORMS)
 
 
 _LONGEST = 300
-#: Nobody types so much about themselves at once: it is a paste.
+#: Nobody types this much about themselves at once: it is a paste.
 _LONGEST_MESSAGE = 3000
 _OF_REQUEST = 0.8
 _LEAD = re.compile(
@@ -164,14 +164,14 @@ _LEAD = re.compile(
     r"(?:[,:!]\s*|\s+[–-]\s+|\s+))*",
     re.IGNORECASE,
 )
-# Whoever says so does not say that it is so, or not for long.
+# Words by which a sentence does not claim that something is so, or not for long.
 _UNSURE = re.compile(
     r"\?|…|\.\.\.|\b(?:if|unless|whether|would|could|might|(?-i:may)|should|maybe|perhaps|probably|possibly|suppose"
     r"|imagine|pretend|assume|hypothetically|wish|hope|guess|think|wonder|not sure|kind of|sort of|as though|kidding"
     r"|joking|for example|e\.g\.|right now|at the moment|for now|tonight|this (?:morning|afternoon|evening)|today)\b",
     re.IGNORECASE,
 )
-# The sentences of such a message are a text to work on, not what its writer says.
+# The sentences of such a message are a text to work on, not statements of its writer.
 _MATERIAL = re.compile(
     r"\b(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|role-?play|pretend|act as|imagine|let's say"
     r"|the following|example sentence|in the voice of|from the perspective|fill in"
@@ -186,35 +186,35 @@ _REMEMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PersonalStatement:
-    """Words that tell something lasting, and what sort of thing."""
+    """A lasting statement of a person, and its kind."""
 
     start: int
     end: int
-    #: As it was said, without what leads up to it.
+    #: As it was said, without its introduction.
     content: str
     kind: Kind
     importance: float
 
 
 def is_material(text: str) -> bool:
-    """Whether a message gives its reader a text to work on, so that nothing in it is said in earnest."""
+    """Return whether a message gives its reader a text to work on, so that nothing in it is a statement."""
     return len(text.strip()) > _LONGEST_MESSAGE or _MATERIAL.search(text) is not None
 
 
 def is_unsure(text: str) -> bool:
-    """Whether a sentence asks, supposes or tells of a moment."""
+    """Return whether a sentence asks, supposes or describes a moment."""
     return _UNSURE.search(text) is not None
 
 
 def without_lead(text: str) -> int:
-    """Where a sentence begins, after its "well" and "by the way"."""
+    """Return the start of a sentence after "well" and "by the way"."""
     lead = _LEAD.match(text)
     return lead.end() if lead else 0
 
 
 def read_statement(sentence: Sentence) -> PersonalStatement | None:
-    """What the sentence tells of its writer; None for a question, a supposition, a quotation and all else."""
-    # As long as before, so that places stay.
+    """Return the statement of a sentence about its writer; None for a question, a supposition or a quotation."""
+    # The same length as before, so that positions stay valid.
     text = sentence.text.replace("’", "'")
     if len(text) > _LONGEST or sentence.lead.startswith((">", "|")) or holds_secret(text) or is_unsure(text):
         return None

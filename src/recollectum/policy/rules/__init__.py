@@ -2,7 +2,7 @@
 
 model            rules, checks, verdicts and tiers
 policy_file      parses a policy file and reports problems by line
-unknown_actions  finds the action that a rule means which names none of ours
+unknown_actions  suggests an action for an unknown name in a rule
 matching         the order of all rules, and whether one matches
 shell_commands   parses a shell command into simple commands
 checkers         named checks of a tool's arguments

@@ -1,4 +1,4 @@
-"""Test cases for a set of rules: uses of tools, each with the verdict that is expected."""
+"""Test cases for a set of rules: uses of tools, each with the expected verdict."""
 
 import tomllib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _FIELDS = frozenset(("name", "tool", "args", "mode", "client", "server", "expect
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A use of a tool, the verdict that is expected, and the line that says so."""
+    """A use of a tool, the expected verdict, and its line in the file."""
 
     line: int
     name: str
@@ -27,7 +27,7 @@ class Case:
 
 
 def parse_cases(text: str, file: str) -> tuple[Case, ...]:
-    """Every `[[case]]` of the text; the first that cannot be read is refused with its line."""
+    """Return every `[[case]]` of the text; raise, with its line, for the first invalid one."""
     try:
         tree: Mapping[str, object] = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
@@ -46,7 +46,7 @@ def parse_cases(text: str, file: str) -> tuple[Case, ...]:
 def failures(
     cases: tuple[Case, ...], ruleset: Ruleset, cwd: Path, roots: tuple[Path, ...]
 ) -> list[tuple[Case, ToolDecision]]:
-    """The cases about which something else is decided than is expected."""
+    """Return the cases with another verdict than the expected one."""
     decided = [(case, decide(replace(case.request, cwd=cwd, roots=roots), ruleset)) for case in cases]
     return [(case, one) for case, one in decided if one.verdict is not case.expected]
 

@@ -1,4 +1,4 @@
-"""Safety checkers, by name, that inspect the arguments of a tool where a pattern cannot."""
+"""Safety checkers, by name, that inspect the arguments of a tool where a pattern is not enough."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from recollectum.domain.message import Json
 from recollectum.policy.rules.model import Check
 from recollectum.text.secrets.redaction import find_secrets
 
-#: The names under which tools are given files and folders.
+#: The argument names under which tools take files and folders.
 _NAMES = (
     "path paths file files file_path filepath file_name filename absolute_path dir_path dir directory folder cwd "
     "target target_file source destination dest root notebook_path include_directories"
@@ -21,7 +21,7 @@ _IN_COMMAND = "the command"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignToolUse:
-    """What a checker is shown."""
+    """The input of a checker."""
 
     args: Mapping[str, Json]
     #: The words of a shell command without the names of its programs.
@@ -32,12 +32,12 @@ class ForeignToolUse:
 
 
 def check(one: Check, use: ForeignToolUse) -> str | None:
-    """What the checker finds wrong, or None; never the content of an argument."""
+    """Return what the checker finds wrong, or None; never the content of an argument."""
     return CHECKERS[one.checker](one, use)
 
 
 def _allowed_path(one: Check, use: ForeignToolUse) -> str | None:
-    """Every path lies in a folder that one works in, after links and `..` are followed."""
+    """Return a problem if a path is outside the allowed folders, after links and `..` are resolved."""
     roots = [Path(root) for root in one.option("roots")] or list(use.roots) or [use.cwd]
     for name, text in _paths(one, use):
         path = _resolved(name, text, use)
@@ -49,13 +49,13 @@ def _allowed_path(one: Check, use: ForeignToolUse) -> str | None:
 
 
 def _protected_path(one: Check, use: ForeignToolUse) -> str | None:
-    """No path leads to keys, credentials or the insides of a repository."""
+    """Return a problem if a path leads to keys, credentials or the internals of a repository."""
     names = {name.lower() for name in one.option("names") or _PROTECTED}
     for name, text in _paths(one, use):
         path = _resolved(name, text, use)
         if path is None:
             return f"the path in {name} cannot be followed"
-        # Both as it was written and where it leads: a link may hide either.
+        # Both as written and as resolved: a link may hide either.
         parts = {part.lower() for part in (*path.parts, *Path(text).parts)}
         if parts & names:
             return f"the path in {name} leads to a protected place"
@@ -63,7 +63,7 @@ def _protected_path(one: Check, use: ForeignToolUse) -> str | None:
 
 
 def _no_secrets(_: Check, use: ForeignToolUse) -> str | None:
-    """No argument holds a password, a key or a token."""
+    """Return a problem if an argument contains a password, a key or a token."""
     for name, text in _texts("", use.args):
         found = find_secrets(text)
         if found:
@@ -72,13 +72,13 @@ def _no_secrets(_: Check, use: ForeignToolUse) -> str | None:
 
 
 def _size_limit(one: Check, use: ForeignToolUse) -> str | None:
-    """The arguments together have at most so many characters."""
+    """Return a problem if the arguments together have too many characters."""
     limit = int((one.option("limit") or (str(_LIMIT),))[0])
     total = sum(len(text) for _, text in _texts("", use.args))
     return f"the arguments have {total} characters, and {limit} are allowed" if total > limit else None
 
 
-#: Each checker by the name that files call it.
+#: Each checker by its name in policy files.
 CHECKERS: dict[str, Callable[[Check, ForeignToolUse], str | None]] = {
     "allowed-path": _allowed_path,
     "protected-path": _protected_path,
@@ -93,14 +93,14 @@ def _paths(one: Check, use: ForeignToolUse) -> Iterator[tuple[str, str]]:
         if name.rpartition(".")[2] in names:
             yield name, text
     for word in use.words:
-        # An option may have its path behind a sign: --output=/etc/passwd
+        # An option may contain its path after a sign: --output=/etc/passwd
         text = word.partition("=")[2] if word.startswith("-") else word
         if "/" in text or "\\" in text or "$" in text or text.startswith((".", "~")):
             yield _IN_COMMAND, text
 
 
 def _resolved(name: str, text: str, use: ForeignToolUse) -> Path | None:
-    """Where a path leads, or None when that cannot be told."""
+    """Return the resolved path, or None when it cannot be determined."""
     if not text or "\0" in text or "://" in text or text.startswith("~") or (name == _IN_COMMAND and "$" in text):
         return None
     try:
@@ -110,7 +110,7 @@ def _resolved(name: str, text: str, use: ForeignToolUse) -> Path | None:
 
 
 def _texts(name: str, value: Json | Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Every text within a value, with the name of the argument that it is in."""
+    """Yield every text in a value, with the name of its argument."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Decides whether a tool may be used like this, and names the rule and the file that decided."""
+"""Decides on one use of a tool, and names the rule and the file that decided."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -11,50 +11,50 @@ from recollectum.policy.rules.matching import Ruleset, begins_with, matches_any_
 from recollectum.policy.rules.model import Check, Problem, Rule, RuleScope, Verdict
 from recollectum.policy.rules.shell_commands import SimpleCommand, UnclearCommand, command_from_words, parse_command
 
-#: The argument that holds a command for a shell.
+#: The argument that holds a shell command.
 COMMAND = "command"
 DEFAULT_MODE = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRequest:
-    """One use of a tool, as it is about to happen."""
+    """One use of a tool, before it happens."""
 
-    #: The tool, or an action of ours such as `memory.search`.
+    #: The tool, or one of our actions such as `memory.search`.
     tool: str
     args: Mapping[str, Json] = field(default_factory=dict[str, Json])
     mode: str = DEFAULT_MODE
-    #: Who asks: an agent, a key, an MCP client.
+    #: The caller: an agent, a key, an MCP client.
     client: str = ""
-    #: Further names of who asks, such as the agent that a key is used by.
+    #: Further names of the caller, such as the agent that uses a key.
     also: tuple[str, ...] = ()
-    #: The MCP server that offers the tool; where it is not known, it is read from the name.
+    #: The MCP server that offers the tool; if it is not known, it is read from the name.
     server: str = ""
     cwd: Path = Path("/")
-    #: The folders that one works in.
+    #: The working folders.
     roots: tuple[Path, ...] = ()
     resolve: Callable[[Path], Path] = field(default=Path.resolve, compare=False, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name of who asks."""
+        """Return every name of the caller."""
         return (self.client, *self.also)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDecision:
-    """The verdict, the rule and perhaps the check that made it, and a sentence that says so."""
+    """The verdict, the rule and perhaps the check that decided, and a sentence with the reason."""
 
     verdict: Verdict
     rule: Rule | None
     why: str
     check: Check | None = None
-    #: Why it is not allowed as the rule says: another one, which may forbid it, could not be read.
+    #: Why it is not allowed although the rule allows it: another rule, which may forbid it, could not be read.
     doubt: Problem | None = None
 
 
 def decide(request: ToolRequest, ruleset: Ruleset) -> ToolDecision:
-    """The verdict of the first rule that fits; of a shell command, the strictest over all that it would run."""
+    """Return the verdict of the first matching rule; for a shell command, the strictest over all commands in it."""
     tool, server = _full_name(request)
     asked = replace(request, tool=tool, server=server)
     if COMMAND in asked.args:
@@ -65,7 +65,7 @@ def decide(request: ToolRequest, ruleset: Ruleset) -> ToolDecision:
 
 
 def _full_name(request: ToolRequest) -> tuple[str, str]:
-    """The tool as `server__tool`, and its server; a tool of a server can so never pass for one of ours."""
+    """Return the tool as `server__tool`, and its server, so that a server's tool never passes for one of ours."""
     name = request.tool.removeprefix("mcp__")
     if request.server:
         return name if name.startswith(f"{request.server}__") else f"{request.server}__{name}", request.server
@@ -84,7 +84,7 @@ def _of_command(
             return found, ()
         why = f"what the command would run cannot be told: {unclear}"
         return replace(found, verdict=Verdict.ASK_USER, why=why), ()
-    # Each command alone, and what forbids the line as a whole: a pattern may look across its parts.
+    # Decide on each command alone, and on rules that forbid the whole line: a pattern may span its parts.
     each = [_by_rule(_with_command(request, part.text) if len(parts) > 1 else request, part, ruleset) for part in parts]
     whole = _by_rule(request, None, ruleset, restricting=True) if len(parts) > 1 else None
     every = [*each, whole] if whole and whole.rule else each
@@ -126,13 +126,13 @@ def _covers(reach: RuleScope, request: ToolRequest, piece: SimpleCommand | None,
 
 
 def _as_text(args: Mapping[str, Json]) -> str:
-    """The arguments as JSON with sorted names, which is what a pattern is held against."""
+    """Return the arguments as JSON with sorted names, which patterns are matched against."""
     text = json.dumps(args, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _doubted(decided: ToolDecision, tool: str, ruleset: Ruleset) -> ToolDecision:
-    """Where a rule that may have forbidden it could not be read, nothing of its tier or below is simply allowed."""
+    """Ask the person instead of allowing, if an unreadable rule of the same or a higher tier may forbid it."""
     lost = ruleset.doubt(tool)
     if decided.verdict is not Verdict.ALLOW or decided.rule is None or lost is None:
         return decided
@@ -143,7 +143,7 @@ def _doubted(decided: ToolDecision, tool: str, ruleset: Ruleset) -> ToolDecision
 
 
 def asks_for_arguments(tool: str, ruleset: Ruleset) -> bool:
-    """Whether a rule or a check about this tool would look at its arguments."""
+    """Return whether a rule or a check about this tool reads its arguments."""
     by_pattern = any(one.reach.pattern is not None and matches_any_name(tool, one.reach.tools) for one in ruleset.rules)
     return by_pattern or any(matches_any_name(tool, one.reach.tools) for one in ruleset.checks)
 

@@ -1,4 +1,4 @@
-"""Applies one loaded set of rules to the operations of a home, and caches what was decided."""
+"""Applies one loaded set of rules to the operations of a home, and caches the decisions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,13 +14,13 @@ from recollectum.policy.rules.model import Tier, Verdict
 
 _MOST_KEPT = 4096
 
-#: The arguments of an operation, made only for a rule that asks for them.
+#: The arguments of an operation, computed only for a rule that reads them.
 Arguments = Callable[[], Mapping[str, Json]]
 Names = tuple[str, ...]
 
 
 class ActiveRules:
-    """One set of rules, and what it decided without a look at arguments."""
+    """One set of rules, and its cached decisions, which do not depend on arguments."""
 
     def __init__(
         self,
@@ -30,15 +30,15 @@ class ActiveRules:
         refused: Callable[[str, str], None] = lambda _, __: None,
     ) -> None:
         self._rules, self._cwd, self._roots = rules, cwd, roots
-        #: Is told of each refusal: the operation, and the rule as its file, line and tier.
+        #: Called with each refusal: the operation, and the rule as its file, line and tier.
         self._refused = refused
-        # The process owner mends the files below the admin's, and is not shut out by a slip in them.
+        # The process owner can correct all files except the admin's, so an error in those must not lock them out.
         of_the_admin = tuple(one for one in rules.problems if one.place.tier is Tier.ADMIN)
         self._for_the_owner = replace(rules, problems=of_the_admin)
         self._kept: dict[tuple[str, Names], ToolDecision] = {}
 
     def check(self, tool: str, names: Names, arguments: Arguments) -> None:
-        """Let an operation pass, or refuse it with the rule that decided."""
+        """Return if the rules allow an operation; raise Denied, with the rule that decided, otherwise."""
         decided = self._kept.get((tool, names))
         if decided is None:
             rules = self._for_the_owner if _is_owner(names) else self._rules
@@ -59,7 +59,7 @@ class ActiveRules:
         )
 
     def _keep(self, tool: str, names: Names, decided: ToolDecision) -> None:
-        # Names may come from outside: what is kept has an end.
+        # Names may come from outside, so the cache is bounded.
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
         self._kept[tool, names] = decided
@@ -70,13 +70,14 @@ def _is_owner(names: Names) -> bool:
 
 
 def _refusal(decided: ToolDecision, tool: str, names: Names) -> str | None:
-    """Why an operation is refused, in words; None when it may pass."""
+    """Return the reason for refusing an operation; None if it is allowed."""
     if decided.verdict is Verdict.ALLOW:
         return None
     asked = decided.verdict is Verdict.ASK_USER
     judge = decided.check or decided.rule
     of_the_admin = decided.doubt is not None or (judge is not None and judge.place.tier is Tier.ADMIN)
-    # Whoever would be asked is who asks; but what the admin reserves is not the process owner's to grant.
+    # The owner would be the one to ask, so asking counts as consent; but the owner cannot grant what the admin
+    # reserves.
     if asked and _is_owner(names) and not of_the_admin:
         return None
     how = "needs a person's yes, and nobody can be asked here" if asked else "is denied"
@@ -85,6 +86,6 @@ def _refusal(decided: ToolDecision, tool: str, names: Names) -> str | None:
 
 
 def _without_folders(said: str, decided: ToolDecision) -> str:
-    """A stranger learns which rule it was, and not where on the disk the policies lie."""
+    """Return the reason without folders: other callers learn which rule decided, not where the policies are stored."""
     files = {one.place.file for one in (decided.check, decided.rule, decided.doubt) if one}
     return reduce(lambda text, file: text.replace(file, Path(file).name), files, said)

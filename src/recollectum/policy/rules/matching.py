@@ -8,7 +8,7 @@ from recollectum.policy.rules.shell_commands import WRAPPERS, ShellWord, SimpleC
 
 
 def matches_name(name: str, wanted: str) -> bool:
-    """Whether a name is the wanted one, in which each `*` stands for anything."""
+    """Return whether a name matches the wanted one, in which each `*` matches anything."""
     first, *rest = wanted.split("*")
     if not rest:
         return name == wanted
@@ -24,15 +24,15 @@ def matches_name(name: str, wanted: str) -> bool:
 
 
 def matches_any_name(name: str, wanted: Sequence[str]) -> bool:
-    """Whether one of the wanted names fits; no wish fits all."""
+    """Return whether a name matches one of the wanted names; an empty list matches all."""
     return not wanted or any(matches_name(name, one) for one in wanted)
 
 
 def scope_covers(reach: RuleScope, tool: str, server: str, mode: str, client: str) -> bool:
-    """Whether the reach covers the tool in these hands, whatever its arguments are."""
+    """Return whether the scope covers the tool, server, mode and client, whatever the arguments are."""
     if reach.servers and not (server and matches_any_name(server, reach.servers)):
         return False
-    # A rule for a server names the tool as the server does; any other rule names it in full.
+    # A rule for a server names the tool as the server does; any other rule uses the full name.
     local = tool.removeprefix(f"{server}__") if reach.servers else tool
     return (
         matches_any_name(local, reach.tools)
@@ -42,14 +42,14 @@ def scope_covers(reach: RuleScope, tool: str, server: str, mode: str, client: st
 
 
 def begins_with(piece: SimpleCommand, prefix: Sequence[str]) -> bool:
-    """Whether the command surely begins with these words and does nothing else on the side."""
+    """Return whether the command certainly begins with these words and has no side effects by itself."""
     if piece.assigns or piece.redirects or len(piece.words) < len(prefix):
         return False
     return all(word.certain and word.text == wanted for word, wanted in zip(piece.words, prefix, strict=False))
 
 
 def may_begin_with(piece: SimpleCommand, prefix: Sequence[str]) -> bool:
-    """Whether the command may begin with these words: under another path, in a wrapper, or from a variable."""
+    """Return whether the command may begin with these words: under another path, in a wrapper, or from a variable."""
     words = piece.words
     starts = range(len(words)) if _base(words[0]) in WRAPPERS else range(1)
     return any(_may_begin(words[start:], prefix) for start in starts)
@@ -72,20 +72,20 @@ def _base(word: ShellWord) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """Every rule and check, the first that fits deciding, and every problem that was met."""
+    """All rules and checks in order, of which the first match decides, and all problems."""
 
     rules: tuple[Rule, ...] = ()
     checks: tuple[Check, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     def doubt(self, tool: str) -> Problem | None:
-        """The problem of the highest tier that may have kept a rule from forbidding this tool."""
+        """Return the problem of the highest tier because of which a rule that forbids this tool may be missing."""
         found = (one for one in self.problems if one.may_restrict and matches_any_name(tool, one.tools))
         return max(found, key=lambda one: one.place.tier, default=None)
 
 
 def build_ruleset(files: Iterable[RuleFile]) -> Ruleset:
-    """The rules of all files, put in order; the order of the files makes no difference."""
+    """Return the rules of all files in order; the order of the files makes no difference."""
     found = list(files)
     return Ruleset(
         tuple(sorted((rule for one in found for rule in one.rules), key=_sort_key)),

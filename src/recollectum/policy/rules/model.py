@@ -1,7 +1,7 @@
-"""A policy rule: which tool in which hands and what is decided; a check that may overrule it; the file of both.
+"""A policy rule: its scope and its verdict; a check that may overrule it; and the file of both.
 
-tier      admin > user > project > default; a rule of a higher tier always goes before one of a lower
-priority  0 to 999 within a tier; where two are equal, deny goes before ask_user, and ask_user before allow
+tier      admin > user > project > default; a rule of a higher tier always comes before one of a lower
+priority  0 to 999 within a tier; between equals, deny comes before ask_user, and ask_user before allow
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from enum import IntEnum, StrEnum
 
 
 class Verdict(StrEnum):
-    """What is decided about a use of a tool."""
+    """The decision on a use of a tool."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -18,15 +18,15 @@ class Verdict(StrEnum):
 
     @property
     def strictness(self) -> int:
-        """Two for deny, one for ask_user, none for allow."""
+        """Return 2 for deny, 1 for ask_user, 0 for allow."""
         return {Verdict.ALLOW: 0, Verdict.ASK_USER: 1, Verdict.DENY: 2}[self]
 
 
 class Tier(IntEnum):
-    """Whose rule it is; the greater goes before the smaller."""
+    """The origin of a rule; a greater tier comes before a smaller one."""
 
     DEFAULT = 1
-    #: Anybody may have written what is in a project, so its rules can only forbid and ask.
+    #: Anybody may have written the files of a project, so its rules can only forbid and ask.
     PROJECT = 2
     USER = 3
     ADMIN = 4
@@ -37,7 +37,7 @@ class Tier(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something was written."""
+    """The file and line of a rule or problem."""
 
     file: str
     line: int
@@ -53,9 +53,9 @@ class Problem:
 
     place: Place
     what: str
-    #: Whether what could not be read may have forbidden something.
+    #: Whether the unreadable part may have forbidden something.
     may_restrict: bool = True
-    #: The tools it is about, where that much could be read; what is empty may be about all.
+    #: The tools it is about, if they could be read; empty may mean all.
     tools: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -64,23 +64,23 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleScope:
-    """Which uses of tools a rule is about; what is empty does not narrow it."""
+    """The uses of tools that a rule is about; an empty field does not restrict it."""
 
     tools: tuple[str, ...]
     servers: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     clients: tuple[str, ...] = ()
-    #: The first words of a shell command, in several choices.
+    #: The first words of a shell command, as alternatives.
     prefixes: tuple[tuple[str, ...], ...] = ()
-    #: The pattern of the arguments as it was written.
+    #: The pattern of the arguments as written.
     args_pattern: str | None = None
-    #: Whether the pattern is somewhere in a text.
+    #: Returns whether the pattern matches somewhere in a text.
     pattern: Callable[[str], bool] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What is decided about the uses of tools in its reach."""
+    """A verdict on the uses of tools in a scope."""
 
     place: Place
     reach: RuleScope
@@ -91,25 +91,25 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A checker, by its name, for the uses of tools in its reach that would not be denied anyway."""
+    """A checker, by its name, for the uses of tools in a scope that would not be denied anyway."""
 
     place: Place
     reach: RuleScope
     checker: str
     priority: int = 0
-    #: What is decided when the checker finds something.
+    #: The verdict when the checker finds something.
     verdict: Verdict = Verdict.DENY
-    #: What the checker is told, by name: `roots`, `arguments`, `limit`.
+    #: The options of the checker, by name: `roots`, `arguments`, `limit`.
     options: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def option(self, name: str) -> tuple[str, ...]:
-        """One of the options, empty where it was not given."""
+        """Return one of the options; empty if it was not given."""
         return dict(self.options).get(name, ())
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFile:
-    """What one file says: its rules and checks, and what is wrong with it."""
+    """The content of one file: its rules and checks, and its problems."""
 
     rules: tuple[Rule, ...] = ()
     checks: tuple[Check, ...] = ()

@@ -17,7 +17,7 @@ _OPENING = re.compile(r"\"\"\"|'''|\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|#")
 
 
 def header_lines(text: str) -> dict[str, list[int]]:
-    """The lines of `[[name]]` for each name, in their order; what stands within a long string is not counted."""
+    """Return the lines of `[[name]]` for each name, in order; text inside a multi-line string is not counted."""
     found: dict[str, list[int]] = {}
     within = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -29,7 +29,7 @@ def header_lines(text: str) -> dict[str, list[int]]:
 
 
 def _string_after(line: str, within: str) -> str:
-    """The mark of the long string that is still open at the end of the line, or nothing."""
+    """Return the delimiter of the multi-line string that is still open at the end of the line, or an empty string."""
     at = 0
     while True:
         if within:
@@ -49,20 +49,20 @@ def _closing(line: str, mark: str, at: int) -> int:
         end = line.find(mark, at)
         if end < 0 or mark == "'''":
             return end
-        # A quote after an odd number of backslashes is one of the string's own.
+        # A quote after an odd number of backslashes is part of the string.
         before = len(line[:end]) - len(line[:end].rstrip("\\"))
         if before % 2 == 0:
             return end
         at = end + 1
 
 
-#: Makes of a pattern the test whether it is somewhere in a text, or raises InvalidInput.
+#: Turns a pattern into a function that searches it in a text, or raises InvalidInput.
 Compile = Callable[[str], Callable[[str], bool]]
 Table = Mapping[str, object]
 HIGHEST_PRIORITY = 999
 _PLACE = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _RESTRICTS = re.compile(r"deny|ask_user|safety_checker", re.IGNORECASE)
-#: How Gemini CLI spells what we know by another name.
+#: Gemini CLI's spelling of our names.
 _ALIASES = {"toolName": "tool", "commandPrefix": "command_prefix", "argsPattern": "args_pattern", "mcpName": "server"}
 _REACH = frozenset(("tool", "server", "modes", "clients", "command_prefix", "args_pattern"))
 _OF_RULE = _REACH | {"decision", "priority", "why"}
@@ -70,12 +70,12 @@ _OF_CHECK = _REACH | {"checker", "decision", "priority", "roots", "arguments", "
 
 
 class _Wrong(ValueError):
-    """What is wrong with one rule, as a sentence."""
+    """Raised with a sentence about what is wrong with one rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The file that is being read."""
+    """The file that is being parsed."""
 
     name: str
     tier: Tier
@@ -83,7 +83,7 @@ class _File:
 
 
 def parse_rules(text: str, file: str, tier: Tier, compiled: Compile) -> RuleFile:
-    """Every rule and check of the file, and every problem with its line."""
+    """Return every rule and check of the file, and every problem with its line."""
     try:
         tree: Table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -125,13 +125,13 @@ def _from_tree(tree: Table, text: str, file: _File) -> RuleFile:
 
 
 def _unknown_actions(one: Rule | Check) -> Iterator[Problem]:
-    """A problem for each name that is meant for an action of ours and is none; the rest of the rule holds."""
+    """Yield a problem for each name that looks like one of our actions and is none; the rest of the rule holds."""
     if one.reach.servers:
         return
     for name in one.reach.tools:
         nearest = nearest_action(name)
         if nearest is not None:
-            # What it was to forbid is not known, so nothing of its noun is simply allowed.
+            # It is not known what it should forbid, so no action of its noun is simply allowed.
             meant = f"{nearest.partition('.')[0]}.*"
             what = f"{_shown(name)} is not an action; the nearest is {nearest}"
             yield Problem(one.place, what, one.verdict is not Verdict.ALLOW, (meant,))
@@ -143,20 +143,20 @@ def _tables(tree: Table, lines: Mapping[str, list[int]], file: _File) -> Iterato
         each = cast("list[object]", found) if isinstance(found, list) else [found]
         at = lines.get(name, [])
         for number, table in enumerate(each):
-            # Tables that are written in one line, as `rule = [{…}]`, have no line of their own.
+            # Inline tables, as in `rule = [{…}]`, have no header line.
             yield name, Place(file.name, at[number] if len(at) == len(each) else 1, file.tier), table
 
 
 def _plain(table: object) -> dict[str, object]:
-    """The table under our names."""
+    """Return the table with our names."""
     if not isinstance(table, Mapping):
         return {}
     return {_ALIASES.get(key, key): value for key, value in cast("Table", table).items()}
 
 
 def _meant(table: Table) -> tuple[str, ...]:
-    """The tools that a rule which cannot be used was about, or none where even that is not certain."""
-    # A name that is not known may have been meant for `server`, which makes another tool of the same word.
+    """Return the tools that an invalid rule was about; empty if even that is not certain."""
+    # An unknown name may have been meant as `server`, which makes the same word another tool.
     if not table.keys() <= _OF_RULE | _OF_CHECK or "server" in table:
         return ()
     try:
@@ -214,7 +214,7 @@ def _known(raw: object, names: frozenset[str], what: str) -> dict[str, object]:
     if not isinstance(raw, Mapping):
         raise _Wrong(f"{what} must be a table; begin it with [[{what.rpartition(' ')[2]}]]")
     table = _plain(cast("Table", raw))
-    # A misspelt condition would leave a rule that says more than was meant.
+    # A misspelt condition would leave a rule that covers more than intended.
     for name in table:
         if name not in names:
             raise _Wrong(f"{_shown(name)} is not part of {what}; use {', '.join(sorted(names))}")
@@ -252,7 +252,7 @@ def _reach(table: Table, compiled: Compile) -> RuleScope:
 
 
 def _texts(table: Table, name: str) -> tuple[str, ...]:
-    """A text or a list of texts; an empty one could mean all or nothing, so it means neither."""
+    """Return a text or a list of texts; raise for an empty list, which could mean all or nothing."""
     if name not in table:
         return ()
     value = table[name]

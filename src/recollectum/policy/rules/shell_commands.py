@@ -1,7 +1,7 @@
 """Parses a POSIX shell command into the simple commands it would run, or refuses to guess.
 
-Only what POSIX shells read alike is understood. A command that would only be known once it runs (`$(…)`, `eval`, a
-name in a variable), and whatever else is not plain, raises `Unclear`; whoever decides then asks the person.
+It understands only what all POSIX shells read alike. A command that is known only at run time (`$(…)`, `eval`, a name
+in a variable), and anything else that is not plain, raises `UnclearCommand`; the caller then asks the person.
 """
 
 import re
@@ -14,7 +14,7 @@ _REDIRECT = re.compile(r"(?:&>>?|[0-9]{0,2}(?:>>|>\||>&|<&|<>|>|<))")
 _HARMLESS = re.compile(r"[0-9]|-|/dev/null")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-#: Words with which a shell begins something larger than a command.
+#: Words with which a shell begins a compound command.
 _CONSTRUCTS = "if then else elif fi for while until do done case esac select function time coproc { } ! [["
 _KEYWORDS = frozenset(_CONSTRUCTS.split())
 #: Programs that run a text as a command.
@@ -26,12 +26,12 @@ WRAPPERS = frozenset(_RUNNING.split())
 
 
 class UnclearCommand(ValueError):
-    """It cannot be told what the command would run."""
+    """Raised when it cannot be determined what the command would run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShellWord:
-    """One word of a command after its quotes are taken off; it is certain when nothing in it will be filled in."""
+    """One word of a command without its quotes; it is certain when it contains no expansion."""
 
     text: str
     certain: bool = True
@@ -39,32 +39,32 @@ class ShellWord:
 
 @dataclass(frozen=True, slots=True)
 class SimpleCommand:
-    """One simple command, as it was written and as words."""
+    """One simple command, as written and as words."""
 
     text: str
     words: tuple[ShellWord, ...]
-    #: Variables that are set for it alone; they can make another program of it.
+    #: Variables that are set for it alone; they can change which program runs.
     assigns: bool = False
     #: Whether it reads or writes a file by redirection.
     redirects: bool = False
 
 
 def parse_command(command: str) -> tuple[SimpleCommand, ...]:
-    """The simple commands of a shell command, in their order."""
+    """Return the simple commands of a shell command, in order."""
     if len(command) > _LONGEST or _CONTROL.search(command):
         raise UnclearCommand("it is too long, or holds control characters")
     return _Reader(command).read()
 
 
 def command_from_words(words: Sequence[str]) -> SimpleCommand:
-    """A command that comes as a list of words, which no shell reads."""
+    """Return a command that is given as a list of words, which no shell reads."""
     found = tuple(ShellWord(text) for text in words)
     _check(found)
     return SimpleCommand(" ".join(words), found)
 
 
 class _Reader:
-    """Walks over a command once, a word or an operator at a time."""
+    """Scans a command once, a word or an operator at a time."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -75,7 +75,7 @@ class _Reader:
         self._found: list[SimpleCommand] = []
 
     def read(self) -> tuple[SimpleCommand, ...]:
-        """Everything to the end of the text."""
+        """Read everything to the end of the text, and return the simple commands."""
         while self._at < len(self._text):
             self._step()
         self._close(len(self._text))
@@ -121,7 +121,7 @@ class _Reader:
         return ShellWord("".join(parts), certain)
 
     def _part(self, *, first: bool) -> tuple[str, bool]:
-        """The next piece of a word without its quotes, and whether it stands for itself."""
+        """Return the next piece of a word without its quotes, and whether it is literal."""
         char = self._text[self._at]
         if char == "'":
             return self._until("'"), True
@@ -132,7 +132,7 @@ class _Reader:
             if self._at >= len(self._text):
                 raise UnclearCommand("it ends in a backslash")
             self._at += 1
-            # A newline after a backslash is as if it were not there.
+            # A backslash before a newline removes both.
             return self._text[self._at - 1].strip("\n"), True
         if char == "`" or (char == "$" and self._text[self._at : self._at + 1] == "("):
             raise UnclearCommand("it runs a command within a command")
@@ -168,7 +168,7 @@ class _Reader:
         return "".join(parts), certain
 
     def _close(self, end: int) -> None:
-        """End the simple command that was being read, when there is one."""
+        """End the current simple command, if there is one."""
         words, self._words = self._words, []
         redirects, self._redirects = self._redirects, False
         if not words:
@@ -190,7 +190,7 @@ def _check(words: Sequence[ShellWord]) -> None:
     name = first.text.rpartition("/")[2]
     if first.text in _KEYWORDS or name in _EVALUATING:
         raise UnclearCommand(f"it is a construct of the shell ({first.text})")
-    # Where a wrapper goes before it, the interpreter is among the words.
+    # After a wrapper, the interpreter is among the words.
     ran = words if name in WRAPPERS else words[:1]
     for at, word in enumerate(ran):
         base = word.text.rpartition("/")[2]
@@ -199,5 +199,5 @@ def _check(words: Sequence[ShellWord]) -> None:
 
 
 def _takes_text(words: Sequence[ShellWord]) -> bool:
-    # Without an argument it reads what it is piped.
+    # Without an argument it runs what is piped into it.
     return not words or any(word.text.startswith("-") and "c" in word.text for word in words) or not words[0].certain

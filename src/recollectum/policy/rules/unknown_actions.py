@@ -1,4 +1,4 @@
-"""Finds the action that a rule means when it names one of our nouns with a verb that no action has."""
+"""Suggests an action for a rule that names one of our nouns with a verb that no action has."""
 
 import re
 from difflib import get_close_matches
@@ -7,12 +7,12 @@ from recollectum.policy.actions import Action
 from recollectum.policy.rules.matching import matches_name
 
 _NAMED = re.compile(r"(?P<noun>[a-z]+)\.(?P<verb>[a-z_*]+)")
-#: Each noun as one may write it, also in the plural.
+#: Each noun in the singular and in the plural.
 _NOUNS = {
     **{form: action.noun for action in Action for form in (action.noun, f"{action.noun}s")},
     **{"people": "person", "memories": "memory", "indexes": "index"},
 }
-#: What people call the verbs; a noun without the first has the next.
+#: Synonyms of the verbs; if a noun lacks the first, the next is used.
 _VERBS = {
     **dict.fromkeys(("all", "find", "get", "history", "list", "page", "show", "status", "preview"), ("read",)),
     **dict.fromkeys(("context", "query", "recall"), ("search", "read")),
@@ -22,7 +22,7 @@ _VERBS = {
 
 
 def nearest_action(name: str) -> str | None:
-    """What a rule means that names one of our nouns and no action of it; None where it names one, or another tool."""
+    """Return the action that a rule means if it has one of our nouns with an unknown verb, else None."""
     named = _NAMED.fullmatch(name)
     noun = _NOUNS.get(named["noun"]) if named else None
     if named is None or noun is None or any(matches_name(action, name) for action in Action):

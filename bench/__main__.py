@@ -1,6 +1,6 @@
 """Runs the benchmarks named on the command line, or all: python -m bench [--list] [NAME ...].
 
-What follows the name of a benchmark that takes arguments is for that one: python -m bench recall FOLDER --svg FILE.
+Arguments after the name of a benchmark that takes any are passed to it: python -m bench recall FOLDER --svg FILE.
 """
 
 import argparse
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 
 def benchmarks(folder: Path) -> dict[str, str]:
-    """The name of every module in the folder that has a main(), with the sentence that says its job."""
+    """Return the name of every module in the folder that has a main(), with its first docstring line."""
     found: dict[str, str] = {}
     for path in sorted(folder.glob("[!_]*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ def benchmarks(folder: Path) -> dict[str, str]:
 
 
 def split(arguments: Sequence[str], folder: Path) -> tuple[list[str], list[str]]:
-    """The arguments of ours, and those of the first benchmark on the line that takes any."""
+    """Return our arguments, and those of the first benchmark on the line that takes any."""
     for place, word in enumerate(arguments, start=1):
         path = folder / f"{word}.py"
         if word.isidentifier() and path.exists():
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in names or found:
         print(f"== {name}", flush=True)
         work = importlib.import_module(f"bench.{name}").main
-        # Only the last on the line can have arguments: all that follows it is its own.
+        # Only the last benchmark on the line can have arguments: everything after its name.
         if theirs and name == names[-1]:
             work(theirs)
         else:

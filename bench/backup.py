@@ -1,4 +1,4 @@
-"""100 backups under a storm of writes: how many restore, read to the last page, and hold what was acknowledged."""
+"""Makes 100 backups during heavy writes: how many restore, read completely, and hold what was acknowledged."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The bar: 40 promises of reliability and security, each measured and held against its target; --long for all of it."""
+"""Measures the bar: 40 promises of reliability and security, each compared with its target; --long for all of it."""
 
 import argparse
 import sys
@@ -111,24 +111,24 @@ ROWS: tuple[Row, ...] = (
 
 
 def measured(row: Row, *, long: bool) -> Measured | str:
-    """What a row measures now, or the reason why it cannot be measured here."""
+    """Return what a row measures now, or the reason why it cannot be measured here."""
     if row.measure is None:
         return row.needs or "not built"
     try:
         return row.measure(long=long)
     except pytest.skip.Exception as reason:
-        # The measurements share their means with the tests, which say this way that a system lacks something.
+        # The measurements use the tools of the tests, which report a missing feature of the system this way.
         return f"not here: {reason}"
 
 
 def line(row: Row, result: Measured | str, seconds: float) -> str:
-    """One row of the table."""
+    """Return one row of the table."""
     said, verdict = (result, "–") if isinstance(result, str) else (result.said, "yes" if result.met else "**NO**")
     return f"| {row.number} | {row.promise} | {said} | {row.target} | {verdict} | {seconds:.1f} |"
 
 
 def report(rows: Iterable[Row], *, long: bool) -> int:
-    """Measure the rows and print the table; how many do not reach their target."""
+    """Measure the rows and print the table; return how many miss their target."""
     print("| # | promise | measured | target | met | s |\n|---|---|---|---|---|---|", flush=True)
     reached = missed = waiting = 0
     for row in rows:
@@ -143,7 +143,7 @@ def report(rows: Iterable[Row], *, long: bool) -> int:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print the table, or the rows of it that are named; fail when a target is missed."""
+    """Print the table, or the named rows; fail when a target is missed."""
     parser = argparse.ArgumentParser(prog="python -m bench bar", description=__doc__)
     parser.add_argument("--long", action="store_true", help="measure all that each row asks for, not a sample of it")
     parser.add_argument("rows", nargs="*", type=int, metavar="ROW", help="numbers of rows; all when none is named")

@@ -1,4 +1,4 @@
-"""The row about addresses: spellings of inner ones, servers that point elsewhere, names that change their meaning."""
+"""Measures addresses: spellings of internal ones, servers that redirect, names that change their meaning."""
 
 import socket
 from collections.abc import Callable, Generator
@@ -31,7 +31,7 @@ _HOSTS = (
     *("[fe80::1]", "192.0.0.192", "①⑥⑨.254.169.254", "127.0.0.1\t.evil.example", "host.docker.internal"),
 )
 _STATUSES = (301, 302, 303, 307, 308)
-#: What `localhost` is made to mean, question by question.
+#: The answers of the resolver for `localhost`, query by query.
 _MEANINGS = (
     ("10.0.0.1",),
     ("169.254.169.254",),
@@ -45,7 +45,7 @@ _MEANINGS = (
 def addresses(
     *, long: bool, plain_http: bool = False, post: Post | None = None, connect: Connect = connect
 ) -> Measured:
-    """Texts that reach a place nobody named: in the open by a spelling, by a redirect, or by a name that changes."""
+    """Count texts that reach an unnamed address: in clear text by a spelling, by a redirect, or by a changing name."""
     hosts = [f"{host}{port}" for host in _HOSTS for port in (("", ":80", ":8080") if long else ("",))]
     accepted = sum(_is_accepted(host, plain_http=plain_http) for host in hosts)
     followed = sum(_is_followed(status, post or _post) for status in _STATUSES for _ in range(5 if long else 1))
@@ -76,9 +76,9 @@ def _post(url: str) -> object:
 
 
 def _is_followed(status: int, post: Post) -> bool:
-    """Whether a server hears anything when another one points to it."""
+    """Return whether a server receives anything when another one redirects to it."""
     with _listening(200, "") as (elsewhere, heard), _listening(status, elsewhere) as (here, asked):
-        # An engine that follows may well stumble later, over what it was answered.
+        # An engine that follows the redirect may fail later, at the answer.
         with suppress(RecollectumError, OSError):
             post(here)
         assert asked, "nobody asked the first server"
@@ -87,7 +87,7 @@ def _is_followed(status: int, post: Post) -> bool:
 
 @contextmanager
 def _listening(status: int, location: str) -> Generator[tuple[str, list[str]]]:
-    """A server on this machine that gives one answer, its address, and the paths it was asked for."""
+    """Yield a local server that gives one answer: its address, and the paths it was asked for."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -103,7 +103,7 @@ def _listening(status: int, location: str) -> Generator[tuple[str, list[str]]]:
         do_GET = do_POST
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -114,7 +114,7 @@ def _listening(status: int, location: str) -> Generator[tuple[str, list[str]]]:
 
 
 def _reached(meaning: tuple[str, ...], connect: Connect) -> list[str]:
-    """The places beyond this machine that a text for `localhost` sets out for, by what the name means each time."""
+    """Return the addresses beyond this machine that a text for `localhost` is sent to, by what the name resolves to."""
     answers = iter(meaning)
     last = meaning[-1]
     tried: list[str] = []
@@ -128,7 +128,7 @@ def _reached(meaning: tuple[str, ...], connect: Connect) -> list[str]:
         return [(family, socket.SOCK_STREAM, 6, "", (address, port))]
 
     def opened(address: tuple[str, int], *_: object, **__: object) -> socket.socket:
-        # Some let the system resolve, and then what counts is what it would have found.
+        # Some let the system resolve; then what counts is what it would have found.
         tried.append(meant(address[0]))
         raise ConnectionRefusedError
 

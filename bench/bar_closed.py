@@ -1,4 +1,4 @@
-"""The row about closed places: what may not be written is refused in a sentence, and nothing is made in its stead."""
+"""Measures closed places: a path that may not be written is refused in a sentence, and no other is created instead."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _IMMUTABLE = "+i"
 
 @dataclass(frozen=True, slots=True)
 class _Closed:
-    """A place that is closed to writers, by its mode or by an attribute, and what the refusal has to name."""
+    """A path that is closed to writers, by its mode or an attribute, and what the refusal must name."""
 
     place: str
     mode: int | None
@@ -40,7 +40,7 @@ _FIXED = (
 
 
 def closed_places(*, long: bool, mode: int | None = None) -> Measured:
-    """Folders and a vault that may not be written, used by an account without privileges, in Python and by commands."""
+    """Try folders and a vault that may not be written, with an unprivileged account, in Python and by commands."""
     cases = [*_CLOSED[: None if long else 2], *(_FIXED[: None if long else 1] if _can_fix() else ())]
     wrong: list[str] = []
     for closed in cases:
@@ -53,7 +53,7 @@ def closed_places(*, long: bool, mode: int | None = None) -> Measured:
 
 
 def _can_fix() -> bool:
-    """Whether a file can be made immutable: by root, where the file system knows of it."""
+    """Return whether a file can be made immutable: by root, if the file system supports it."""
     with own_place() as folder:
         path = folder / "file"
         path.touch()

@@ -1,4 +1,4 @@
-"""Rows about files that changed behind our back: torn lines, flipped bits, smashed pages, backups, old libraries."""
+"""Measures files that were changed by others: torn lines, flipped bits, smashed pages, backups, old libraries."""
 
 import io
 import json
@@ -30,9 +30,9 @@ _SEED = 20261115
 _PAGE = 4096
 _SECTOR = 512
 _OWNER = Owner.parse(ANN)
-#: How memories and messages read in the file of a vault that is not encrypted.
+#: What memories and messages look like in the file of an unencrypted vault.
 _WORDS = re.compile(rb"number \d+ of the things to keep|message \d+ in the conversation|tea is drunk")
-#: And what else there is of them: ids, keys, and times as SQLite writes them.
+#: Their other fields: ids, keys, and times as SQLite writes them.
 _REST = re.compile(rb"(?:mem|msg|ses)_[0-9a-z]{26}|tea|" + re.escape(micros(START).to_bytes(8, "big")), re.DOTALL)
 _PAGES = "SELECT pageno FROM dbstat WHERE name IN (SELECT value FROM json_each(?))"
 
@@ -44,7 +44,7 @@ def _read(lines: list[bytes]) -> tuple[Message, ...]:
 
 
 def torn_lines(*, long: bool, read: Reader = _read) -> Measured:
-    """A transcript cut at every byte of its last three lines, and with sectors of zeros in it."""
+    """Cut a transcript at every byte of its last three lines, and put sectors of zeros into it."""
     session, messages = sample()
     lines = list(jsonl.write(session, messages))
     data = b"".join(lines)
@@ -56,15 +56,15 @@ def torn_lines(*, long: bool, read: Reader = _read) -> Measured:
     for number, one in enumerate(torn):
         found = read(io.BytesIO(one).readlines())
         bad += any(message not in messages for message in found)
-        # A sector may lie anywhere, a cut only at the end.
+        # A sector may be anywhere, a cut only at the end.
         lost += number < 3 * (len(data) - first) and found[: len(earlier)] != earlier
     return Measured(f"{lost} earlier lines lost, {bad} bad accepted, {len(torn)} tears", lost == bad == 0)
 
 
 def flipped_bits(*, long: bool, encryption: str = "auto", spoil: Callable[[Path], object] = Path.exists) -> Measured:
-    """Single bits that flip anywhere in a vault, and in what a plain one remembers, which is then read to its end.
+    """Flip single bits anywhere in a vault, and in the memories of a plain one, and read it completely.
 
-    `spoil` may take something from the plain vault first.
+    `spoil` may remove something from the plain vault first.
     """
     flips = 1000 if long else 60
     chance = random.Random(_SEED)
@@ -101,7 +101,7 @@ def _noticed(folder: Path, path: Path, encryption: str, bits: list[int]) -> int:
 
 
 def _without_empty_pages(folder: Path, path: Path, encryption: str) -> None:
-    """Pages that hold nothing are read by nobody, and what flips there changes nothing."""
+    """Remove empty pages: nobody reads them, and a flipped bit there changes nothing."""
     with open_home(folder, Turning(), encryption=encryption) as home:
         (entry,) = home.admin.entries([_OWNER])
         database = SqliteDatabase(path, SqliteOptions(key=home.admin.key_of(entry)))
@@ -110,7 +110,7 @@ def _without_empty_pages(folder: Path, path: Path, encryption: str) -> None:
 
 
 def unsealed(path: Path) -> None:
-    """Take the seals from a vault, as if it had been written without."""
+    """Remove the seals of a vault, as if it had been written without them."""
     database = SqliteDatabase(path, SqliteOptions())
     database.write(seals.clear)
     database.on_connection(checkpoint)
@@ -118,7 +118,7 @@ def unsealed(path: Path) -> None:
 
 
 def _places(path: Path, pattern: re.Pattern[bytes]) -> list[int]:
-    """Where it stands in the pages of what is remembered; what is made from that can be made again."""
+    """Return the offsets in the pages of memories and messages; derived data can be rebuilt."""
     connection = connect(path)
     pages = {int(number) for (number,) in connection.execute(_PAGES, (json.dumps(list(seals.SOURCES)),))}
     connection.close()
@@ -127,10 +127,10 @@ def _places(path: Path, pattern: re.Pattern[bytes]) -> list[int]:
 
 
 def smashed_pages(*, long: bool, mend: Callable[[HomeAdmin, Owner], RepairResult] = repair) -> Measured:
-    """One page in a hundred overwritten with rubbish, what a repair saves of the rows, and the time it takes.
+    """Overwrite one page in a hundred with garbage; measure the rows that a repair saves, and its time.
 
-    It is the processor's time of the quickest round, and in a long run held against the memories alone, which are
-    less than half of the rows.
+    The time is the CPU time of the fastest round; in a long run it is compared with the memories alone, which are less
+    than half of the rows.
     """
     rows, rounds = (20_000, 5) if long else (4000, 3)
     saved = kept = wrong = 0
@@ -184,14 +184,14 @@ def _texts(folder: Path) -> set[str]:
 def _smash(path: Path, chance: random.Random) -> None:
     raw = bytearray(path.read_bytes())
     pages = len(raw) // _PAGE
-    # Not the first: without it there is nothing to read the others by, and a backup is asked for.
+    # Not the first page: without it the others cannot be read, and a backup is needed.
     for page in chance.sample(range(1, pages), max(1, pages // 100)):
         raw[page * _PAGE : (page + 1) * _PAGE] = chance.randbytes(_PAGE)
     path.write_bytes(raw)
 
 
 def backups(*, long: bool) -> Measured:
-    """Backups under a storm of writes, each restored and compared with what was acknowledged before it."""
+    """Make backups during heavy writes; restore each and compare it with what was acknowledged before it."""
     with own_place() as folder:
         result = storm(folder, backups=100 if long else 3)
     right = result.backups - len(result.wrong)
@@ -200,7 +200,7 @@ def backups(*, long: bool) -> Measured:
 
 
 def old_library(*, long: bool, check: Callable[[str], None] = check_version) -> Measured:
-    """Versions of SQLite that are known to damage files, and what a connection sets against the others."""
+    """Check for versions of SQLite that are known to damage files, and for the settings of a connection."""
     old = ["3.40.1", "3.46.0", "3.50.4", "3.51.2"] if long else ["3.46.0", "3.51.2"]
     accepted = sum(_accepts(check, version) for version in old)
     with own_place() as folder:

@@ -1,4 +1,4 @@
-"""Rows about what was acknowledged: kills, power cuts, torn lines, half files, many writers, full disks."""
+"""Measures durability of acknowledged writes: kills, power cuts, torn lines, half files, many writers, full disks."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from tests.home.test_files import REWRITE
 _SEED = 20261115
 _KEY = bytes(range(32))
 _ROOT = Path(__file__).parents[1]
-#: What one rewritten state file holds: eight digits and one letter many times.
+#: The content of one rewritten state file: eight digits and one letter many times.
 _DIGITS, _LETTERS = 8, 200_000
 
 
@@ -40,7 +40,7 @@ def _cut(*, long: bool, synchronous: str) -> Verdict:
 
 
 def kills(*, long: bool) -> Measured:
-    """Writers that are killed, and what was acknowledged to them and is gone."""
+    """Kill writers; count acknowledged writes that are lost."""
     toll = _killed(long=long)
     # Kills that all came before the first answer would show nothing.
     enough = toll.acknowledged >= (10_000 if long else 1)
@@ -48,7 +48,7 @@ def kills(*, long: bool) -> Measured:
 
 
 def power(*, long: bool, synchronous: str = "full") -> Measured:
-    """Power cuts at many moments in six ways each, and what is gone or unreadable after them."""
+    """Cut the power at many moments in six ways each; count what is lost or unreadable."""
     seen = _cut(long=long, synchronous=synchronous)
     first = [f" (first: {one})" for one in (*seen.lost, *seen.corrupt)][:1]
     said = f"{len(seen.lost)} lost, {len(seen.corrupt)} corrupt of {seen.states} states" + "".join(first)
@@ -56,14 +56,14 @@ def power(*, long: bool, synchronous: str = "full") -> Measured:
 
 
 def whole_changes(*, long: bool, synchronous: str = "full") -> Measured:
-    """Rows, words, versions and events that disagree after the same kills and cuts."""
+    """Count rows, words, versions and events that disagree after the same kills and cuts."""
     toll, seen = _killed(long=long), _cut(long=long, synchronous=synchronous)
     half = len(toll.half) + len(seen.half) + len(seen.corrupt)
     return Measured(f"{half} half changes after {toll.kills} kills and {seen.states} cuts", half == 0)
 
 
 def state_files(*, long: bool, program: str = REWRITE, write: Write = write_atomic) -> Measured:
-    """A state file that is rewritten without end by a program that is killed, and one that loses power."""
+    """Kill a program that rewrites a state file without end, and cut its power."""
     half, times = 0, 200 if long else 8
     seen = cut_rewrites(write, rewrites=60 if long else 24, points=400 if long else 140, seed=_SEED)
     with own_place() as folder:
@@ -90,7 +90,7 @@ def _is_whole(data: bytes) -> bool:
 
 
 def counted(*, long: bool) -> Measured:
-    """Four processes that each read a counter and write it back."""
+    """Run four processes that each read a counter and write it back."""
     times = 400 if long else 40
     with own_place() as folder:
         count = count_together(folder / "home", processes=4, times=times)
@@ -102,7 +102,7 @@ def counted(*, long: bool) -> Measured:
 
 
 def full_disk(*, long: bool) -> Measured:
-    """A disk that fills up again and again, and deletions on it once it is full."""
+    """Fill a disk again and again, and delete on it once it is full."""
     tasks = ("forget", "sweep", "delete_session") if long else ("sweep",)
     with own_place() as folder:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(_ROOT), os.environ["PYTHONPATH"]])

@@ -1,4 +1,4 @@
-"""Rows about what a person had erased: in live files, in restored backups, and on a disk whose keys are gone."""
+"""Measures erasure: in live files, in restored backups, and on a disk whose keys are gone."""
 
 import shutil
 import time
@@ -23,7 +23,7 @@ from tests.matrix.homes import quick_folder
 from tests.upkeep.homes import opening
 
 _PLAIN = {"encryption": "off", "storage.reserve_mib": 0}
-#: Without vowels, so that stemming leaves them alone; each has its own end, because the index shares beginnings.
+#: Without vowels, so that stemming leaves them alone; each has a different end, because the index shares prefixes.
 _SECRETS = ("wqzkvbtrnx", "hjkzpqwvbm", "xcvrtplkmw", "gfdwzrtqpb")
 _KEPT = "mnbvcxzqwr"
 _TAIL = 6
@@ -53,7 +53,7 @@ def _talk(vault: Vault, channel: str, words: tuple[str, ...]) -> str:
 
 
 def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
-    """Words, the ends of words and vectors of what was erased, looked for in every file by another process."""
+    """Search every file for erased words, word endings and vectors, from another process."""
     with (
         own_place() as folder,
         embedding_with(ScriptedEmbedder()),
@@ -78,7 +78,7 @@ def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
         left = _hits(folder, *_looked_for())
         erased = before - _vectors(path)
         home.close()
-        # Only now: who opens a live database file drops the locks on it.
+        # Only now: a process that opens a live database file drops the locks on it.
         content = path.read_bytes()
         vectors = sum(one in content for one in erased)
     said = f"{len(left)} of {len(planted)} words, {vectors} of {len(erased)} vectors left, {took:.1f} s for each 1,000"
@@ -94,7 +94,7 @@ def _vectors(path: Path) -> set[bytes]:
 
 
 def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
-    """What was made of an erased conversation, and every loop that could make it again, run after the erasure."""
+    """Erase a conversation, then run every loop that could derive something from it again."""
     with (
         own_place() as folder,
         embedding_with(ScriptedEmbedder()),
@@ -113,11 +113,11 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
         planted = _hits(folder, *_SECRETS)
         made = len(vault.memories.page(limit=100)) + len(vault.admin.review.page(limit=100))
         for request in (PurgeRequest.sessions(gone), PurgeRequest.sessions(fork.id)):
-            # A fork of which nothing is left went with what it was a copy of.
+            # A fork without own messages was erased with the original.
             with suppress(NotFound):
                 erase(vault, request)
         for _ in range(5 if long else 1):
-            # The same file once more: it must be known as erased.
+            # The same file again: it must be recognised as erased.
             with suppress(RecollectumError):
                 import_transcript(vault, transcript)
             _learn(vault, vault.sessions.page()[0].id)
@@ -133,7 +133,7 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
 
 
 def _learn(vault: Vault, session_id: str) -> None:
-    """Everything that makes something of a conversation."""
+    """Run everything that derives something from a conversation."""
     vault.admin.consolidation.run(session_id)
     vault.sessions.summaries.update(session_id)
     vault.admin.profile.get()
@@ -141,7 +141,7 @@ def _learn(vault: Vault, session_id: str) -> None:
 
 
 def restored(*, long: bool, erase: Erase = _purge) -> Measured:
-    """A copy from before an erasure that comes back after it: put back as a file, or restored by command."""
+    """Bring back a copy from before an erasure: as a file, or by the restore command."""
     ways = (False, True)
     hits = sum(_person_restored(erase) for _ in range(5 if long else 1))
     for by_command in ways * (5 if long else 1):
@@ -167,7 +167,7 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
 
 
 def _person_restored(erase: Erase) -> int:
-    """A backup elsewhere of a person who was erased whole, restored with all that is in it."""
+    """Restore a backup of a person who was erased completely; return what came back."""
     with own_place() as folder:
         root = folder / "home"
         with Recollectum(root, settings=_PLAIN) as home:
@@ -181,7 +181,7 @@ def _person_restored(erase: Erase) -> int:
 
 
 def without_keys(*, long: bool, encryption: str = "auto") -> Measured:
-    """An encrypted person whose key was destroyed: copies of the file and of the disk, and whether one opens again."""
+    """Destroy the key of an encrypted person; check whether copies of the file and of the disk open again."""
     words = tuple(f"{word}{number}" for word in _SECRETS for number in range(25 if long else 3))
     with own_place() as folder, quick_folder() as copies:
         root = folder / "home"

@@ -1,4 +1,4 @@
-"""Rows about input that means harm: files, queries, and memories that give orders."""
+"""Measures hostile input: files, queries, and memories that give orders."""
 
 import random
 import resource
@@ -30,7 +30,7 @@ _MIB = 1024
 
 
 def imports(*, long: bool, read: Callable[[bytes], object] | None = None) -> Measured:
-    """Transcripts with bytes changed at random, and bombs, given to every reader."""
+    """Give transcripts with random changed bytes, and decompression bombs, to every reader."""
     chance = random.Random(_SEED)
     cases = 100_000 if long else 1500
     seeds = [*jsonl.write(*sample()), gemini.write_record(*sample()).encode()]
@@ -83,7 +83,7 @@ def _escapes(read: Callable[[bytes], object], data: bytes) -> bool:
 
 
 def _tried(strategy: st.SearchStrategy[T], law: Callable[[T], bool], examples: int) -> int:
-    """How many examples break a law; a search for the smallest is not wanted here."""
+    """Return how many examples break a law; shrinking is not needed here."""
     broken: list[bool] = []
 
     @settings(max_examples=examples, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -96,7 +96,7 @@ def _tried(strategy: st.SearchStrategy[T], law: Callable[[T], bool], examples: i
 
 
 def queries(*, long: bool, ask: Callable[[Vault, str], object] = lambda vault, text: vault.recall(text)) -> Measured:
-    """Any text at all as a query."""
+    """Use arbitrary texts as queries."""
     examples = 10_000 if long else 200
     with own_place() as folder, open_home(folder, Turning()) as home:
         vault = home.vault("user:ann")
@@ -110,7 +110,7 @@ def _compiled(found: list[RecalledText]) -> str:
 
 
 def fences(*, long: bool, render: Callable[[list[RecalledText]], str] = _compiled) -> Measured:
-    """Recalled texts by an author who has guessed the mark of the fence."""
+    """Recall texts by an author who has guessed the mark of the fence."""
     examples = 10_000 if long else 150
     texts = st.lists(RECALLED, min_size=1, max_size=3, unique_by=lambda one: one.id)
     wrong = _tried(texts, lambda found: looks(render(found)).count(f"</recalled-{MARK}>") == 1, examples)
@@ -118,7 +118,7 @@ def fences(*, long: bool, render: Callable[[list[RecalledText]], str] = _compile
 
 
 def origins(*, long: bool, change: Callable[[Hit], Hit] = lambda hit: hit) -> Measured:
-    """Hits of every kind, and whether each says its place, author, trust, time and what it was derived from."""
+    """Check that hits of every kind have their place, author, trust, time and derivation."""
     count = 500 if long else 30
     with own_place() as folder, open_home(folder, Turning()) as home:
         vault = home.vault("user:ann")
@@ -148,7 +148,7 @@ _ORDERS = (
 
 
 def poison(*, long: bool, role: RoleName = "tool") -> Measured:
-    """Orders in what a tool brought back: what becomes a memory by itself, what is shown, and what a purge leaves."""
+    """Put orders into tool results: check what becomes a memory, what is shown, and what a purge leaves."""
     orders = [f"{order}, part {n}" for n in range(20 if long else 2) for order in _ORDERS]
     with own_place() as folder, open_home(folder, Turning()) as home:
         vault = home.vault("user:ann")

@@ -1,4 +1,4 @@
-"""Rows about the doors: who is answered without a credential, what a web page can reach, and how much one may ask."""
+"""Measures the HTTP doors: access without a credential, requests of web pages, and rate limits."""
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from tests.matrix.over_http_world import STRANGERS, furnish
 _WITHOUT = ("routes", "local token", "strangers", "mcp strangers")
 _FOREIGN = ("foreign ids", "mcp foreign ids", "mcp sessions", "purge tokens", "console", "reads and refusals")
 _ADD = {"content": "I drink tea"}
-#: What a page would like to reach: something to write to, to read, and the doors of agents and of people.
+#: What a page would like to reach: something to write, something to read, and the doors of agents and people.
 _WANTED = (
     ("POST", "/memory/add"),
     ("POST", "/mcp"),
@@ -32,7 +32,7 @@ _MOST_KB = 4
 
 
 def without_credentials(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
-    """Every route, tool, resource and prompt without a key, with a wrong one, and with one that is none any more."""
+    """Call every route, tool, resource and prompt without a key, with a wrong one, and with a revoked one."""
     names = (*_WITHOUT, *_FOREIGN) if long else _WITHOUT
     with own_place(), quick_folder() as world, quick_folder() as scratch:
         furnish(world)
@@ -43,7 +43,7 @@ def without_credentials(*, long: bool, checks: Mapping[str, Check] = ALL) -> Mea
 
 
 def browser_pages(*, long: bool, hosts: str = "") -> Measured:
-    """Requests as a page of another site can send them, on every address that the server can listen on."""
+    """Send requests as a page of another site can, on every address that the server can listen on."""
     sent, passed = 0, 0
     wanted = _WANTED if long else _WANTED[:2]
     for bind in BINDS:
@@ -57,27 +57,27 @@ def browser_pages(*, long: bool, hosts: str = "") -> Measured:
 
 
 def _from_a_page(served: Served, method: str, path: str) -> Iterator[tuple[Answer, int]]:
-    """What comes back, and what had to."""
+    """Yield each answer and the expected status."""
     here = f"[{served.address}]:{served.port}" if ":" in served.address else f"{served.address}:{served.port}"
     for host in FOREIGN_HOSTS:
         yield served.ask(method, path, _ADD, Host=host.format(port=served.port)), 421
     for origin in FOREIGN_ORIGINS:
         yield served.ask(method, path, _ADD, Host=here, Origin=origin.format(port=served.port, here=here)), 403
     for kind in FOREIGN_TYPES:
-        # A form of the console is let in as one, and then has no session.
+        # A form of the console is accepted as a form, but has no session.
         if not (path == "/login" and "form-urlencoded" in kind):
             yield served.ask(method, path, _ADD, Host=here, Content_Type=kind), 415
 
 
 def limits_hold(*, long: bool, per_minute: int = _PER_MINUTE, most_kb: int = _MOST_KB) -> Measured:
-    """A burst of one key, guesses at keys, and bodies past the limit; and what was done by those that were refused."""
+    """Send a burst of one key, guesses at keys, and bodies over the limit; check that refused ones did nothing."""
     burst = _BURST * (10 if long else 1)
     settings = {"server.rate_per_minute": per_minute, "server.failures_per_minute": _PER_MINUTE}
     with _served(settings=settings) as served:
         statuses = [served.ask("POST", "/memory/add", {"content": f"tea {n}"}).status for n in range(burst)]
         kept = len(served.home.vault("user:alice").memories.page(limit=1000))
         guesses = [served.with_key(f"rk_{n}").ask("GET", "/memory").status for n in range(burst)]
-    # Some of a minute's worth comes back while the burst goes on.
+    # Some tokens of the bucket come back during the burst.
     allowed, refused = statuses.count(200), statuses.count(429)
     bursts = allowed <= 2 * _PER_MINUTE and allowed + refused == burst and kept == allowed
     stopped = guesses.count(401) <= 2 * _PER_MINUTE and guesses.count(429) >= burst - 2 * _PER_MINUTE

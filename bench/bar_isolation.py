@@ -1,4 +1,4 @@
-"""Rows about walls: between people, between sessions, against time, and what is still found behind them."""
+"""Measures isolation: between people, between sessions, over time, and recall quality with it."""
 
 import random
 from collections.abc import Generator, Iterator, Mapping
@@ -32,7 +32,7 @@ _K = 10
 
 @contextmanager
 def _world() -> Generator[tuple[Path, Path]]:
-    """A home with every state in it, and room for copies."""
+    """Yield a home with every state in it, and a folder for copies."""
     with ExitStack() as stack:
         stack.enter_context(own_place())
         world, scratch = (stack.enter_context(quick_folder()) for _ in range(2))
@@ -50,37 +50,37 @@ def _findings(checks: Mapping[str, Check]) -> list[str]:
 
 
 def clock_jumps(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
-    """A clock that is ten years off in both directions, also over a restart, and the sweeps after it."""
+    """Set the clock ten years off in both directions, also over a restart, and run sweeps."""
     names = ("clock back", "clock leap", "grace")
     found = [one for _ in range(5 if long else 1) for one in _findings({name: checks[name] for name in names})]
     return Measured(f"{len(found)} destroyed or resurrected in {len(names)} scenes", not found)
 
 
 def never_served(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
-    """Every read of every memory that is archived, expired, superseded or deleted, with no sweep run."""
+    """Run every read of every memory that is archived, expired, superseded or deleted, without a sweep."""
     names = ("reads and refusals", "outcomes", "clock back") if long else ("reads and refusals",)
     found = _findings({name: checks[name] for name in names})
     return Measured(f"{len(found)} served", not found)
 
 
-#: What stands for the matrix over HTTP and MCP in a short run: every route and tool with another's key and ids.
+#: The sample of the HTTP and MCP matrix in a short run: every route and tool with another's key and ids.
 _DOORS = ("foreign ids", "mcp strangers", "mcp foreign ids", "purge tokens")
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A way in: the rules about it, the program that looks whether they are kept, and mistakes it has to notice."""
+    """A door: its rules, the program that checks them, and planted mistakes that it must detect."""
 
     checks: Mapping[str, Check]
     runner: str
     mutants: Mapping[str, tuple[Patch, ...]]
-    #: The rules that a short run tries, all where it names none.
+    #: The rules of a short run; all if it names none.
     short: tuple[str, ...] = ()
     #: How many mistakes a short run plants.
     few: int = 4
 
     def tried(self, *, long: bool) -> tuple[list[Check], list[str]]:
-        """The rules, and the mistakes by name."""
+        """Return the rules, and the mistakes by name."""
         names = list(self.mutants)
         chosen = names if long else names[:: max(1, len(names) // self.few)][: self.few]
         return [check for name, check in self.checks.items() if long or not self.short or name in self.short], chosen
@@ -94,7 +94,7 @@ DOORS: Mapping[str, Door] = {
 
 
 def no_leaks(*, long: bool, doors: Mapping[str, Door] = DOORS) -> Measured:
-    """The matrix of owner, caller, state and operation at every door, and mistakes planted that it has to notice."""
+    """Run the matrix of owner, caller, state and operation at every door, with planted mistakes it must detect."""
     leaks: list[str] = []
     missed: list[str] = []
     planted = 0
@@ -117,7 +117,7 @@ def _is_caught(world: Path, door: Door, name: str) -> bool:
 
 
 def random_sequences(*, long: bool) -> Measured:
-    """Random callers that try random operations one after the other, in a home that keeps what they did."""
+    """Let random callers try random operations one after the other, in a home that keeps their effects."""
     chance = random.Random(_SEED)
     sequences, leaks, refused = 10_000 if long else 20, 0, 0
     with _world() as (world, scratch):
@@ -130,7 +130,7 @@ def random_sequences(*, long: bool) -> Measured:
 
 
 def _sequence(folder: Path, chance: random.Random) -> Iterator[bool]:
-    """For each step whether it leaked: showed another owner's words, or let one in who may not."""
+    """Yield for each step whether it leaked: showed another owner's text, or admitted a caller without access."""
     world = load(folder)
     with open_home(folder, Turning(NOW)) as home:
         for _ in range(_STEPS):
@@ -138,7 +138,7 @@ def _sequence(folder: Path, chance: random.Random) -> Iterator[bool]:
             owner = chance.choice(list(oracle.RIGHTS[caller]))
             view = enter(home, world, caller)
             assert view is not None
-            # An id may be anybody's: half of the time it is one that belongs to another vault.
+            # Half of the time the id belongs to another vault.
             aimed = world.held[chance.choice((owner, chance.choice(OWNERS)))]
             attempt = chance.choice(attempts(aimed))
             text, error = told(lambda v=view, a=attempt, o=owner: a.run(v.vault(o)))
@@ -150,14 +150,14 @@ def _sequence(folder: Path, chance: random.Random) -> Iterator[bool]:
 
 
 def foreign_documents(*, long: bool, checks: Mapping[str, Check] = ALL) -> Measured:
-    """A thousand documents of somebody else, and whether one byte of one's own results changes."""
+    """Add a thousand documents of another person; check that no byte of one's own results changes."""
     rounds = 5 if long else 1
     changed = sum(len(_findings({"scores": checks["scores"]})) for _ in range(rounds))
     return Measured(f"{changed} of {rounds} comparisons differ", changed == 0)
 
 
 def full_recall(*, long: bool, owners: int | None = None, own: int = 12) -> Measured:
-    """Many owners with the same words, and how many of ten hits each is given."""
+    """Fill many vaults with the same words; count how many of ten hits each gets."""
     people = owners or (50 if long else 10)
     counts: list[int] = []
     by_meaning = {"embedding.provider": "local"}

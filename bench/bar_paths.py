@@ -1,4 +1,4 @@
-"""The row about paths: names that would lead out of a home, and links in a home or a folder of notes that do."""
+"""Measures paths: names that would lead out of a home, and links in a home or a folder of notes that do."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,11 +14,11 @@ from tests.matrix.homes import Turning, open_home
 _STEPS = (
     *("../", "..\\", "/", "//", "....//", "%2e%2e%2f", "..%c0%af", "\u2025/", "\uff0e\uff0e/", "..;/", "\0../", "~/"),
     *("C:\\", "\\\\host\\", "file:///", "./../", "\u202e../", "%252e%252e%252f", "..\u2215", "..\uff0f"),
-    # Characters that look like a dot or a slash, or become one when a text is normalised.
+    # Characters that look like a dot or a slash, or become one by normalisation.
     *("\u2024\u2024/", "..\u2044", "..\u29f8", "\ufe52\ufe52/", "..\ufe68", "..\u005c\u200b", "\u00b7\u00b7/"),
 )
 _ENDS = ("evil", "evil\0.db", "etc/passwd")
-#: What Windows takes for a device, whatever folder it is in and whatever follows the dot.
+#: Names that Windows takes for a device, in any folder and with any extension.
 _DEVICES = (
     *("CON", "PRN", "AUX", "NUL", "COM1", "COM9", "LPT1", "CONIN$", "CONOUT$", "CLOCK$", "nul.db", "con.txt"),
     *("aux ", "prn.", "COM\u00b9", "lpt1:", "\\\\.\\C:", "\\\\?\\UNC\\host", "vault.db::$DATA", "GLOBALROOT"),
@@ -26,7 +26,7 @@ _DEVICES = (
 _WORD = "precious"
 
 Write = Callable[[Path, str], None]
-#: Makes of a file that is read or written one that lies elsewhere.
+#: Replaces a file by one that lies elsewhere.
 Link = Callable[[Path, Path], None]
 
 
@@ -36,7 +36,7 @@ def _link(at: Path, to: Path) -> None:
 
 
 def paths(*, long: bool, write: Write = lambda _, __: None, link: Link = _link) -> Measured:
-    """Files outside that came to be, were changed or were read, by names and by links."""
+    """Count files outside that were created, changed or read, by names and by links."""
     depths = (1, 2, 6) if long else (2,)
     names = [*(step * depth + end for step in _STEPS for depth in depths for end in _ENDS), *_DEVICES]
     inside, escapes = _by_names(names, write)
@@ -80,7 +80,7 @@ def _is_inside(home: Home, name: str) -> bool:
         return True
 
 
-#: Where a link stands in a folder of notes, and where it leads to.
+#: Where a link is in a folder of notes, and its target.
 _NOTES = (
     ("link.md", "outside/secret.md"),
     ("folder", "outside"),
@@ -92,7 +92,7 @@ _NOTES = (
 
 
 def _through_notes(link: Link) -> list[tuple[str, bool]]:
-    """For each link in a folder of notes whether recall finds what lies behind it."""
+    """Return for each link in a folder of notes whether recall finds its target's text."""
     with own_place() as folder:
         for name in ("outside", "notes/sub"):
             (folder / name).mkdir(parents=True)
@@ -111,11 +111,11 @@ def _through_notes(link: Link) -> list[tuple[str, bool]]:
 
 
 def _through_home(link: Link) -> tuple[int, int]:
-    """How many files outside are changed when each small file of a home is a link to one, and how many links."""
+    """Return how many files outside are changed when each small file of a home is a link, and how many links."""
     with own_place() as folder:
         settings = {"log.level": "debug", "storage.reserve_mib": 1}
         _use(folder / "home", settings)
-        # A database is opened by SQLite, and one who can put a link in its place could as well put another database.
+        # SQLite opens databases, and an attacker who can plant a link could plant another database as well.
         files = [path for path in (folder / "home").rglob("*") if path.is_file() and not _is_database(path)]
         changed = 0
         for number, path in enumerate(files):
@@ -127,7 +127,7 @@ def _through_home(link: Link) -> tuple[int, int]:
                 _use(folder / "home", settings)
             after = outside.stat()
             changed += outside.read_text(encoding="utf-8") != _WORD or before.st_mode != after.st_mode
-            # What has put a file of its own in the place of the link did no harm.
+            # Replacing the link by a file does no harm.
             path.unlink(missing_ok=True)
             path.write_bytes(kept)
             path.chmod(0o600)

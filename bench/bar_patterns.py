@@ -1,4 +1,4 @@
-"""The row about patterns: what hangs other engines, held against a policy and against the redaction of secrets."""
+"""Measures regular expressions: patterns that hang other engines, against policies and the redaction of secrets."""
 
 import time
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from tests.policy.rules.policies import one, rules
 
 _SIZE = 64 * 1024
 _LIMIT_MS = 10.0
-#: In a short run the machine may be a slow or a busy one, and a pattern that hangs takes minutes.
+#: In a short run the machine may be slow or busy; a pattern that hangs takes minutes.
 _SHORT_LIMIT_MS = 100.0
-#: Four times the text takes four times as long, and sixteen times where it grows with the square.
+#: Four times the text takes four times as long, and sixteen times if it is quadratic.
 _SQUARE = 10.0
-#: What makes an engine that goes back try every way; each with the text it chokes on.
+#: Patterns that make a backtracking engine try every way, each with its worst text.
 CHOKING = (
     ("(a+)+$", "a"),
     ("([a-z]+)*!", "a"),
@@ -51,7 +51,7 @@ TEXTS = (
 
 
 def patterns(*, long: bool, match: Callable[[str, str], object] | None = None) -> Measured:
-    """The slowest of each on 64 KB, by the time that the processor spent, and how it grows with the text."""
+    """Measure the slowest of each on 64 KB by CPU time, and how it grows with the text."""
     rounds = 15 if long else 4
     by_pattern = [_slow(lambda n, p=p, c=c: (match or _decide)(p, _of(c, n)), rounds) for p, c in CHOKING]
     by_text = [_slow(lambda n, c=c: redact(_of(c, n)), rounds) for c in TEXTS]
@@ -75,7 +75,7 @@ def _decide(pattern: str, text: str) -> object:
 
 
 def _slow(work: Callable[[int], object], rounds: int) -> float:
-    """The milliseconds of the quickest round: what else the machine does can only add to one."""
+    """Return the milliseconds of the fastest round: other load can only add to one."""
     return min(_seconds(work, _SIZE) for _ in range(rounds)) * 1000
 
 

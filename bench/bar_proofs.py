@@ -1,4 +1,4 @@
-"""Rows that stand on tests of the suite: how many of the named ones there are, and how many pass."""
+"""Measures rows by tests of the suite: how many of the named ones exist, and how many pass."""
 
 import os
 import re
@@ -15,12 +15,12 @@ _COUNT = re.compile(r"(\d+) (passed|failed|error|errors|skipped)")
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """Tests by their place, `file.py::test_name`, that together are the measure of a row."""
+    """Tests by their id, `file.py::test_name`, that together measure a row."""
 
     names: tuple[str, ...]
 
     def __call__(self, *, long: bool) -> Measured:
-        """Run them in a process of their own; more of a law is tried when the run may be long."""
+        """Run them in a separate process; a long run tries more examples of a law."""
         found = _run(self.names, examples=long)
         passed = found.pop("passed", 0)
         others = ", ".join(f"{count} {how}" for how, count in found.items())
@@ -30,7 +30,7 @@ class Proofs:
 
 
 def proofs(*names: str) -> Proofs:
-    """The measure of a row that the suite has proven already."""
+    """Return the measure of a row that the suite has tests for."""
     return Proofs(names)
 
 

@@ -1,4 +1,4 @@
-"""A row of the bar: what is promised, how far it must reach, and what was measured."""
+"""Defines a row of the bar: the promise, its target, and the measurement."""
 
 import os
 import tempfile
@@ -13,37 +13,37 @@ from bench.surroundings import own_surroundings
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a measurement found, in numbers, and whether that reaches the target."""
+    """The numbers of a measurement, and whether they reach the target."""
 
     said: str
     met: bool
 
 
 class Measure(Protocol):
-    """Measures one row: a sample of it, or with `long` all that the row asks for."""
+    """Measures one row: a sample of it, or with `long` all of it."""
 
     def __call__(self, *, long: bool) -> Measured: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One promise, and how it is held against the program."""
+    """One promise, and how it is measured."""
 
     number: int
     promise: str
     target: str
-    #: None when there is nothing yet that could be measured.
+    #: None when nothing can be measured yet.
     measure: Measure | None = None
-    #: What the row waits for, when it cannot be measured.
+    #: What the row waits for, if it cannot be measured.
     needs: str | None = None
 
 
 @contextmanager
 def own_place() -> Generator[Path]:
-    """A folder for one measurement, with settings and keys of its own, and recall by words unless it asks for more."""
+    """Yield a folder for one measurement, with separate settings and keys, and keyword recall by default."""
     with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
         os.environ["RECOLLECTUM_EMBEDDING__PROVIDER"] = "none"
         os.environ.setdefault("PYTHONPATH", "")
-        # The account of a test may have to reach it.
+        # The account of a test may need access.
         Path(folder).chmod(0o755)
         yield Path(folder)

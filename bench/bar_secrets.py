@@ -1,4 +1,4 @@
-"""Rows about what must not be readable: keys, secrets in talk, content in logs and errors, and files of others."""
+"""Measures what must not be readable: keys, secrets in messages, content in logs and errors, files of others."""
 
 import logging
 import shutil
@@ -25,7 +25,7 @@ _PRIVATE = 0o077
 
 
 def keys_at_rest(*, long: bool, plant: Callable[[Path, str], None] = lambda _, __: None) -> Measured:
-    """Keys that are made and used, and then looked for in every file of an unencrypted home."""
+    """Create and use keys, then search for them in every file of an unencrypted home."""
     count = 50 if long else 5
     with own_place() as folder:
         with open_home(folder, Turning()) as home:
@@ -42,7 +42,7 @@ def keys_at_rest(*, long: bool, plant: Callable[[Path, str], None] = lambda _, _
 
 
 def redaction(*, long: bool, hide: Callable[[str], str] = lambda text: redact(text).text) -> Measured:
-    """Secrets of every kind that are still in a text after it was cleaned, and ordinary lines that were touched."""
+    """Count secrets of every kind that are left after redaction, and ordinary lines that were changed."""
     each, plain = (200, 10_000) if long else (50, 2000)
     kinds = (*FORMED, *NAMED)
     found = sum(secret not in hide(text) for kind in kinds for text, secret in examples(kind, each))
@@ -59,7 +59,7 @@ def redaction(*, long: bool, hide: Callable[[str], str] = lambda text: redact(te
 
 
 class _Kept(logging.Handler):
-    """Everything that any logger was told, as it would be written."""
+    """Collects everything that any logger gets, as it would be written."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -70,7 +70,7 @@ class _Kept(logging.Handler):
 
 
 def silent_logs(*, long: bool, also: Callable[[], None] = lambda: None) -> Measured:
-    """Every operation by every caller with all logs at their loudest, and canaries looked for in logs and errors."""
+    """Run every operation as every caller with all logs at debug level, and search logs and errors for canaries."""
     kept, root = _Kept(), logging.getLogger()
     level = root.level
     root.addHandler(kept)
@@ -106,7 +106,7 @@ def _errors(folder: Path, caller: str) -> list[str]:
 
 
 def private_files(*, long: bool, loosen: Callable[[Path], None] = lambda _: None) -> Measured:
-    """A home without the key that its account holds, and the modes of all its files while it is written."""
+    """Check a home without its key, and the modes of all its files while it is written."""
     with own_place() as folder:
         key = folder / "user"
         with Recollectum(folder / "home", settings={"key_file": str(key / "key")}) as home:

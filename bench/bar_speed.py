@@ -1,4 +1,4 @@
-"""What encryption costs: the same writes and recalls with it and without, in turns in one run."""
+"""Measures what encryption costs: the same writes and recalls with and without it, alternating in one run."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from recollectum.vault.vault import Vault
 
 
 def encryption_cost(*, long: bool) -> tuple[float, float]:
-    """How many times as long writes and recalls take in an encrypted vault."""
+    """Return how many times as long writes and recalls take in an encrypted vault."""
     rows, rounds = (5000, 24) if long else (300, 20)
     with ExitStack() as stack:
         folder = stack.enter_context(own_place())
@@ -43,7 +43,7 @@ def _recall(vault: Vault, turn: int) -> None:
 
 
 def _ratio(vaults: tuple[Vault, Vault], work: Callable[[Vault, int], None], rounds: int) -> float:
-    # The quickest round of each: what else the machine does can only add to one.
+    # The fastest round of each: other load can only add to one.
     times = [[_seconds(vault, work, turn) for vault in vaults] for turn in range(rounds)]
     return min(one for one, _ in times) / min(other for _, other in times)
 
@@ -55,7 +55,7 @@ def _seconds(vault: Vault, work: Callable[[Vault, int], None], turn: int) -> flo
 
 
 def encrypted_and_private(*, long: bool) -> Measured:
-    """The key, the modes of the files, and what encryption costs."""
+    """Check the key, the modes of the files, and what encryption costs."""
     private = private_files(long=long)
     writes, recalls = encryption_cost(long=long)
     said = f"{private.said}; writes {writes:.2f}×, recall {recalls:.2f}×"

@@ -1,4 +1,4 @@
-"""4 processes × 400 read-modify-write of one memory: what was lost, who heard of a lock, and how long a write took."""
+"""Runs 4 processes × 400 read-modify-writes of one memory: lost updates, lock errors, and write times."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Processor time of a context beyond recall, in a vault with a session of 10,000 messages and 5,000 memories."""
+"""Measures the CPU time of a context beyond recall, with a session of 10,000 messages and 5,000 memories."""
 
 import random
 import tempfile
@@ -18,7 +18,7 @@ from recollectum.vault.vault import Vault
 T = TypeVar("T")
 
 MESSAGES, MEMORIES, RUNS = sized((10_000, 5_000, 60), (200, 100, 20))
-#: What it may cost beyond recall, in milliseconds.
+#: The allowed cost beyond recall, in milliseconds.
 LIMIT_MS = 20.0
 
 _PEOPLE = ("Grace", "Ada", "Alan", "Edsger", "Barbara", "Tony", "Radia", "Donald")
@@ -31,7 +31,7 @@ _SAID = (
 
 
 def main() -> None:
-    """Fill a vault, summarise its session, and compare contexts with the recall that is in them."""
+    """Fill a vault, summarise its session, and compare contexts with the recall that they contain."""
     chance = random.Random(7)
     with tempfile.TemporaryDirectory(prefix="recollectum-bench-") as folder:
         settings = {"encryption": "off", "embedding.provider": "none"}

@@ -1,4 +1,4 @@
-"""What a daemon costs that has nothing to do: processor a minute and memory, with no vault, one and fifty."""
+"""Measures an idle daemon: CPU time per minute and memory, with no vault, one and fifty."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _MINUTE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one daemon took while nothing happened."""
+    """What one idle daemon used."""
 
     processor_ms: float
     memory_mib: float
@@ -33,7 +33,7 @@ class Cost:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Measure each for so many seconds after it has come to rest; the numbers may be given: SETTLE WATCH."""
+    """Measure each for some seconds after it is idle; the numbers may be given: SETTLE WATCH."""
     settle = float(arguments[0]) if arguments else _SETTLE_SECONDS
     watch = float(arguments[1]) if len(arguments) > 1 else _WATCH_SECONDS
     print("| vaults | when | processor a minute | of one core | memory | threads | open vaults |")
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         for home, vaults in zip(homes, sizes, strict=True):
             _fill(home, vaults)
         for when in ("first start", "after a restart"):
-            # Side by side: what is measured is their own processor time, and it saves minutes of waiting.
+            # In parallel: their own CPU time is measured, and it saves minutes of waiting.
             with ThreadPoolExecutor(len(homes)) as pool:
                 costs = list(pool.map(partial(_measured, settle, watch), homes))
             for vaults, cost in zip(sizes, costs, strict=True):
@@ -81,7 +81,7 @@ def _measured(settle: float, watch: float, home: Path) -> Cost:
 
 
 def _processor(pid: int) -> float:
-    """Seconds of processor, of the program and the kernel for it."""
+    """Return seconds of CPU time, of the program and of the kernel for it."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -96,7 +96,7 @@ def _entries(pid: int, what: str) -> int:
 
 
 def _vault_files(pid: int) -> int:
-    """How many vaults it has open."""
+    """Return how many vaults it has open."""
     targets: set[str] = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:

@@ -1,7 +1,7 @@
-"""How long `recollectum hook` makes an agent wait: with an attendant at hand, with a daemon, and with nobody yet.
+"""Measures how long `recollectum hook` makes an agent wait: with a worker, with a daemon, and with neither.
 
-A prompt may be held up by 300 ms at most, from the start of the process to its end; what is not there by then is left
-out. Beside each stands what a Python process takes that does nothing.
+A prompt may be delayed by 300 ms at most, from the start of the process to its end; what is not ready by then is left
+out. Each is shown beside the time of a Python process that does nothing.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""50 clients on 50 vaults over HTTP, 80 % recall and 20 % add, against a bare FastAPI route with the same SQLite work.
+"""Runs 50 clients on 50 vaults over HTTP, 80 % recall and 20 % add, against bare FastAPI with the same SQLite work.
 
-`python -m bench http [--seconds 20] [--rounds 3] [--soak-minutes 0] [--clients 50]`. Words alone: a model that embeds
-the question would be the same on both sides, and hide what is measured. Both servers have one process and the same
-files, encrypted; the clients run in a process of their own.
+`python -m bench http [--seconds 20] [--rounds 3] [--soak-minutes 0] [--clients 50]`. Keyword search only: embedding the
+question would take the same time on both sides, and hide what is measured. Both servers have one process and the same
+encrypted files; the clients run in a separate process.
 """
 
 import argparse
@@ -43,7 +43,7 @@ _SETTINGS = {"embedding.provider": "none"}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run of the clients heard."""
+    """The results of one run of the clients."""
 
     per_second: float
     p50: float
@@ -82,7 +82,7 @@ def _queries() -> list[str]:
 
 
 def _found(home: Path, clients: int) -> list[str]:
-    """A home with a vault for each client; their secrets."""
+    """Create a home with a vault for each client; return their secrets."""
     chance = random.Random(1)
     secrets: list[str] = []
     with Recollectum(home, settings=_SETTINGS) as r:
@@ -99,7 +99,7 @@ def _found(home: Path, clients: int) -> list[str]:
 def _scripts(
     base: Path, folder: Path, secrets: Sequence[str], queries: Sequence[str], adds: int
 ) -> dict[str, PerVault]:
-    """What recalls and adds of each vault run, from a copy of the home; the paths are those of another copy."""
+    """Record what recalls and adds of each vault run, on a copy of the home; the paths are those of another copy."""
     shutil.copytree(base, folder)
     scripts: dict[str, PerVault] = {}
     with taped() as tape, Recollectum(folder, settings=_SETTINGS) as r:
@@ -109,7 +109,7 @@ def _scripts(
             file = file_of(r, vault.owner)
             script = scripts[secret] = PerVault(f"vaults/{file.name}", keys.key(file.stem))
             for query in queries:
-                # Once for what a first question looks at, and once as all later ones are.
+                # Once for the work of a first query, and once as all later ones are.
                 vault.recall(query, limit=10)
                 tape.take()
                 vault.recall(query, limit=10)
@@ -124,7 +124,7 @@ def _scripts(
 def _compare(
     base: Path, folder: Path, scripts: dict[str, PerVault], plan: Plan, rounds: int
 ) -> tuple[list[Run], list[Run]]:
-    """Both in turn, so that what else the machine does falls on both."""
+    """Run both alternately, so that other load affects both."""
     ours: list[Run] = []
     bare: list[Run] = []
     for number in range(rounds):
@@ -199,7 +199,7 @@ def _show(ours: Sequence[Run], bare: Sequence[Run]) -> None:
 
 
 def _show_life(base: Path, folder: Path, plan: Plan, soak_minutes: float, soak_steps: int) -> None:
-    """One server: its memory under load that goes on; then it is killed while all clients write, and what is lost."""
+    """Show one server: its memory under continuous load, and what is lost when it is killed while clients write."""
     home = folder / "life"
     shutil.copytree(base, home)
     with _our_server(home, {}) as (url, process):
@@ -210,7 +210,7 @@ def _show_life(base: Path, folder: Path, plan: Plan, soak_minutes: float, soak_s
 
 
 def _killed(plan: Plan, process: subprocess.Popen[str], *, after: float) -> list[tuple[int, str]]:
-    """What was acknowledged before the server died."""
+    """Return what was acknowledged before the server died."""
     line = [sys.executable, "-m", "bench.http_load"]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_ROOT) as load:
         assert load.stdin
@@ -235,7 +235,7 @@ def _lost(home: Path, kept: Sequence[tuple[int, str]]) -> int:
 
 
 def _soak(plan: Plan, pid: int, minutes: float, steps: int) -> None:
-    """Memory of the server after each step; the first quarter of them lets caches fill."""
+    """Print the server's memory after each step; the first quarter lets caches fill."""
     resident: list[float] = []
     for step in range(steps):
         _load({**plan, "seconds": minutes * 60 / steps, "adds": _SOAK_ADDS // steps, "seed": step + 1})

@@ -1,4 +1,4 @@
-"""The bare server of `bench http`: FastAPI routes that run the statements of our own, and nothing around them."""
+"""The bare server of `bench http`: FastAPI routes that run the same SQL statements, and nothing else."""
 
 import pickle
 import queue
@@ -17,26 +17,26 @@ from bench.http_script import PerVault, Statement
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.text_index import create_vocabulary
 
-#: As many as one vault of ours has.
+#: As many as one of our vaults has.
 _READERS = 4
 _CACHE_KIB = 8192
 
 
 class Query(BaseModel):
-    """What is asked; as our own route takes it."""
+    """A query, as our own route takes it."""
 
     query: str
     limit: int = 10
 
 
 class Add(BaseModel):
-    """What is added; as our own route takes it."""
+    """A new memory, as our own route takes it."""
 
     content: str
 
 
 class Store:
-    """One file with its connections, and the statements that a recall and an add of it run."""
+    """One file with its connections, and the statements of its recalls and adds."""
 
     def __init__(self, script: PerVault) -> None:
         self._script = script
@@ -48,7 +48,7 @@ class Store:
         self._added = 0
 
     def recall(self, asked: Query) -> list[object]:
-        """The rows of the last statement that found any."""
+        """Return the rows of the last statement that found any."""
         connection = self._readers.get()
         try:
             return _run(connection, self._script.recalls[asked.query])
@@ -56,7 +56,7 @@ class Store:
             self._readers.put(connection)
 
     def add(self) -> int:
-        """Run the next add as it was taken down."""
+        """Run the next recorded add."""
         with self._lock:
             number = self._added
             self._added += 1
@@ -77,7 +77,7 @@ def _run(connection: apsw.Connection, statements: list[Statement]) -> list[objec
 
 
 def build(scripts: dict[str, PerVault]) -> FastAPI:
-    """Two routes over all the files; the header says which."""
+    """Return an app with two routes over all files; a header selects the file."""
     app = FastAPI(openapi_url=None)
     stores = {secret: Store(script) for secret, script in scripts.items()}
 
@@ -95,7 +95,7 @@ def build(scripts: dict[str, PerVault]) -> FastAPI:
 
 
 def serve(path: str) -> None:
-    """Serve the scripts of a file on any free port, which is printed."""
+    """Serve the scripts of a file on any free port, and print the port."""
     scripts: dict[str, PerVault] = pickle.loads(Path(path).read_bytes())
     server = uvicorn.Server(uvicorn.Config(build(scripts), log_config=None, access_log=False))
     # asyncio sends small packets at once only on a socket that says it is TCP; else each answer waits for 40 ms.

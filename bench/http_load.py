@@ -1,4 +1,4 @@
-"""Many clients at once, each on a connection of its own that stays open: what they asked, and how long it took."""
+"""Runs many clients at once, each on its own keep-alive connection, and records requests and times."""
 
 import asyncio
 import json
@@ -20,25 +20,25 @@ class Plan(TypedDict):
     secrets: list[str]
     queries: list[str]
     seconds: float
-    #: At most so many adds by each client; it goes on with recalls.
+    #: The most adds of each client; after that it only recalls.
     adds: int
     seed: int
 
 
 @dataclass(slots=True)
 class Heard:
-    """What all clients heard."""
+    """The results of all clients."""
 
     milliseconds: list[float] = field(default_factory=list[float])
     refused: int = 0
-    #: The content of every add that was acknowledged, by the number of its client.
+    #: The content of every acknowledged add, by the number of its client.
     kept: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    #: Whether the server went away in the middle.
+    #: Whether the server disappeared during the run.
     cut: bool = False
 
 
 async def run(plan: Plan) -> Heard:
-    """Let every client ask until the time is over, or the server is gone."""
+    """Let every client send requests until the time is over, or the server is gone."""
     heard = Heard()
     ends = time.perf_counter() + plan["seconds"]
     await asyncio.gather(*(_client(plan, number, ends, heard) for number in range(len(plan["secrets"]))))
@@ -83,7 +83,7 @@ async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that this share of them does not exceed."""
+    """Return the value that this share of them does not exceed."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else 0.0
 
 

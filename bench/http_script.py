@@ -1,4 +1,4 @@
-"""What our own server runs in SQLite for each request, taken down so that a bare one can run the same."""
+"""Records the SQL statements of each request in our server, so that a bare one can run the same."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ Statement: TypeAlias = tuple[str, Any]
 
 @dataclass(slots=True)
 class PerVault:
-    """The file of one vault, and the statements of each recall and each add of it."""
+    """The file of one vault, and the statements of each of its recalls and adds."""
 
     path: str
     key: bytes | None
@@ -22,17 +22,17 @@ class PerVault:
 
 @dataclass(slots=True)
 class Tape:
-    """The statements that ran since it was last taken out."""
+    """The statements since the last `take`."""
 
     statements: list[Statement] = field(default_factory=list[Statement])
 
     def note(self, _cursor: object, sql: str, bindings: Any) -> bool:  # noqa: ANN401 - as apsw has it
-        """Take one statement down, and let it run."""
+        """Record one statement, and let it run."""
         self.statements.append((sql, bindings))
         return True
 
     def take(self) -> list[Statement]:
-        """What ran, without the looks at the connection's own settings."""
+        """Return what ran, without the checks of the connection's own settings."""
         taken = [one for one in self.statements if not one[0].lstrip().upper().startswith("PRAGMA")]
         self.statements.clear()
         return taken
@@ -40,7 +40,7 @@ class Tape:
 
 @contextmanager
 def taped() -> Generator[Tape]:
-    """Every connection that is opened within is taken down."""
+    """Record every connection that is opened inside the block."""
     tape = Tape()
 
     def watch(connection: apsw.Connection) -> None:

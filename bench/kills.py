@@ -1,4 +1,4 @@
-"""500 SIGKILLs of writers on one encrypted vault: what was acknowledged and lost, and what was done by half."""
+"""Sends 500 SIGKILLs to writers on one encrypted vault: acknowledged writes that are lost, and partial changes."""
 
 import random
 import tempfile

@@ -1,4 +1,4 @@
-"""What an agent waits for its tools, and what one more client costs: processor time to tools/list, and memory."""
+"""Measures how long an agent waits for its tools, and the cost of one more client: CPU time and memory."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _listing(line: Sequence[str]) -> float:
-    """The seconds of processor from the start of a process to its end, with one list in between."""
+    """Return the CPU seconds of a process from start to end, with one list in between."""
     asked = _line(1, "initialize", _HELLO) + _line(2, "tools/list")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(line, input=asked, capture_output=True, check=True)
@@ -48,7 +48,7 @@ def _listing(line: Sequence[str]) -> float:
 
 
 def _client() -> tuple[float, float]:
-    """How long the first call takes, and what the process then holds, in MiB."""
+    """Return the time of the first call, and the memory of the process after it, in MiB."""
     with subprocess.Popen([sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         _ask(process, 1, "initialize", _HELLO)
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A bar plot as SVG, written by hand: groups of bars between 0 and 1."""
+"""Draws a bar plot as SVG: groups of bars between 0 and 1."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -8,7 +8,7 @@ _BAR, _GAP, _LEFT, _TOP, _HEIGHT, _BELOW = 34, 30, 46, 56, 220, 34
 
 
 def bars(title: str, groups: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> str:
-    """The picture: one group of bars for each set, one colour for each name."""
+    """Return the SVG: one group of bars for each set, one colour for each name."""
     colours = {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(names)}
     widths = [max(len(values) * _BAR, 110) for values in groups.values()]
     width = max(_LEFT + sum(widths) + _GAP * (len(widths) + 1), _LEFT + 110 * len(names))

@@ -1,4 +1,4 @@
-"""Power cuts at 200 moments in 6 ways each, encrypted and plain, and once without the sync that makes a commit last."""
+"""Cuts the power at 200 moments in 6 ways each, encrypted and plain, and once without the sync of a commit."""
 
 import random
 import tempfile

@@ -1,4 +1,4 @@
-"""What must and what must not be recalled: beliefs with scopes, supersession and a second person, case by case."""
+"""Measures what must and must not be recalled: beliefs with scopes, supersession and a second person, per case."""
 
 import argparse
 import json
@@ -25,7 +25,7 @@ Case = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One case: the share of what must be found that was, of what was found that should be, and what should not be."""
+    """One case: recall, precision, and what should not have been found."""
 
     found: float | None
     precise: float | None
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 
 def run(folder: Path, provider: str) -> list[Judged]:
-    """Every case, asked in a home of its own."""
+    """Run every case in a separate home."""
     beliefs: list[dict[str, Any]] = json.loads((folder / "beliefs.seed.json").read_text(encoding="utf-8"))
     cases: list[dict[str, Any]] = json.loads((folder / "retrieval.cases.json").read_text(encoding="utf-8"))
     settings = {"encryption": "off", "embedding.provider": provider, "storage.reserve_mib": 0}
@@ -67,7 +67,7 @@ def run(folder: Path, provider: str) -> list[Judged]:
 
 
 def line(judged: Sequence[Judged]) -> str:
-    """The result as a line of the table."""
+    """Return the result as a line of the table."""
     found = [one.found for one in judged if one.found is not None]
     precise = [one.precise for one in judged if one.precise is not None]
     wrong, forbidden = sum(one.wrong for one in judged), sum(one.forbidden for one in judged)
@@ -76,7 +76,7 @@ def line(judged: Sequence[Judged]) -> str:
 
 
 def _save(vault: Vault, beliefs: Sequence[Mapping[str, Any]], person: str) -> dict[str, str]:
-    """The beliefs of one person as memories, by what the set calls them; a superseded one is followed by its heir."""
+    """Save the beliefs of one person as memories, by name; a superseded one is followed by its successor."""
     own = [one for one in beliefs if one["user_id"] == person]
     drafts = [Draft(content=_said(one), agent=_scope(one["scope"]), kind="preference") for one in own]
     kept = {

@@ -1,4 +1,4 @@
-"""The statements that a write of ours runs, recorded so that bare SQLite can run the same with nothing around them."""
+"""Records the SQL statements of our writes, so that bare SQLite can run the same without our code."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,23 +7,23 @@ from typing import TypeAlias, TypeVar
 import apsw
 
 T = TypeVar("T")
-#: As text: the type has a name for type checkers alone.
+#: As text: the type has a name only for type checkers.
 Statement: TypeAlias = "tuple[str, apsw.Bindings | None]"
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 
 
 @dataclass(slots=True)
 class Recorder:
-    """Listens on every connection that is opened after it; what it costs is a few microseconds a statement."""
+    """Listens on every connection that is opened after it; it costs a few microseconds per statement."""
 
     _heard: list[Statement] | None = field(default=None)
 
     def listen(self) -> None:
-        """Hear of each connection from now on."""
+        """Listen to each connection from now on."""
         apsw.connection_hooks.append(self._attach)
 
     def record(self, work: Callable[[], T]) -> tuple[T, list[Statement]]:
-        """What `work` returned, and the writes that it ran."""
+        """Return what `work` returned, and the writes that it ran."""
         heard: list[Statement] = []
         self._heard = heard
         try:
@@ -41,7 +41,7 @@ class Recorder:
 
 
 def run_raw(connection: apsw.Connection, statements: list[Statement]) -> None:
-    """Run the statements as one durable transaction, with nothing in between."""
+    """Run the statements as one durable transaction."""
     connection.execute("BEGIN IMMEDIATE")
     for sql, bindings in statements:
         connection.execute(sql, bindings).fetchall()

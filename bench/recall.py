@@ -1,4 +1,4 @@
-"""How well recall finds what it should, on every open set, with one configuration: a table and a plot."""
+"""Measures the quality of recall on every open set with one configuration: a table and a plot."""
 
 import argparse
 import os
@@ -52,18 +52,18 @@ def _report(folders: Sequence[Path], provider: Provider, most: int | None, svg: 
 
 
 def open_sets(folder: Path) -> list[Path]:
-    """The folders that hold a set in our shape."""
+    """Return the folders that hold a set in our format."""
     return sorted(path.parent for path in folder.glob("*/queries.jsonl"))
 
 
 def heading() -> str:
-    """The first two lines of the Markdown table."""
+    """Return the first two lines of the Markdown table."""
     names = ("set", "n", *METRICS, *_COSTS)
     return f"| {' | '.join(names)} |\n|---|{'---:|' * (len(names) - 1)}"
 
 
 def line(found: Mapping[str, object]) -> str:
-    """One set as a line of the Markdown table."""
+    """Return one set as a line of the Markdown table."""
     scores = (_cell(found.get(name)) for name in METRICS)
     return (
         "| " + " | ".join([str(found["set"]), str(found["queries"]), *scores, *(str(found[n]) for n in _COSTS)]) + " |"
@@ -71,7 +71,7 @@ def line(found: Mapping[str, object]) -> str:
 
 
 def plot(found: Sequence[Mapping[str, object]]) -> str:
-    """The main metrics of every set, as SVG."""
+    """Return the main metrics of every set, as SVG."""
     groups = {str(one["set"]): {name: _number(one[name]) for name in _PLOTTED if name in one} for one in found}
     return bars("Recall on labelled sets", groups, _PLOTTED)
 

@@ -1,4 +1,4 @@
-"""Made-up secrets of every kind in varied surroundings, and ordinary lines that hold none."""
+"""Generates secrets of every kind in varied contexts, and ordinary lines without secrets."""
 
 import base64
 import json
@@ -43,7 +43,7 @@ def _run(rng: random.Random, alphabet: str, length: int) -> str:
 
 
 def _mixed(rng: random.Random, alphabet: str, length: int) -> str:
-    """A run with a small letter, a capital and a digit in it."""
+    """Return a text with a lower-case letter, a capital and a digit in it."""
     body = _run(rng, alphabet, length - 3) + rng.choice(string.ascii_lowercase)
     return body + rng.choice(string.ascii_uppercase) + rng.choice(string.digits)
 
@@ -78,7 +78,7 @@ def _iban(rng: random.Random) -> str:
     return whole if rng.random() < 0.5 else " ".join(whole[at : at + 4] for at in range(0, length, 4))
 
 
-#: The kinds whose own form gives them away.
+#: The kinds that their own form reveals.
 FORMED: dict[str, Callable[[random.Random], str]] = {
     "aws-access-key": lambda rng: rng.choice(("AKIA", "ASIA")) + _run(rng, string.ascii_uppercase + "234567", 16),
     "github-token": lambda rng: rng.choice(
@@ -149,7 +149,7 @@ def _aws(rng: random.Random) -> tuple[str, str]:
     return rng.choice(_NAMED).format(name=name, value=value), value
 
 
-#: The kinds that only their surroundings give away.
+#: The kinds that only their context reveals.
 NAMED: dict[str, Callable[[random.Random], tuple[str, str]]] = {
     "aws-secret-key": _aws,
     "url-password": _url,
@@ -160,7 +160,7 @@ NAMED: dict[str, Callable[[random.Random], tuple[str, str]]] = {
 
 
 def examples(kind: str, count: int, seed: int = 0) -> list[tuple[str, str]]:
-    """Texts with one secret of the kind each, and the secret."""
+    """Return texts with one secret of the kind each, and the secret."""
     rng = random.Random(f"{kind}{seed}")
     if kind in NAMED:
         return [_embedded(rng, NAMED[kind](rng)) for _ in range(count)]
@@ -203,7 +203,7 @@ _ODD: tuple[Callable[[random.Random], str], ...] = (
 
 
 def ordinary_lines(count: int, seed: int = 0) -> list[str]:
-    """Lines that hold no secret: talk that mentions them, code, digests, ids, pictures, prices and addresses."""
+    """Return lines without a secret: talk that mentions them, code, digests, ids, pictures, prices and addresses."""
     rng = random.Random(seed)
     made: list[str] = []
     for number in range(count):

@@ -1,4 +1,4 @@
-"""How long a search takes as a vault grows, by words and by meaning, against the plainest and other people's ways."""
+"""Measures search time as a vault grows, by keywords and vectors, against plain scans and other libraries."""
 
 import argparse
 import json
@@ -101,7 +101,7 @@ def _at_size(size: int, folder: Path, questions: int, *, peers: bool) -> tuple[l
 
 
 def _recall(ground: Ground) -> Costs:
-    """The whole of a search, without what an embedder takes."""
+    """Return the cost of a whole search, without the embedder."""
     with embedding_with(TableEmbedder(ground.questions)), Recollectum(ground.home) as r:
         vault = r.vault(OWNER)
         vault.recall(next(iter(ground.questions)))
@@ -110,7 +110,7 @@ def _recall(ground: Ground) -> Costs:
 
 
 def _wait_until_quiet() -> None:
-    """What is built behind the answers must not be counted as theirs."""
+    """Wait for background index builds, which must not count as search time."""
     for _ in range(_MOST_WAITS):
         before = time.process_time()
         time.sleep(_QUIET_SECONDS)
@@ -119,7 +119,7 @@ def _wait_until_quiet() -> None:
 
 
 def _arms(ground: Ground, database: Database) -> tuple[list[Costs], list[list[int]]]:
-    """Each half of a search alone, and a plain scan of the same bytes; and what the vector half found."""
+    """Return the cost of each arm alone and of a plain scan of the same bytes; and what the vector arm found."""
     import numkong  # noqa: PLC0415 - the list of benchmarks must not need it
     import numpy as np  # noqa: PLC0415
 
@@ -151,7 +151,7 @@ def _arms(ground: Ground, database: Database) -> tuple[list[Costs], list[list[in
 
 
 def _bare(ground: Ground, said: Iterable[str]) -> Costs:
-    """FTS5 as it comes, on the same texts, in a file without encryption."""
+    """Return the cost of plain FTS5 on the same texts, in an unencrypted file."""
     connection = apsw.Connection(str(ground.folder / "bare.db"))
     connection.execute("CREATE VIRTUAL TABLE bare USING fts5(text)")
     with connection:
@@ -177,7 +177,7 @@ def _peers(ground: Ground) -> list[Costs]:
 
 
 def _agreement(ground: Ground, found: Sequence[Sequence[int]]) -> float:
-    """The share of the true ten nearest that are among the ten found; chunks are numbered from 1."""
+    """Return the share of the true ten nearest among the ten found; chunks are numbered from 1."""
     import numpy as np  # noqa: PLC0415
 
     truth = ground.cloud.truth(np.stack(list(ground.questions.values())), _TEN)
@@ -188,12 +188,12 @@ def _agreement(ground: Ground, found: Sequence[Sequence[int]]) -> float:
 
 
 def _processes(ground: Ground) -> list[Fact]:
-    """The first search of a process, and its memory."""
+    """Return the first search of a process, and its memory."""
     import numpy as np  # noqa: PLC0415
 
     known, size = ground.folder / "questions.npz", ground.cloud.size
     np.savez(known, texts=np.array(list(ground.questions)), rows=np.stack(list(ground.questions.values())))
-    # In this order, so that the code is compiled by then, as it is where it was installed.
+    # In this order, so that the code is compiled by then, as in an installation.
     memory, first = (_child(ground, known, what) for what in ("memory", "first"))
     room = size * DIMENSIONS
     return [
@@ -210,7 +210,7 @@ def _child(ground: Ground, known: Path, what: str) -> dict[str, float]:
 
 
 def _embedding(recall: Costs, count: int) -> list[Fact]:
-    """What a model on this machine adds to a search, for a question that is new and for one that was asked before."""
+    """Return what a local model adds to a search, for a new question and for a repeated one."""
     from recollectum.models.registry.embedding import local_is_installed, open_embedder  # noqa: PLC0415
     from recollectum.settings.model import EmbeddingSettings  # noqa: PLC0415
 
@@ -225,7 +225,7 @@ def _embedding(recall: Costs, count: int) -> list[Fact]:
 
     talk = Talk(5)
     questions = [talk.question() for _ in range(count)]
-    # The model is loaded for the first of them, outside the clock.
+    # The model is loaded for the first of them, which is not timed.
     embed("loads the model")
     new, again = (_timed(0, what, questions, embed, warm=False) for _ in range(2))
     embedder.close()
@@ -241,7 +241,7 @@ def _embedding(recall: Costs, count: int) -> list[Fact]:
 
 
 def _timed(size: int, what: str, asked: Iterable[T], work: Callable[[T], object], *, warm: bool = True) -> Costs:
-    """Each question once; with `warm`, the first was asked before."""
+    """Time each question once; with `warm`, the first was asked before."""
     costs = Costs(size, what, [], [])
     for place, one in enumerate([*asked]):
         if warm and place == 0:

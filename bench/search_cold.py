@@ -26,7 +26,7 @@ def _run(home: Path, known: Path, what: str) -> dict[str, float]:
     with embedding_with(TableEmbedder(table)), Recollectum(home) as r:
         questions = list(table)
         if what == "memory":
-            # What the code itself takes is not counted: only what grows with the vault.
+            # The code itself is not counted: only what grows with the vault.
             r.vault("user:nobody").recall(questions[0])
             # An empty vault has nothing to scan.
             import_module("numkong")
@@ -39,7 +39,7 @@ def _run(home: Path, known: Path, what: str) -> dict[str, float]:
 
 
 def _resident() -> int:
-    """Bytes of memory in use; where the system does not tell, the most there ever were."""
+    """Return the resident memory in bytes; where the system does not tell, the peak."""
     now = Path("/proc/self/statm")
     if now.exists():
         return int(now.read_text(encoding="ascii").split()[1]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""What a search benchmark searches: texts with the word frequencies of talk, and vectors that lie in clusters."""
+"""Generates the data of a search benchmark: texts with natural word frequencies, and vectors in clusters."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 384
 _BLOCK = 20_000
-#: The words that make up half of what people say; the rest is invented, and as frequent as English words of its rank.
+#: The words that make up half of speech; the rest is invented, and as frequent as English words of the same rank.
 _FUNCTION_WORDS = (
     "the i to and a you of it that in is my for on have was with so be this me are we at but not just do like what "
     "your about can they all had from there if would as an or he she will when how been her some out has one them then"
@@ -24,11 +24,11 @@ _FUNCTION_WORDS = (
 _SYLLABLES = [first + second for first, second in product("bdfgklmnprstvz", "aeiou")]
 _VOCABULARY = 30_000
 _RANK_SHIFT = 2.7
-#: The logarithm of the number of words in a turn is spread about this; the middle is 32 words, the mean about 41.
+#: The mean and spread of the logarithm of a turn's length: the median is 32 words, the mean about 41.
 _LENGTH = (3.47, 0.7)
 _LONGEST = 200
 _ASKED_WORDS = 9
-#: How far the members of a cluster lie from its middle, and questions from what they ask for.
+#: How far the members of a cluster are from its centre, and questions from their targets.
 _SPREAD = 0.7
 #: Vectors of a language model vary in far fewer directions than they have dimensions.
 _INNER = 32
@@ -47,11 +47,11 @@ class Talk:
         self._weights = list(accumulate(1 / (rank + _RANK_SHIFT) for rank in range(1, len(self._words) + 1)))
 
     def turn(self) -> str:
-        """One turn, as long as turns are."""
+        """Return one turn of natural length."""
         return " ".join(self._draw(min(_LONGEST, 2 + int(self._chance.lognormvariate(*_LENGTH)))))
 
     def question(self) -> str:
-        """A question in words that such turns have."""
+        """Return a question with words of such turns."""
         return f"what {' '.join(dict.fromkeys(self._draw(_ASKED_WORDS)))}?"
 
     def _draw(self, count: int) -> list[str]:
@@ -59,7 +59,7 @@ class Talk:
 
 
 class Cloud:
-    """Unit vectors in clusters: the same, block by block, however often they are asked for."""
+    """Unit vectors in clusters: the same, block by block, each time."""
 
     def __init__(self, size: int) -> None:
         import numpy as np  # noqa: PLC0415 - the list of benchmarks must not need it
@@ -71,16 +71,16 @@ class Cloud:
         self._directions = _units(chance.standard_normal((_INNER, DIMENSIONS), dtype=np.float32))
 
     def blocks(self) -> "Iterator[Vectors]":
-        """All vectors, a part at a time."""
+        """Yield all vectors, one block at a time."""
         for start in range(0, self.size, _BLOCK):
             yield self._around(seed=start + 2, count=min(_BLOCK, self.size - start))
 
     def questions(self, count: int) -> "Vectors":
-        """Vectors that ask for some of the clusters."""
+        """Return vectors that ask for some of the clusters."""
         return self._around(seed=3, count=count)
 
     def truth(self, questions: "Vectors", most: int) -> "Numbers":
-        """The places of the vectors nearest to each question, by exact float32."""
+        """Return the indexes of the vectors nearest to each question, by exact float32."""
         import numpy as np  # noqa: PLC0415
 
         scores = np.full((len(questions), 0), 0, np.float32)
@@ -105,7 +105,7 @@ class Cloud:
 
 
 def signed_bytes(rows: "Vectors") -> list[bytes]:
-    """Each vector in one signed byte a component, as a plain scan has them."""
+    """Return each vector with one signed byte per component, as a plain scan uses them."""
     return [row[:DIMENSIONS] for row in quantise(rows)]
 
 

@@ -1,4 +1,4 @@
-"""Other people's vector searches on the vectors of a search benchmark; none of them is needed to run it."""
+"""Runs other vector search libraries on the vectors of a search benchmark; all of them are optional."""
 
 import importlib
 import os
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-#: Looks for the ten nearest.
+#: Searches for the ten nearest.
 Search = Callable[["Vector"], object]
 _TEN = 10
 _BATCH = 5_000
@@ -25,7 +25,7 @@ _MOST_FOR_CHROMA = 100_000
 
 
 def open_peers(cloud: Cloud, folder: Path) -> dict[str, Search | None]:
-    """Each peer that is installed, filled with the vectors; None for one that is not, or would take too long."""
+    """Return each installed peer, filled with the vectors; None if it is missing or would take too long."""
     return {
         "faiss flat, f32": _if_there("faiss", lambda found: _faiss(found, cloud)),
         "sqlite-vec, int8": _if_there("sqlite_vec", lambda found: _sqlite_vec(found, cloud, folder)),
@@ -44,7 +44,7 @@ def _if_there(name: str, fill: Callable[[Any], Search]) -> Search | None:
 
 
 def _faiss(faiss: Any, cloud: Cloud) -> Search:  # noqa: ANN401 - not installed for type checkers either
-    # As many threads as everybody else has.
+    # As many threads as all others have.
     faiss.omp_set_num_threads(1)
     index = faiss.IndexFlatIP(DIMENSIONS)
     for block in cloud.blocks():

@@ -1,4 +1,4 @@
-"""The tables of a search benchmark: what each way of searching takes, and what else was found out."""
+"""Prints the tables of a search benchmark: the cost of each way of searching, and other facts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _COLUMNS = ("chunks", "what", "CPU p50 ms", "CPU p95 ms", "wall p50 ms", "wall p
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """How long each of many searches took, in milliseconds: by the clock, and of the processor."""
+    """The time of each of many searches, in milliseconds: wall clock and CPU."""
 
     size: int
     what: str
@@ -25,13 +25,13 @@ class Costs:
     processor: list[float]
 
     def middle(self, *, processor: bool) -> float:
-        """The median."""
+        """Return the median."""
         return median(self.processor if processor else self.wall)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something else that was measured, in words; of one size, or of all."""
+    """Another measurement, in words; of one size, or of all."""
 
     size: int | None
     what: str
@@ -39,12 +39,12 @@ class Fact:
 
 
 def heading() -> str:
-    """The first two lines of the table of costs."""
+    """Return the first two lines of the table of costs."""
     return f"| {' | '.join(_COLUMNS)} |\n|---:|---|{'---:|' * (len(_COLUMNS) - 2)}"
 
 
 def cost_lines(costs: Sequence[Costs]) -> str:
-    """A line of the table for each way of searching."""
+    """Return a line of the table for each way of searching."""
     known = {(one.size, one.what): one for one in costs}
     lines: list[str] = []
     for one in costs:
@@ -56,7 +56,7 @@ def cost_lines(costs: Sequence[Costs]) -> str:
 
 
 def fact_table(facts: Sequence[Fact]) -> str:
-    """A Markdown table with a line for everything else."""
+    """Return a Markdown table of all facts."""
     lines = ["| chunks | what | found |", "|---:|---|---|"]
     lines += [f"| {'' if one.size is None else f'{one.size:,}'} | {one.what} | {one.found} |" for one in facts]
     return "\n".join(lines)
@@ -69,5 +69,5 @@ def _tail(times: Sequence[float]) -> float:
 def _ratio(one: Costs, other: Costs | None) -> str:
     if other is None:
         return ""
-    # A clock that counts in steps may say that something took no time.
+    # A clock with coarse steps may report no time at all.
     return f"{one.middle(processor=True) / max(other.middle(processor=True), 1e-6):.2f} × {other.what}"

@@ -1,4 +1,4 @@
-"""One large vault for a search benchmark, written through the storage functions in large transactions."""
+"""Fills one large vault for a search benchmark through the storage functions, in large transactions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ _AT = datetime(2024, 5, 1, tzinfo=UTC)
 
 
 class TableEmbedder:
-    """Knows the vectors of a few questions by heart, so that no model runs."""
+    """An embedder that knows the vectors of a few questions, so that no model runs."""
 
     max_tokens = 512
 
@@ -40,19 +40,19 @@ class TableEmbedder:
         self._known = known
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":  # noqa: ARG002 - it has questions only
-        """One row for each text, in order."""
+        """Return one row for each text, in order."""
         import numpy as np  # noqa: PLC0415 - the list of benchmarks must not need it
 
         return np.stack([self._known[text] for text in texts])
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
 
 def fill(home: Path, cloud: Cloud, talk: Talk) -> list[str]:
-    """Make a vault with one turn for each vector; the texts, in order."""
+    """Create a vault with one turn for each vector; return the texts, in order."""
     with Recollectum(home) as r:
-        # Opened by the product, so that it is one in every respect.
+        # Opened by the product, so that it is a regular vault.
         r.vault(OWNER)
     said: list[str] = []
     numbers = count()
@@ -74,7 +74,7 @@ def _write(tx: Tx, generation: int, texts: Sequence[str], rows: Sequence[bytes],
     for start in range(0, len(texts), _TURNS):
         _converse(tx, texts[start : start + _TURNS], next(numbers))
     last = chunks.last(tx)
-    # Each text is short enough to be one piece.
+    # Each text is short enough to be one chunk.
     assert last - before == len(texts)
     vectors.add(tx, generation, zip(range(before + 1, last + 1), rows, strict=True))
     chunks.judge(tx, ((number, 8, number % 2 == 0, 0.0) for number in range(before + 1, last + 1)))
@@ -83,7 +83,7 @@ def _write(tx: Tx, generation: int, texts: Sequence[str], rows: Sequence[bytes],
 
 
 def _converse(tx: Tx, texts: Sequence[str], number: int) -> None:
-    """One session with these turns."""
+    """Write one session with these turns."""
     key = SessionKey(channel="bench", topic=str(number))
     session = Session(id=f"ses_{number:026}", key=key, created_at=_AT, updated_at=_AT)
     sessions.insert(tx, session)

@@ -1,4 +1,4 @@
-"""How large a benchmark runs: in full, or in small with BENCH_SIZE=small, so that CI runs every one of them."""
+"""Sets the size of a benchmark: full, or small with BENCH_SIZE=small, so that CI runs every one of them."""
 
 import os
 from typing import TypeVar
@@ -8,10 +8,10 @@ VARIABLE = "BENCH_SIZE"
 
 
 def is_small() -> bool:
-    """Whether this run only shows that the benchmark works."""
+    """Return whether this run only shows that the benchmark works."""
     return os.environ.get(VARIABLE) == "small"
 
 
 def sized(full: T, small: T) -> T:
-    """The first in an ordinary run, the second in a small one."""
+    """Return the first in an ordinary run, the second in a small one."""
     return small if is_small() else full

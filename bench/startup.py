@@ -1,4 +1,4 @@
-"""What it costs to begin: the import, a home, a vault, the size of an empty one, and the answer to --help."""
+"""Measures the start: the import, a home, a vault, the size of an empty one, and the answer to --help."""
 
 import os
 import resource
@@ -69,7 +69,7 @@ def _processor_of(code: str) -> float:
 
 
 def _processor(program: Path, *arguments: str) -> float:
-    """The seconds of processor that a program takes; the middle of several runs."""
+    """Return the CPU seconds of a program; the median of several runs."""
     taken: list[float] = []
     for _ in range(_TURNS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""A place of its own for a benchmark, so that it neither reads nor writes what belongs to the person who runs it."""
+"""Isolates a benchmark, so that it neither reads nor writes the files of the person who runs it."""
 
 import os
 from collections.abc import Generator
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def own_surroundings(folder: Path) -> Generator[None]:
-    """Point settings, key files and the keychain into `folder`, for this process and those it starts."""
+    """Point settings, key files and the keychain into `folder`, for this process and its children."""
     before = dict(os.environ)
     for name in [name for name in before if name.startswith("RECOLLECTUM_")]:
         del os.environ[name]

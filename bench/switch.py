@@ -1,4 +1,4 @@
-"""Another model on a vault of 50,000 pieces that is asked all the time; who builds it is killed five times."""
+"""Changes the model of a vault of 50,000 chunks under constant queries; the builder is killed five times."""
 
 import argparse
 import random

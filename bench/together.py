@@ -1,4 +1,4 @@
-"""8 processes write to and search one vault for a minute: what was not found by text at once, or by meaning in 2 s."""
+"""Lets 8 processes write to and search one vault for a minute: what keyword search or vector search (2 s) missed."""
 
 import argparse
 import tempfile
@@ -9,7 +9,7 @@ from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from tests.crashes.eight_together import within, write_together
 
-#: What is promised.
+#: The promised limits.
 _SOON = 2.0
 
 

@@ -19,13 +19,13 @@ from recollectum import Recollectum
 from tests.doors.mcp.stdio_requests import ENVELOPE, request
 
 _SOURCE = str(Path(recollectum.__file__).parent) + os.sep
-#: Neither a question nor a change.
+#: Neither a query nor a change.
 _AROUND = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA")
 
 
 @dataclass
 class Walk:
-    """What one operation went through."""
+    """What one operation passed through."""
 
     calls: int = 0
     functions: set[str] = field(default_factory=set[str])
@@ -37,7 +37,7 @@ class Walk:
     threads: set[int] = field(default_factory=set[int])
 
     def line(self, name: str) -> str:
-        """One row of the table."""
+        """Return one row of the table."""
         numbers = (self.calls, len(self.functions), len(self.files), self.file_switches, self.folder_switches)
         return f"| {name} | {' | '.join(map(str, (*numbers, self.depth, self.statements, len(self.threads))))} |"
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def walks(home: Path) -> Iterator[tuple[str, Walk]]:
-    """Each operation once to warm up, and once to trace."""
+    """Run each operation once to warm up, and once to trace."""
     with Recollectum(home) as r:
         alice = r.vault("user:alice")
         chat = alice.sessions.open(channel="telegram", agent="main")
@@ -87,7 +87,7 @@ def _over_http(r: Recollectum) -> Iterator[tuple[str, Walk]]:
     app = build_app(state)
 
     def post() -> None:
-        # Its threads begin here: those that were there before are not traced.
+        # Its threads start here: existing ones are not traced.
         with TestClient(app, base_url="http://127.0.0.1") as client:
             answer = client.post("/memory/add", headers=headers, json={"content": _text()})
             assert answer.status_code < 300, answer.text

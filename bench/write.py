@@ -1,4 +1,4 @@
-"""One durable save and one message against the bare SQLite transaction with the same rows, as a vault grows."""
+"""Measures one durable save and one message against bare SQLite transactions with the same rows, as a vault grows."""
 
 import random
 import tempfile
@@ -37,7 +37,7 @@ _SENTENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long each of many writes took, in milliseconds: by the clock, and of the processor."""
+    """The time of each of many writes, in milliseconds: wall clock and CPU."""
 
     clock: list[float]
     processor: list[float]
@@ -59,7 +59,7 @@ class Pair:
     raw: Times
 
     def row(self, size: int, what: str) -> str:
-        """One line of the table."""
+        """Return one line of the table."""
         ours, raw = median(self.ours.clock), median(self.raw.clock)
         tail = quantiles(self.ours.clock, n=20)[-1], quantiles(self.raw.clock, n=20)[-1]
         processor = median(self.ours.processor), median(self.raw.processor)
@@ -87,7 +87,7 @@ def main() -> None:
     for name, pick in _PICKS.items():
         first, last = pick(results[0]), pick(results[-1])
         ours, raw = (_growth(first.ours, last.ours), _growth(first.raw, last.raw))
-        # A disk that became slower on the way slows both; only what raw does not show is ours.
+        # A disk that became slower meanwhile slows both; only what the raw write does not show is ours.
         print(f"\n{name}: {ours:+.0%} from {_SIZES[0]:,} to {_SIZES[-1]:,} memories, raw {raw:+.0%}")
 
 
@@ -97,7 +97,7 @@ def _growth(first: Times, last: Times) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured at one size."""
+    """The measurements at one size."""
 
     size: int
     rate: float
@@ -126,7 +126,7 @@ def _at_size(vault: Vault, home: Path, size: int, chance: random.Random) -> Resu
 
 
 def _fill(vault: Vault, size: int, chance: random.Random) -> float:
-    """Save in batches until the vault holds that many; how many a second."""
+    """Save in batches until the vault holds that many; return how many per second."""
     missing = size - sum(vault.admin.totals().memories.values())
     began = time.perf_counter()
     for first in range(0, missing, _BATCH):
@@ -140,7 +140,7 @@ def _text(chance: random.Random) -> str:
 
 
 def _copy(path: Path, key: bytes | None) -> apsw.Connection:
-    """The same vault in another file, on a connection with the same settings."""
+    """Return a connection with the same settings to a copy of the vault in another file."""
     source = SqliteDatabase(path, SqliteOptions(key=key))
     target = path.parent.parent / "backups" / "raw.db"
     target.unlink(missing_ok=True)
@@ -150,7 +150,7 @@ def _copy(path: Path, key: bytes | None) -> apsw.Connection:
 
 
 def _pairs(raw: apsw.Connection, ours: Callable[[], object]) -> Pair:
-    """Time our write and the bare one by turns, so that whatever else the machine does meets both."""
+    """Time our write and the bare one alternately, so that other load affects both."""
     pair = Pair(Times([], []), Times([], []))
     for _ in range(_PAIRS):
         _, statements = _recorder.record(partial(pair.ours.take, ours))

@@ -1,4 +1,4 @@
-"""The main job, shown on a sample conversation: `python -m tools.demo`, which `make demo` runs."""
+"""Shows the main job on a sample conversation: `python -m tools.demo`, which `make demo` runs."""
 
 import json
 import os
@@ -18,12 +18,12 @@ from recollectum.vault.vault import Vault
 
 OWNER = "user:ada"
 SECRET = "The spare key is under the blue kingfisher pot"
-#: A word of the secret that stands nowhere else.
+#: A word of the secret that occurs nowhere else.
 FORGOTTEN = "kingfisher"
 KEPT = "vegetarian"
 BUDGET = 200
 
-# In a process of its own: to open a database file beside SQLite would drop the locks it holds in ours.
+# In a separate process: opening a database file beside SQLite would drop its locks in ours.
 _SEARCH = """
 import sys
 from pathlib import Path
@@ -35,27 +35,27 @@ print(len(files), *(sum(data.count(needle) for data in files) for needle in need
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Tells what happens, and remembers every claim that turned out false."""
+    """Prints what happens, and records every claim that turned out false."""
 
     false: list[str] = field(default_factory=list[str])
 
     def chapter(self, title: str) -> None:
-        """Begin something new."""
+        """Start a chapter."""
         print(f"\n== {title}")
 
     def say(self, text: str) -> None:
-        """A line of the story."""
+        """Print a line."""
         print(textwrap.indent(text, "   "))
 
     def claim(self, sentence: str, *, true: bool) -> None:
-        """A sentence that was checked."""
+        """Print a sentence that was checked."""
         self.say(f"{'[ok]' if true else '[FALSE]'} {sentence}")
         if not true:
             self.false.append(sentence)
 
 
 def main() -> int:
-    """Tell the whole story; 1 when any claim in it is false."""
+    """Run the whole demo; return 1 when any claim in it is false."""
     # The demo must not leave an entry in the person's own keyring.
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     story = Story()
@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def _plain_home(story: Story, root: Path) -> None:
-    """Unencrypted and with no grace window, so that searching the raw files for forgotten words means something."""
+    """Run it unencrypted and without a grace window, so that a search of the raw files for forgotten words is valid."""
     with _open(root / "plain", encryption="off") as recollectum:
         vault = recollectum.vault(OWNER)
         chat = _record(story, vault)
@@ -168,13 +168,13 @@ def _encrypted_home(story: Story, root: Path) -> None:
 
 
 def sample() -> list[dict[str, str]]:
-    """The conversation that is shipped with the package."""
+    """Return the conversation that is shipped with the package."""
     text = (Path(__file__).parent / "sample" / "conversation.json").read_text(encoding="utf-8")
     return json.loads(text)
 
 
 def search(folder: Path, words: Sequence[str]) -> Iterable[int]:
-    """How many files lie below the folder, and how often each word stands in their raw bytes."""
+    """Return how many files are below the folder, and how often each word occurs in their raw bytes."""
     done = subprocess.run(
         [sys.executable, "-c", _SEARCH, str(folder), *words], check=True, capture_output=True, text=True
     )
@@ -182,7 +182,7 @@ def search(folder: Path, words: Sequence[str]) -> Iterable[int]:
 
 
 def _is_told(vault: "Vault", word: str) -> bool:
-    """Whether recall answers a word with a text that has it; what is merely near in meaning does not count."""
+    """Return whether recall finds a text that contains the word; a text with a similar meaning does not count."""
     return any(word in hit.text for hit in vault.recall(word))
 
 
@@ -191,7 +191,7 @@ def _sources(vault: Vault, question: str) -> set[str]:
 
 
 def _open(home: Path, *, encryption: str) -> Recollectum:
-    # The account's folders lie in the temporary folder too, so that the key file goes with it.
+    # The account's folders are in the temporary folder too, so that the key file is deleted with it.
     environ = {
         "HOME": str(home.parent),
         "USERPROFILE": str(home.parent),

@@ -15,7 +15,7 @@ _CONTRACT = "Data flows one way"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the table into its pages, or say which of them are out of date."""
+    """Write the table into its pages, or report which of them are out of date."""
     parser = argparse.ArgumentParser(prog="python -m tools.layers", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when a page is out of date")
     check: bool = parser.parse_args(arguments).check
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def with_table(text: str) -> str:
-    """The page with the table of today between its two marks."""
+    """Return the page with the current table between its two marks."""
     before, begin, rest = text.partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:
@@ -38,13 +38,13 @@ def with_table(text: str) -> str:
 
 
 def table() -> str:
-    """One row for each layer, the highest first, with the sentence that says its job."""
+    """Return one row for each layer, the highest first, with the sentence of its job."""
     rows = [f"| {', '.join(f'`{name}`' for name in names)} | {_jobs(names)} |" for names in layers()]
     return "\n".join(["| layer | job |", "|---|---|", *rows])
 
 
 def layers() -> list[list[str]]:
-    """The layers of the contract, the highest first; those in one list do not know each other."""
+    """Return the layers of the contract, the highest first; those in one list do not import each other."""
     contracts: list[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
         "importlinter"
     ]["contracts"]

@@ -1,4 +1,4 @@
-"""Counts the shape of the source: modules, sizes, folders, importers, deferred imports: python -m tools.metrics."""
+"""Counts modules, sizes, folders, importers and deferred imports of the source: python -m tools.metrics."""
 
 import ast
 from collections import Counter, defaultdict
@@ -13,20 +13,20 @@ _FOLDER_LIMIT = 15
 
 @dataclass(frozen=True, slots=True)
 class Imports:
-    """What one module imports of ours, and how many of its imports wait until they are needed."""
+    """What one module imports from the package, and how many of its imports are deferred."""
 
     modules: frozenset[str]
     deferred: int
 
 
 def main() -> None:
-    """Print the counts, one a line."""
+    """Print the counts, one per line."""
     for name, value in measure(SOURCE).items():
         print(f"{name:<44} {value}")
 
 
 def measure(source: Path) -> Mapping[str, int]:
-    """The counts of a source tree, by name."""
+    """Return the counts of a source tree, by name."""
     files = {_name(path, source): path for path in sorted(source.rglob("*.py"))}
     trees = {name: ast.parse(path.read_text("utf-8")) for name, path in files.items()}
     modules = [name for name, path in files.items() if path.name != "__init__.py"]

@@ -1,4 +1,4 @@
-"""The reference page of the Python face, made from the public names and their docstrings."""
+"""Makes the reference page of the Python API from the public names and their docstrings."""
 
 import inspect
 import re
@@ -9,11 +9,11 @@ from typing import cast, get_args
 import recollectum
 from recollectum.vault.service import Service
 
-#: What every class has that a method or an attribute hands out.
+#: The attribute of every class that a method or an attribute returns.
 _SERVICE = "gate"
-#: What an open home hands out besides.
+#: Other classes that an open home returns.
 _HANDED_OUT = frozenset({"HomeAdmin", "KeyStore", "LoadedSettings"})
-#: Names that are no classes, and what they stand for.
+#: Names that are not classes, and their meaning.
 _ALIASES = {
     "Clock": "A function that gives the time: `() -> datetime`.",
     "Cursor": "Where a page begins; an opaque text that a page gives as `next`.",
@@ -31,7 +31,7 @@ _FUNCTION = re.compile(r"<function (\w+) at 0x[0-9a-f]+>")
 
 
 def python_page(made: str) -> str:
-    """Every public name with its signature, its sentence and its methods."""
+    """Return every public name with its signature, its docstring and its methods."""
     parts = ["# Python", made]
     for name in recollectum.__all__:
         parts += _name(name, getattr(recollectum, name))
@@ -62,7 +62,7 @@ def _name(name: str, found: type[object]) -> Iterator[str]:
 
 
 def _members(name: str, of: type) -> Iterator[str]:
-    """The public methods and properties that the class itself defines."""
+    """Yield the public methods and properties that the class itself defines."""
     lines: list[str] = []
     for member, found in vars(of).items():
         if member.startswith("_") or member == "gate":
@@ -76,7 +76,7 @@ def _members(name: str, of: type) -> Iterator[str]:
 
 
 def _signature(name: str, of: object) -> str:
-    """The call as one would write it, without where our types live."""
+    """Return the signature without the modules of our types."""
     if not callable(of):
         return name
     signature = inspect.signature(of)
@@ -87,7 +87,7 @@ def _signature(name: str, of: object) -> str:
 
 
 def _with_aliases(text: str) -> str:
-    """A signature with `KindName` where the interpreter writes the enum and all its words."""
+    """Return a signature with `KindName` where the interpreter writes the enum and all its values."""
     for name in recollectum.__all__:
         if name not in _ALIASES and (words := get_args(getattr(recollectum, name))):
             whole = f"{words[0].__name__}, {str(words[1]).removeprefix('typing.')}"
@@ -96,7 +96,7 @@ def _with_aliases(text: str) -> str:
 
 
 def _in_order(found: re.Match[str]) -> str:
-    """The members of a set by name, since the interpreter writes them in any order."""
+    """Return the members of a set by name, because the interpreter writes them in any order."""
     return "frozenset({" + ", ".join(sorted(found[1].split(", "))) + "})"
 
 

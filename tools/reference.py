@@ -1,4 +1,4 @@
-"""The generated reference pages: `python -m tools.reference docs/reference`."""
+"""Writes the generated reference pages: `python -m tools.reference docs/reference`."""
 
 import sys
 from collections.abc import Iterator
@@ -50,17 +50,17 @@ _SHAPES = (
 
 
 def pages() -> dict[str, str]:
-    """Every page by its file name."""
+    """Return every page by its file name."""
     return {"cli.md": cli_page(), "settings.md": settings_page(), "python.md": python_page(_MADE)}
 
 
 def commands() -> Iterator[tuple[str, Command]]:
-    """Every command and group by the words one types, in the order of the help."""
+    """Yield every command and group by its words, in the order of the help."""
     yield from _below(PROGRAM, program())
 
 
 def cli_page() -> str:
-    """Every command with its arguments and options, and the keys of the JSON they answer with."""
+    """Return every command with its arguments and options, and the keys of its JSON answer."""
     parts = ["# Command line", _MADE, _SHARED]
     for path, command in commands():
         parts += [f"## `{path}`", *_about(path, command)]
@@ -82,7 +82,7 @@ one object on stderr: `{"error": {"type": …, "message": …}}`."""
 
 
 def settings_page() -> str:
-    """Every setting."""
+    """Return the page of all settings."""
     return f"# Settings\n\n{_MADE}\n\n{reference_page()}"
 
 

@@ -1,4 +1,4 @@
-"""Writes a database of every schema, stopped at each migration: python -m tools.upgrade_databases."""
+"""Writes a database for every schema version: python -m tools.upgrade_databases."""
 
 import gzip
 import sys
@@ -18,7 +18,7 @@ _ROWS: dict[str, Rows] = {"vault": VAULT, "catalog": CATALOG}
 
 
 def main() -> None:
-    """Write those that are not there yet; one that is stored is never changed."""
+    """Write the missing databases; never change a stored one."""
     for family, rows in _ROWS.items():
         steps = shipped(family)
         for count in range(1, len(steps) + 1):
@@ -33,12 +33,12 @@ def main() -> None:
 
 
 def stored(family: str, step: int) -> Path:
-    """Where the database of one step is kept."""
+    """Return the path of the database of one step."""
     return FOLDER / f"{family}-{step:04}.db.gz"
 
 
 def write(path: Path, steps: Sequence[Migration], rows: Rows) -> None:
-    """Make a database of the schema that these steps give, with the rows that it has room for."""
+    """Create a database with the schema of these steps, and the rows that it supports."""
     database = SqliteDatabase(path, SqliteOptions())
     try:
         migrate(database, steps, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC), backup=str)

@@ -223,7 +223,7 @@ __all__ = [
     "VaultPrivacy",
 ]
 
-# Loaded when first asked for: a program that only wants one module does not pay for all of them.
+# Imported on first use: a program that needs one module does not pay for all of them.
 _HOME_OF = {
     "AdoptResult": "recollectum.vault.sessions.service",
     "ApiKey": "recollectum.domain.access.caller",
@@ -362,7 +362,7 @@ _HOME_OF = {
 
 
 def __getattr__(name: str) -> object:
-    """A public name, from the module it lives in."""
+    """Return a public name from its module."""
     if name == "__version__":
         return _version()
     if name not in _HOME_OF:
@@ -373,7 +373,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """Return the public names."""
     return list(__all__)
 
 

@@ -1,4 +1,4 @@
-"""Recollectum: opens a home and hands out vaults. Wiring only; what one may do is in the vault's services."""
+"""Recollectum: opens a home and hands out vaults. Wiring only; the operations are in the vault's services."""
 
 import os
 import secrets
@@ -38,7 +38,7 @@ API_KEY_VARIABLE = "RECOLLECTUM_API_KEY"
 
 
 class Recollectum:
-    """An open home, as one caller sees it: the process owner, unless an API key says otherwise."""
+    """An open home, as one caller sees it: the process owner, unless an API key is given."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class Recollectum:
         environ: Mapping[str, str] | None = None,
         clock: Clock = system_clock,
     ) -> None:
-        """Open a home; where there is none it is made, unless `create` is false.
+        """Open a home; a missing one is created, unless `create` is false.
 
-        `embedder` and `language_model` are used in place of those that the settings name; whoever gives one closes it.
+        `embedder` and `language_model` replace those of the settings; the caller who passes one closes it.
         """
-        # Only now: who imports this class does not wait for what an open home needs: settings, keys and a database.
+        # Imported here: importing this class must not import what an open home needs: settings, keys and a database.
         from recollectum.runtime import HomeRuntime, OpenOptions  # noqa: PLC0415
 
         variables = os.environ if environ is None else environ
@@ -73,10 +73,10 @@ class Recollectum:
             )
         )
         self._closes: Callable[[], None] = self._runtime.close
-        #: Of a temporary home.
+        #: Set for a temporary home.
         self._folder: TemporaryDirectory[str] | None = None
         try:
-            # An empty key is a wrong key: a variable that was not filled must not make an operator.
+            # An empty key is a wrong key: an unset variable must not give operator rights.
             secret = variables.get(API_KEY_VARIABLE) if api_key is None else api_key
             self._runtime.settle()
             self._become(OPERATOR if secret is None else self._caller_of(secret), self._look_up(secret))
@@ -93,16 +93,16 @@ class Recollectum:
         language_model: "LanguageModel | None" = None,
         clock: Clock = system_clock,
     ) -> "Recollectum":
-        """A home in a temporary folder that is deleted when it is closed, for tests and demonstrations.
+        """Open a home in a temporary folder that is deleted on close, for tests and demonstrations.
 
-        Its key is kept by a passphrase that nobody knows, so that no keyring is touched.
+        Its key is protected by a random passphrase, so that no keyring is touched.
         """
-        # Only now: few programs open one.
+        # Imported here: few programs open one.
         from recollectum.home.credentials.keychain import FORCE_VARIABLE  # noqa: PLC0415
         from recollectum.home.keys.holders import PASSPHRASE_VARIABLE  # noqa: PLC0415
 
         folder = TemporaryDirectory(prefix="recollectum-")
-        # The API key of another home must not say who opens this one.
+        # The API key of another home must not decide who opens this one.
         environ = {name: value for name, value in os.environ.items() if name != API_KEY_VARIABLE}
         try:
             made = cls(
@@ -131,7 +131,7 @@ class Recollectum:
         self._clients = clients
 
     def _as(self, caller: Caller, look_up: Callable[[], Caller] | None, clients: tuple[str, ...]) -> "Recollectum":
-        """The same open home for another caller; closing it closes nothing."""
+        """Return the same open home for another caller; closing it closes nothing."""
         other = object.__new__(Recollectum)
         other._runtime = self._runtime
         other._closes = lambda: None
@@ -155,27 +155,27 @@ class Recollectum:
         return self._runtime.gate(self.caller, None, self._now, self._clients)
 
     def login(self, api_key: str, *, cache: bool = False) -> "Recollectum":
-        """The home as the person sees it to whom a key belongs.
+        """Return the home as the person sees it to whom a key belongs.
 
-        Each operation looks the key up again, for it may have been revoked. With `cache` the rights of this moment
-        are kept, which suits one request.
+        Each operation loads the key again, because it may have been revoked. With `cache` the current permissions are
+        kept, which suits one request.
         """
         look_up = partial(self._caller_of, api_key)
         return self._as(look_up(), None if cache else look_up, self._clients)
 
     def with_client(self, client: str) -> "Recollectum":
-        """The same home, with a client such as `mcp:desktop` added to the names that policy rules match."""
+        """Return the same home with a client such as `mcp:desktop` added to the names that policy rules match."""
         return self._as(self.caller, self._now, (*self._clients, check_client(client)))
 
     def as_person(self, person: str) -> "Recollectum":
-        """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
+        """Return the home as a person sees it, authorised by the process owner; for channel adapters."""
         self._operator_only("act for somebody")
         owner = Owner.parse(person).person
         look_up = partial(caller_for, self._runtime.known, owner)
         return self._as(look_up(), look_up, self._clients)
 
     def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> Vault:
-        """The vault of an owner; made when it is first asked for, unless `create` is false."""
+        """Return the vault of an owner; it is created on first use, unless `create` is false."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
         if self._runtime.settings.isolation == "agent":
             wanted = _isolated(wanted, agent)
@@ -197,7 +197,7 @@ class Recollectum:
         return Vault(wanted, runtime, lambda: self._runtime.purge_environment(known.entry.id))
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
-        """The conversation with whoever a channel address belongs to: person and session in one step."""
+        """Open the conversation with the person who has a channel address: person and session in one step."""
         person = self.people.resolve(identity)
         if person is None:
             channel = identity.partition(":")[0]
@@ -207,21 +207,21 @@ class Recollectum:
         return vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic)
 
     def owners(self) -> list[Owner]:
-        """Whose vaults this caller may open, by name."""
+        """Return the owners whose vaults this caller may open, by name."""
         caller = self._caller_now()
         entries = self._runtime.catalog.read(vaults.everything)
         return [entry.owner for entry in entries if may_see(caller, entry.owner)]
 
     def vault_place(self, owner: str | Owner) -> "VaultPlace | None":
-        """Where an owner's vault is and how large, or None when there is none for this caller."""
+        """Return where an owner's vault is and how large, or None when there is none for this caller."""
         wanted = owner if isinstance(owner, Owner) else Owner.parse(owner)
         known = self._runtime.find_vault(wanted) if may_see(self._caller_now(), wanted) else None
         return self._runtime.engine.place_of(known.entry.id) if known else None
 
     def upgrade(self, *, dry_run: bool = False) -> dict[Owner, tuple[str, ...]]:
-        """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
+        """Migrate every vault to this program's schema, each after a backup; return the steps that ran or would run.
 
-        A vault is also brought there when it is first opened.
+        A vault is also migrated when it is first opened.
         """
         self._operator_only("upgrade vaults")
         due = {owner: steps for owner, steps in self._runtime.pending_steps().items() if steps}
@@ -237,44 +237,44 @@ class Recollectum:
 
     @property
     def settings(self) -> "Settings":
-        """The settings in force."""
+        """The effective settings."""
         return self._runtime.settings
 
     @property
     def loaded_settings(self) -> "LoadedSettings":
-        """The settings in force, and where each came from."""
+        """The effective settings, and where each value comes from."""
         return self._runtime.loaded
 
     @property
     def receipts(self) -> "Receipts":
-        """What was erased in this home, signed."""
-        # Only now: few programs look at receipts.
+        """The signed receipts of what was erased in this home."""
+        # Imported here: few programs look at receipts.
         from recollectum.vault.purge.receipts import Receipts  # noqa: PLC0415
 
         return Receipts(self._runtime.catalog, self._home_gate(), self._runtime.purge_environment(""))
 
     @property
     def idempotency(self) -> "Idempotency":
-        """Requests of this caller by idempotency key: each is done once, however often it is sent."""
-        # Only now: it is of use to servers alone.
+        """The idempotency keys of this caller: each request runs once, however often it is sent."""
+        # Imported here: only servers need it.
         from recollectum.vault.idempotency import Idempotency  # noqa: PLC0415
 
         caller = self._caller_now()
         person = caller.person
         decision = decide_access(caller, person, Permission.WRITE, Scope.USER)
         if not decision.allowed:
-            # Also before an answer is repeated, which no gate sees.
+            # Checked also before an answer is repeated, which no gate sees.
             raise Denied(f"{self.caller.name} may not do this: {decision.rule}")
         return Idempotency(self._runtime.catalog, person, self._runtime.clock, self._runtime.running)
 
     def encryption(self) -> "KeyStore":
-        """The key store: who holds the key, and the recovery code."""
+        """Return the key store: who holds the key, and the recovery code."""
         self._operator_only("manage keys")
         return self._runtime.keys
 
     @property
     def language_model(self) -> "LanguageModel | None":
-        """The language model that chat, consolidation, summaries and profile share; None where there is to be none.
+        """The language model that chat, consolidation, summaries and profile share; None when the settings name none.
 
         It is closed with the home.
         """
@@ -282,10 +282,10 @@ class Recollectum:
 
     @property
     def admin(self) -> "HomeAdmin":
-        """What backup, restore, verification and repair of the whole home use; for the process owner."""
+        """The services for backup, restore, verification and repair of the whole home; for the process owner."""
         self._operator_only("take care of the whole home")
         runtime = self._runtime
-        # Only now: few programs take care of a whole home.
+        # Imported here: few programs maintain a whole home.
         from recollectum.upkeep.home_admin import HomeAdmin  # noqa: PLC0415
 
         return HomeAdmin(
@@ -303,13 +303,13 @@ class Recollectum:
         )
 
     def close(self) -> None:
-        """Close every file; calling it again does nothing."""
+        """Close every file; a second call does nothing."""
         self._closes()
         if self._folder:
             self._folder.cleanup()
 
     def __enter__(self) -> "Recollectum":
-        """The open home itself."""
+        """Return the open home itself."""
         return self
 
     def __exit__(
@@ -319,7 +319,7 @@ class Recollectum:
         self.close()
 
     def _caller_now(self) -> Caller:
-        """The caller with the rights of this moment: a key may have been revoked, or a grant withdrawn."""
+        """Return the caller with its current permissions: a key may have been revoked, or a grant withdrawn."""
         return self._now() if self._now else self.caller
 
     def _operator_only(self, what: str) -> None:
@@ -328,21 +328,21 @@ class Recollectum:
 
 
 def _isolated(owner: Owner, agent: str | None) -> Owner:
-    """The vault of one agent of a person."""
+    """Return the owner of the vault of one agent of a person."""
     if owner.kind is OwnerKind.USER and owner.agent is None:
         return Owner.parse(f"{owner}/agent:{agent or 'main'}")
     return owner
 
 
 def _vault_not_found(owner: Owner) -> NotFound:
-    """The one answer for a vault that is not there and for one that this caller may not know of."""
+    """Return the same error for a missing vault and for one that this caller may not know of."""
     return NotFound(f"there is no vault of {str(owner)!r} for this caller")
 
 
 def open_keys(
     home: str | Path | None = None, *, passphrase: str | None = None, environ: Mapping[str, str] | None = None
 ) -> "KeyStore":
-    """The key store of a home by itself: what is left to ask when its key is lost, and where it is recovered."""
+    """Open the key store of a home alone, which works when the key is lost, and recovers it."""
     from recollectum.settings.load import load  # noqa: PLC0415 - few programs open the keys alone
     from recollectum.storage.keystore import KeyStore  # noqa: PLC0415
 

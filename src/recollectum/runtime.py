@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenOptions:
-    """What a home is opened with."""
+    """The options for opening a home."""
 
     root: Path
     cwd: Path
     environ: Mapping[str, str]
     overrides: Mapping[str, object]
-    #: The models to use in place of those that the settings name; they are not closed with the home.
+    #: Models that replace those of the settings; they are not closed with the home.
     embedder: "Embedder | None"
     language_model: "LanguageModel | None"
-    #: Whether to make the home where there is none.
+    #: Whether to create a missing home.
     create: bool
     clock: Clock
 
@@ -125,7 +125,7 @@ class HomeRuntime:
         self.known = ReadCache(self.catalog)
 
     def close(self) -> None:
-        """Close every file; calling it again does nothing."""
+        """Close every file; a second call does nothing."""
         self._open_vaults.close()
         self._rerankers.close()
         self._embedders.close()
@@ -136,11 +136,11 @@ class HomeRuntime:
         self.log.close()
 
     def embedder(self) -> "tuple[Embedder | None, str | None]":
-        """The one embedder of the home, or None and the reason."""
+        """Return the one embedder of the home, or None and the reason."""
         return self._embedders.get()
 
     def find_vault(self, owner: Owner) -> "KnownVault | None":
-        """The vault of an owner as the catalog has it now; None where there is none."""
+        """Return the vault of an owner as the catalog has it now; None when there is none."""
         return self.known.read(("vault", owner), lambda tx: self._load_vault(tx, owner))
 
     def _load_vault(self, tx: Tx, owner: Owner) -> "KnownVault | None":
@@ -157,11 +157,11 @@ class HomeRuntime:
         look_up: Callable[[], Caller] | None = None,
         clients: tuple[str, ...] = (),
     ) -> Gate:
-        """The gate for a caller before an owner's vault, or before the home itself."""
+        """Return the gate of a caller for an owner's vault, or for the home itself."""
         return Gate(caller, owner, look_up=look_up, ruling=self._ruling, clients=clients)
 
     def vault_runtime(self, known: "KnownVault", gate: Gate) -> VaultRuntime:
-        """What the services of one vault use, for one caller."""
+        """Return what the services of one vault use, for one caller."""
         return VaultRuntime(
             vault=known.handle,
             gate=gate,
@@ -173,7 +173,7 @@ class HomeRuntime:
         )
 
     def purge_environment(self, vault_id: str) -> PurgeEnvironment:
-        """The parts of the home that a purge of one vault touches."""
+        """Return the parts of the home that a purge of one vault touches."""
         return PurgeEnvironment(
             home=self.home,
             catalog=self.catalog,
@@ -187,23 +187,23 @@ class HomeRuntime:
         )
 
     def settle(self) -> None:
-        """Finish what is left of people who were on their way out when a process ended."""
+        """Finish erasing people whose purge was interrupted when a process ended."""
         environment = self.purge_environment("")
         if environment.has_ledger():
-            # Only now: most homes have erased nothing, and what erases takes a while to load.
+            # Imported here: most homes have erased nothing, and the module is slow to import.
             from recollectum.vault.purge.resume import resume_home_purges  # noqa: PLC0415
 
-            # A disk that takes no writes must not keep anybody from reading: what is left waits.
+            # A disk that takes no writes must not prevent reading: the erasure waits.
             with suppress(StorageError, HomeError, OSError):
                 resume_home_purges(environment)
 
     def settle_vault(self, entry: VaultEntry) -> None:
-        """Take away again what was erased from a vault whose file was replaced, also where it is open already."""
+        """Erase again what was erased from a vault whose file was replaced, even if it is open already."""
         self._open_vaults.discard(entry.id)
         VaultHandle(self._open_vaults, entry.id, lambda: self._open_vault(entry)).read(lambda _: None)
 
     def _open_vault(self, entry: VaultEntry) -> OpenVault:
-        """Open a vault as a whole, and finish the purges in it before it is served."""
+        """Open a vault, and finish its purges before it is served."""
         database = self.engine.open_vault(entry.id, entry.owner, self._vault_key(entry))
         try:
             opened = OpenVault(
@@ -215,7 +215,7 @@ class HomeRuntime:
             )
             environment = self.purge_environment(entry.id)
             if environment.has_ledger():
-                # Only now: most homes have erased nothing, and what erases takes a while to load.
+                # Imported here: most homes have erased nothing, and the module is slow to import.
                 from recollectum.vault.purge.resume import resume_vault_purges  # noqa: PLC0415
 
                 known = KnownVault(entry, Retention(), handle_of(opened))
@@ -226,13 +226,13 @@ class HomeRuntime:
         return opened
 
     def release(self, vault_id: str) -> bool:
-        """Close a vault here; True when nobody else has it open either."""
+        """Close a vault in this process; True when no other process has it open either."""
         self._open_vaults.discard(vault_id)
         key = self.keys.key(vault_id) if self.keys.has_key(vault_id) else None
         return self.engine.is_unused(vault_id, key)
 
     def make_vault(self, owner: Owner) -> VaultEntry:
-        """A new vault for an owner: key, file, and last the catalog's line, which makes it real."""
+        """Create a vault for an owner: key, file, and last the catalog row, which makes it visible."""
         entry = VaultEntry(
             owner=owner,
             id=self.ids("vlt"),
@@ -254,12 +254,12 @@ class HomeRuntime:
             self._discard(entry)
             raise
         if stands.id != entry.id:
-            # Another process made one for the same owner at the same time.
+            # Another process created one for the same owner at the same time.
             self._discard(entry)
         return stands
 
     def pending_steps(self) -> dict[Owner, tuple[str, ...]]:
-        """For each vault, the schema steps that opening it will run."""
+        """Return, for each vault, the migrations that opening it will run."""
         entries = self.catalog.read(vaults.everything)
         return {entry.owner: self.engine.pending_steps(entry.id, self._vault_key(entry)) for entry in entries}
 
@@ -275,7 +275,7 @@ class HomeRuntime:
         if self.engine.is_made():
             return self.engine.open_catalog(self._catalog_key())
         with Lock(self.home.locks / "home.lock"):
-            # The key first, so that a creation cut short is finished with the same one.
+            # The key first, so that an interrupted creation is finished with the same one.
             made = self.keys.has_key(CATALOG)
             if not made and self.settings.encryption == "auto":
                 self.keys.make_key(CATALOG)
@@ -285,10 +285,10 @@ class HomeRuntime:
         return self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
 
     def language_model(self) -> "LanguageModel | None":
-        """The one language model of the home, had when it is first asked for."""
+        """Return the one language model of the home, created on first use."""
         if self._given_language_model:
             return self._given_language_model
-        # Only now: most programs ask none, and the clients of providers take a while to load.
+        # Imported here: most programs use none, and provider clients are slow to import.
         from recollectum.home.credentials.store import Credentials  # noqa: PLC0415
         from recollectum.models.registry.language import open_language_model  # noqa: PLC0415
 
@@ -315,7 +315,7 @@ class HomeRuntime:
         return self._kept_secrets().forget_vault(vault_id)
 
     def _kept_secrets(self) -> "SecretStore":
-        # As above.
+        # Imported here: most programs use none, and provider clients are slow to import.
         from recollectum.vault.intake.secret_store import SecretStore  # noqa: PLC0415
 
         return SecretStore(
@@ -323,9 +323,9 @@ class HomeRuntime:
         )
 
     def _retention(self, owner: Owner, days: Mapping[str, int]) -> Retention:
-        """The settings' periods, with the tenant's in front."""
+        """Return the retention of the settings, overridden by the tenant's."""
         rules = to_retention(self.settings.lifecycle, days)
-        # In the vault of one agent all is that agent's.
+        # In the vault of one agent everything belongs to that agent.
         return replace(rules.of(owner.agent), agents=rules.agents)
 
 
@@ -336,14 +336,14 @@ def _retention_days(tx: Tx, owner: Owner) -> Mapping[str, int]:
 
 
 def _transcript_reader() -> "TranscriptReader":
-    # Only now: most programs follow no transcripts, and what reads them takes a while to load.
+    # Imported here: most programs follow no transcripts, and the parsers are slow to import.
     from recollectum.transfer.transcript_reader import TranscriptLineReader  # noqa: PLC0415
 
     return TranscriptLineReader()
 
 
 def to_retention(settings: LifecycleSettings, override: Mapping[str, int]) -> Retention:
-    """Days as durations; 0 is for ever, or no such state. What is said of an agent goes before what is of all."""
+    """Return days as durations; 0 is for ever, or skips the state. The value of an agent has precedence."""
     active = override.get("active", settings.active_days)
     archive = override.get("archive", settings.archive_days)
     usual = (active, archive, override.get("grace", settings.grace_days))

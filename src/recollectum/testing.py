@@ -22,15 +22,16 @@ from recollectum.settings.model import EmbeddingSettings
 _WORD = re.compile(r"\w+")
 _WITH_SPACE = re.compile(r"\S+\s*|\s+")
 
-#: What a scripted model does with one prompt: say a text, say a value as JSON, call tools, answer as given, or fail.
+#: What a scripted model does with one prompt: return a text, return a value as JSON, call tools, return a reply, or
+#: fail.
 Scripted = str | Mapping[str, Json] | list[Json] | tuple[ToolCall, ...] | Reply | ModelError
 
 
 class ScriptedEmbedder:
-    """Texts that share words are near; the same text has the same vector on every machine. It counts what it is asked.
+    """An embedder for tests: texts that share words are near, and vectors are the same on every machine.
 
-    `synonyms` lets one word stand for another, so that texts can be near that share no word. `fail` is asked before
-    every call and may return the error to raise. `delay_seconds` is how long each call takes.
+    `synonyms` lets one word stand for another, so that texts can be near without a shared word. `fail` is called before
+    every call and may return the error to raise. `delay_seconds` is how long each call takes. It records its calls.
     """
 
     max_tokens = 512
@@ -49,7 +50,7 @@ class ScriptedEmbedder:
         )
         self.fail = fail
         self.delay_seconds = delay_seconds
-        #: The texts of each call, with what they were embedded for.
+        #: The texts of each call, with their purpose.
         self.calls: list[tuple[Purpose, tuple[str, ...]]] = []
         self.closed = False
         self._synonyms = dict(synonyms or {})
@@ -57,11 +58,11 @@ class ScriptedEmbedder:
 
     @property
     def passages(self) -> list[str]:
-        """Every passage it was asked to embed, in order."""
+        """All passages it was asked to embed, in order."""
         return [text for purpose, texts in self.calls if purpose is Purpose.PASSAGE for text in texts]
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
-        """One row for each text, in order."""
+        """Return one row for each text, in order."""
         import numpy as np  # noqa: PLC0415 - heavy, and only where there are vectors
 
         with self._lock:
@@ -74,7 +75,7 @@ class ScriptedEmbedder:
         return to_unit_length(np.array(rows, np.float32).reshape(len(texts), self.identity.dimensions))
 
     def close(self) -> None:
-        """Note that it was closed."""
+        """Record that it was closed."""
         self.closed = True
 
     def _row(self, text: str) -> list[float]:
@@ -88,10 +89,11 @@ class ScriptedEmbedder:
 
 
 class ScriptedModel:
-    """Answers from a list, each once, or by a function of the prompt; it keeps what it is asked.
+    """A language model for tests: answers from a list, each once, or by a function of the prompt.
 
-    Structured output is read, checked and repaired as for a real model, so a text that is no JSON shows what happens
-    then, and the second attempt is one more answer of the script. `delay_seconds` is how long each call takes.
+    It records its prompts. Structured output is parsed, checked and repaired as for a real model, so a text that is not
+    JSON shows what happens then, and the second attempt takes one more answer of the script. `delay_seconds` is how
+    long each call takes.
     """
 
     def __init__(
@@ -107,24 +109,24 @@ class ScriptedModel:
 
     @property
     def identity(self) -> ModelIdentity:
-        """Which model it says it is."""
+        """The identity it reports."""
         return self._script.identity
 
     @property
     def prompts(self) -> list[Prompt]:
-        """Every prompt it was given, in order, with those for a repair."""
+        """All prompts it was given, in order, including repairs."""
         return self._script.prompts
 
     def complete(self, prompt: Prompt) -> Reply:
-        """The next reply of the script."""
+        """Return the next reply of the script."""
         return self._model.complete(prompt)
 
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
-        """The same, word by word."""
+        """Return the same as a stream, word by word."""
         return self._model.stream(prompt)
 
     def close(self) -> None:
-        """Note that it was closed."""
+        """Record that it was closed."""
         self.closed = True
 
 
@@ -173,10 +175,10 @@ def _in_order(answers: Iterable[Scripted]) -> Callable[[Prompt], Scripted]:
 
 @contextmanager
 def embedding_with(embedder: Embedder | None, *, local: Embedder | None = None) -> Generator[None]:
-    """Let every home that first asks for its embedder inside the block have this one, whatever its settings say.
+    """Give this embedder to every home that first asks for one inside the block, whatever its settings say.
 
-    It is for programs that open a home themselves; where a test opens it, `Recollectum(embedder=…)` is plainer.
-    `local` stands in for the model of this machine, which answers from vectors that it made before the change.
+    It is for programs that open a home themselves; if a test opens it, use `Recollectum(embedder=…)`. `local` stands in
+    for the model of this machine, which answers from vectors that it made before the change.
     """
 
     def give(settings: EmbeddingSettings) -> Embedder | None:

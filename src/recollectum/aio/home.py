@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class AsyncRecollectum:
-    """An open home, as one caller sees it: the process owner, unless an API key says otherwise."""
+    """An open home, as one caller sees it: the process owner, unless an API key is given."""
 
     def __init__(
         self,
@@ -105,9 +105,9 @@ class AsyncRecollectum:
         language_model: LanguageModel | None = None,
         clock: Clock = system_clock,
     ) -> AsyncRecollectum:
-        """A home in a temporary folder that is deleted when it is closed, for tests and demonstrations.
+        """Open a home in a temporary folder that is deleted on close, for tests and demonstrations.
 
-        Its key is kept by a passphrase that nobody knows, so that no keyring is touched.
+        Its key is protected by a random passphrase, so that no keyring is touched.
         """
         face = cls()
         face._open = lambda: _engine().temporary(
@@ -126,48 +126,48 @@ class AsyncRecollectum:
         return AsyncKeys(lambda: self._service().keys)
 
     async def login(self, api_key: str, *, cache: bool = False) -> AsyncRecollectum:
-        """The home as the person sees it to whom a key belongs.
+        """Return the home as the person sees it to whom a key belongs.
 
-        Each operation looks the key up again, for it may have been revoked. With `cache` the rights of this moment
-        are kept, which suits one request.
+        Each operation loads the key again, because it may have been revoked. With `cache` the current permissions are
+        kept, which suits one request.
         """
         found = await asyncio.to_thread(lambda: self._service().login(api_key, cache=cache))
         return AsyncRecollectum.of(found)
 
     async def with_client(self, client: str) -> AsyncRecollectum:
-        """The same home, with a client such as `mcp:desktop` added to the names that policy rules match."""
+        """Return the same home with a client such as `mcp:desktop` added to the names that policy rules match."""
         found = await asyncio.to_thread(lambda: self._service().with_client(client))
         return AsyncRecollectum.of(found)
 
     async def as_person(self, person: str) -> AsyncRecollectum:
-        """The home as a person sees it, on the process owner's word; how a channel adapter serves people."""
+        """Return the home as a person sees it, authorised by the process owner; for channel adapters."""
         found = await asyncio.to_thread(lambda: self._service().as_person(person))
         return AsyncRecollectum.of(found)
 
     async def vault(self, owner: str | Owner, *, agent: str | None = None, create: bool = True) -> AsyncVault:
-        """The vault of an owner; made when it is first asked for, unless `create` is false."""
+        """Return the vault of an owner; it is created on first use, unless `create` is false."""
         found = await asyncio.to_thread(lambda: self._service().vault(owner, agent=agent, create=create))
         return AsyncVault(lambda: found)
 
     async def chat(
         self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None
     ) -> AsyncChat:
-        """The conversation with whoever a channel address belongs to: person and session in one step."""
+        """Open the conversation with the person who has a channel address: person and session in one step."""
         found = await asyncio.to_thread(lambda: self._service().chat(identity, agent=agent, group=group, topic=topic))
         return AsyncChat(lambda: found)
 
     async def owners(self) -> list[Owner]:
-        """Whose vaults this caller may open, by name."""
+        """Return the owners whose vaults this caller may open, by name."""
         return await asyncio.to_thread(lambda: self._service().owners())
 
     async def vault_place(self, owner: str | Owner) -> VaultPlace | None:
-        """Where an owner's vault is and how large, or None when there is none for this caller."""
+        """Return where an owner's vault is and how large, or None when there is none for this caller."""
         return await asyncio.to_thread(lambda: self._service().vault_place(owner))
 
     async def upgrade(self, *, dry_run: bool = False) -> dict[Owner, tuple[str, ...]]:
-        """Bring every vault to this program's schema, each after a backup; the steps that ran, or would run.
+        """Migrate every vault to this program's schema, each after a backup; return the steps that ran or would run.
 
-        A vault is also brought there when it is first opened.
+        A vault is also migrated when it is first opened.
         """
         return await asyncio.to_thread(lambda: self._service().upgrade(dry_run=dry_run))
 
@@ -178,31 +178,31 @@ class AsyncRecollectum:
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
+        """The effective settings."""
         return self._service().settings
 
     @property
     def loaded_settings(self) -> LoadedSettings:
-        """The settings in force, and where each came from."""
+        """The effective settings, and where each value comes from."""
         return self._service().loaded_settings
 
     @property
     def receipts(self) -> AsyncReceipts:
-        """What was erased in this home, signed."""
+        """The signed receipts of what was erased in this home."""
         return AsyncReceipts(lambda: self._service().receipts)
 
     @property
     def idempotency(self) -> Idempotency:
-        """Requests of this caller by idempotency key: each is done once, however often it is sent."""
+        """The idempotency keys of this caller: each request runs once, however often it is sent."""
         return self._service().idempotency
 
     async def encryption(self) -> KeyStore:
-        """The key store: who holds the key, and the recovery code."""
+        """Return the key store: who holds the key, and the recovery code."""
         return await asyncio.to_thread(lambda: self._service().encryption())
 
     @property
     def language_model(self) -> LanguageModel | None:
-        """The language model that chat, consolidation, summaries and profile share; None where there is to be none.
+        """The language model that chat, consolidation, summaries and profile share; None when the settings name none.
 
         It is closed with the home.
         """
@@ -210,11 +210,11 @@ class AsyncRecollectum:
 
     @property
     def admin(self) -> HomeAdmin:
-        """What backup, restore, verification and repair of the whole home use; for the process owner."""
+        """The services for backup, restore, verification and repair of the whole home; for the process owner."""
         return self._service().admin
 
     async def close(self) -> None:
-        """Close every file; calling it again does nothing."""
+        """Close every file; a second call does nothing."""
         await asyncio.to_thread(lambda: self._service().close())
 
 

@@ -175,7 +175,7 @@ def _texts(folder: Path) -> set[str]:
     found: set[str] = set()
     before: str | None = None
     with open_home(folder, Turning(), encryption="auto") as home:
-        while page := home.vault(ANN).memories.page(cursor=before, limit=500):
+        while page := home.vault(ANN).memories.list(cursor=before, limit=500):
             found |= {memory.content for memory in page}
             before = page[-1].id
     return found

@@ -111,7 +111,7 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
         fork = vault.sessions.checkpoints.fork(gone, 3)
         vault.learnings.sync()
         planted = _hits(folder, *_SECRETS)
-        made = len(vault.memories.page(limit=100)) + len(vault.admin.review.page(limit=100))
+        made = len(vault.memories.list(limit=100)) + len(vault.admin.review.list(limit=100))
         for request in (PurgeRequest.sessions(gone), PurgeRequest.sessions(fork.id)):
             # A fork without own messages was erased with the original.
             with suppress(NotFound):
@@ -120,7 +120,7 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
             # The same file again: it must be recognised as erased.
             with suppress(RecollectumError):
                 import_transcript(vault, transcript)
-            _learn(vault, vault.sessions.page()[0].id)
+            _learn(vault, vault.sessions.list()[0].id)
             vault.admin.index.rebuild()
             vault.admin.index.update()
             vault.admin.consolidation.note_idle()
@@ -136,7 +136,7 @@ def _learn(vault: Vault, session_id: str) -> None:
     """Run everything that derives something from a conversation."""
     vault.admin.consolidation.run(session_id)
     vault.sessions.summaries.update(session_id)
-    vault.admin.profile.get()
+    vault.admin.profile.find()
     vault.admin.index.update()
 
 

@@ -157,10 +157,10 @@ def poison(*, long: bool, role: RoleName = "tool") -> Measured:
         for order in orders:
             chat.add(role, order)
         vault.admin.consolidation.run(chat.id)
-        promoted = [memory for memory in vault.memories.page(limit=1000) if "vil" in memory.content]
+        promoted = [memory for memory in vault.memories.list(limit=1000) if "vil" in memory.content]
         elsewhere = vault.sessions.open(channel="other", agent="main")
         shown = vault.context("evil invoices", session_id=elsewhere.id).text.count("evil.example")
-        aside = vault.privacy.quarantine.put(f"session:{chat.id}")
+        aside = vault.privacy.quarantine.add(f"session:{chat.id}")
         chat.add(role, f"{_ORDERS[0]}, once more")
         left = _evil(vault)
         vault.privacy.quarantine.release(aside.id)
@@ -170,7 +170,7 @@ def poison(*, long: bool, role: RoleName = "tool") -> Measured:
         shared = home.vault("global")
         with suppress(RecollectumError):
             shared.sessions.open().add(role, orders[0])
-        spread = [*shared.memories.page(limit=10), *_evil(shared)]
+        spread = [*shared.memories.list(limit=10), *_evil(shared)]
     said = (
         f"{len(promoted)} promoted, {len(spread)} global, {shown} untrusted shown; of {len(orders)} orders "
         f"{len(left)} left in quarantine or after a purge"

@@ -52,7 +52,7 @@ def browser_pages(*, long: bool, hosts: str = "") -> Measured:
                 answers = list(_from_a_page(served, method, path))
                 sent += len(answers)
                 passed += sum(answer.status != status for answer, status in answers)
-            passed += len(served.home.vault("user:alice").memories.page())
+            passed += len(served.home.vault("user:alice").memories.list())
     return Measured(f"{passed} of {sent} requests on {len(BINDS)} addresses not refused", passed == 0)
 
 
@@ -75,7 +75,7 @@ def limits_hold(*, long: bool, per_minute: int = _PER_MINUTE, most_kb: int = _MO
     settings = {"server.rate_per_minute": per_minute, "server.failures_per_minute": _PER_MINUTE}
     with _served(settings=settings) as served:
         statuses = [served.ask("POST", "/memory/add", {"content": f"tea {n}"}).status for n in range(burst)]
-        kept = len(served.home.vault("user:alice").memories.page(limit=1000))
+        kept = len(served.home.vault("user:alice").memories.list(limit=1000))
         guesses = [served.with_key(f"rk_{n}").ask("GET", "/memory").status for n in range(burst)]
     # Some tokens of the bucket come back during the burst.
     allowed, refused = statuses.count(200), statuses.count(429)
@@ -83,7 +83,7 @@ def limits_hold(*, long: bool, per_minute: int = _PER_MINUTE, most_kb: int = _MO
     stopped = guesses.count(401) <= 2 * _PER_MINUTE and guesses.count(429) >= burst - 2 * _PER_MINUTE
     with _served(settings={"server.max_body_kb": most_kb}) as served:
         large = list(_too_large(served, rounds=10 if long else 1))
-        written = len(served.home.vault("user:alice").memories.page(limit=1000))
+        written = len(served.home.vault("user:alice").memories.list(limit=1000))
     sized = written == 0 and large == [413] * len(large)
     said = f"{refused} of {burst} refused in a burst, {guesses.count(429)} guesses, {large.count(413)} of {len(large)}"
     return Measured(f"{said} large; {kept - allowed + written} done by them", bursts and stopped and sized)

@@ -101,7 +101,7 @@ def _through_notes(link: Link) -> list[tuple[str, bool]]:
         found: list[tuple[str, bool]] = []
         with open_home(folder / "place", Turning()) as home:
             vault = home.vault("user:ann")
-            vault.admin.notes.add(folder / "notes")
+            vault.admin.notes.add_folder(folder / "notes")
             for at, to in _NOTES:
                 link(folder / "notes" / at, folder / to)
                 vault.admin.notes.sync()

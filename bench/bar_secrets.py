@@ -30,7 +30,7 @@ def keys_at_rest(*, long: bool, plant: Callable[[Path, str], None] = lambda _, _
     with own_place() as folder:
         with open_home(folder, Turning()) as home:
             home.people.add("user:ann")
-            made = [home.keys.create("user:ann")[1] for _ in range(count)]
+            made = [home.keys.add("user:ann")[1] for _ in range(count)]
             for secret in made:
                 home.login(secret)
         plant(folder, made[0])
@@ -124,6 +124,6 @@ def private_files(*, long: bool, loosen: Callable[[Path], None] = lambda _: None
 def _opens(home: Path, key_file: str) -> bool:
     try:
         with Recollectum(home, settings={"key_file": key_file}) as r:
-            return bool(r.vault("user:ann").memories.page())
+            return bool(r.vault("user:ann").memories.list())
     except RecollectumError:
         return False

@@ -92,7 +92,7 @@ def _found(home: Path, clients: int) -> list[str]:
             r.vault(person).memories.save_many(
                 Draft(content=f"{place}: {' '.join(chance.choices(_WORDS, k=14))}") for place in range(_MEMORIES)
             )
-            secrets.append(r.keys.create(person)[1])
+            secrets.append(r.keys.add(person)[1])
     return secrets
 
 
@@ -228,7 +228,7 @@ def _killed(plan: Plan, process: subprocess.Popen[str], *, after: float) -> list
 def _lost(home: Path, kept: Sequence[tuple[int, str]]) -> int:
     with Recollectum(home, settings=_SETTINGS) as r:
         there = {
-            number: {memory.content for memory in r.vault(f"user:client{number}").memories.page(limit=1000)}
+            number: {memory.content for memory in r.vault(f"user:client{number}").memories.list(limit=1000)}
             for number in {number for number, _ in kept}
         }
     return sum(text not in there[number] for number, text in kept)

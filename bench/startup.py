@@ -43,8 +43,8 @@ def _vaults(home: Path) -> dict[str, str]:
     sizes = [path.stat().st_size for path in (home / "vaults").glob("*.db")]
     with Recollectum(home) as r:
         found = [r.vault(name) for name in people]
-        opened = median(_clock(lambda vault=vault: vault.memories.page(limit=1)) for vault in found)
-        again = median(_clock(lambda vault=vault: vault.memories.page(limit=1)) for vault in found)
+        opened = median(_clock(lambda vault=vault: vault.memories.list(limit=1)) for vault in found)
+        again = median(_clock(lambda vault=vault: vault.memories.list(limit=1)) for vault in found)
     return {
         "making a vault, p50": _milliseconds(made),
         "opening a vault (its first read), p50": _milliseconds(opened),

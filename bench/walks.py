@@ -80,7 +80,7 @@ def _over_http(r: Recollectum) -> Iterator[tuple[str, Walk]]:
     from recollectum.doors.http.server_state import ServerState, limits_of  # noqa: PLC0415
     from recollectum.doors.server.app import build_app  # noqa: PLC0415
 
-    _, secret = r.keys.create("user:alice")
+    _, secret = r.keys.add("user:alice")
     limits = limits_of(r.settings.server, host="127.0.0.1", port=80)
     state = ServerState(recollectum=r, local_token="t", limits=limits, started_at=r.admin.clock())
     headers = {"Authorization": f"Bearer {secret}", "Host": "127.0.0.1"}

@@ -48,7 +48,7 @@ def test_a_home_that_is_not_open_yet_says_so() -> None:
     face = aio.AsyncRecollectum()
     assert isinstance(face.people, aio.AsyncPeople)
     with pytest.raises(StorageError, match="not open yet"):
-        asyncio.run(face.owners())
+        asyncio.run(face.list_owners())
 
 
 def test_the_awaited_face_gives_the_same_results(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_a_home_that_must_be_there_is_not_made(tmp_path: Path) -> None:
     assert not place.exists()
     Recollectum(place).close()
     with Recollectum(place, create=False) as home:
-        assert home.owners() == []
+        assert home.list_owners() == []
 
 
 @pytest.mark.parametrize("settings", [{}, {"encryption": "off"}])
@@ -51,7 +51,7 @@ def test_a_temporary_home_is_encrypted_as_it_is_set_and_gone_when_it_is_closed(
         vault = home.vault("user:ann")
         vault.memories.save("The kettle is blue")
         folder = home.home.root
-        assert home.as_person("user:ann").vault("user:ann").memories.page()
+        assert home.as_person("user:ann").vault("user:ann").memories.list()
         assert (folder / "keys.db").exists() is not bool(settings)
         assert "keyring" not in str(home.encryption().holder().kind)
         (path,) = (folder / "vaults").glob("*.db")

@@ -31,10 +31,10 @@ def remember(vault: Vault, text: str) -> SaveResult:
 
 
 def all_memories(vault: Vault) -> list[Memory]:
-    page = vault.memories.page(limit=2)
+    page = vault.memories.list(limit=2)
     found = list(page)
     while page.next:
-        page = vault.memories.page(cursor=page.next, limit=2)
+        page = vault.memories.list(cursor=page.next, limit=2)
         found += page
     return found
 
@@ -52,9 +52,9 @@ def test_a_program_of_a_user_is_typed_and_runs(tmp_path: Path) -> None:
         learned = assert_type(vault.learn([{"role": "user", "content": "I live in Lyon"}]), LearnResult)
         assert assert_type(vault.recall("Lyon"), RecallResult)
         assert planned(vault, learned.session_id).token
-        events = assert_type(vault.admin.events.page(), Page[Event])
+        events = assert_type(vault.admin.events.list(), Page[Event])
         assert events[0].number > 0
-        key = assert_type(r.keys.create("user:alice"), NewKey)
+        key = assert_type(r.keys.add("user:alice"), NewKey)
         assert r.login(key.secret).vault("user:alice").memories.get(saved[0].id) == saved[0].memory
 
 
@@ -65,7 +65,7 @@ def test_a_typo_in_a_word_is_an_error_of_types_and_a_sentence_at_run_time(tmp_pa
         with pytest.raises(InvalidInput, match="kind 'preferense' is unknown; use one of fact, preference"):
             vault.memories.save("I like tea", kind="preferense")  # pyright: ignore[reportArgumentType]
         with pytest.raises(StepRefused, match="use active, archived or soft_deleted"):
-            vault.memories.page(state="frozen")  # pyright: ignore[reportArgumentType]
+            vault.memories.list(state="frozen")  # pyright: ignore[reportArgumentType]
         with pytest.raises(InvalidInput, match="source 'memory' is unknown; use one of memories"):
             vault.recall("tea", source="memory")  # pyright: ignore[reportArgumentType]
         with pytest.raises(InvalidInput, match="trust 'owned' is unknown; use one of owner"):
@@ -73,6 +73,6 @@ def test_a_typo_in_a_word_is_an_error_of_types_and_a_sentence_at_run_time(tmp_pa
         with pytest.raises(InvalidInput, match="role 'human' is unknown; use one of system, user"):
             vault.sessions.open().add("human", "hello")  # pyright: ignore[reportArgumentType]
         with pytest.raises(InvalidInput, match="permission 'reed' is unknown; use one of read"):
-            r.keys.create("user:alice", permissions=("reed",))  # pyright: ignore[reportArgumentType]
+            r.keys.add("user:alice", permissions=("reed",))  # pyright: ignore[reportArgumentType]
         with pytest.raises(InvalidInput, match="decision 'approve' is unknown; use one of waiting"):
-            vault.admin.review.page(decision="approve")  # pyright: ignore[reportArgumentType]
+            vault.admin.review.list(decision="approve")  # pyright: ignore[reportArgumentType]

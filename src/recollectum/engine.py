@@ -206,7 +206,7 @@ class Recollectum:
         channel = identity.partition(":")[0].casefold()
         return vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic)
 
-    def owners(self) -> list[Owner]:
+    def list_owners(self) -> list[Owner]:
         """Return the owners whose vaults this caller may open, by name."""
         caller = self._caller_now()
         entries = self._runtime.catalog.read(vaults.everything)

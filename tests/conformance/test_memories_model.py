@@ -70,7 +70,7 @@ class Standing(RuleBasedStateMachine):
     def every_way_of_reading_agrees(self) -> None:
         now, vault = self.clock.now, self.vault
         for state in (ACTIVE, ARCHIVED, DELETED):
-            paged = [memory.id for memory in vault.memories.page(state=state, limit=1000)]
+            paged = [memory.id for memory in vault.memories.list(state=state, limit=1000)]
             assert paged == sorted(self.model.seen(state, now), reverse=True)
         active = self.model.seen(ACTIVE, now)
         assert {hit.source.memory_id for hit in vault.recall("one", limit=1000)} == active

@@ -83,19 +83,19 @@ def _kept(database: SqliteDatabase) -> list[str]:
 
 
 def _seen(vault: Vault) -> list[str]:
-    active = sorted(one.content for one in vault.memories.page())
+    active = sorted(one.content for one in vault.memories.list())
     wrong = [] if active == sorted([TEA, CAT, TOWN]) else [f"active {active}"]
     past = sorted(one.content for one in vault.memories.as_of(START + timedelta(minutes=1)))
     wrong += [] if past == [OLD_TOWN] else [f"as of then {past}"]
-    proposed = [one.finding.content for one in vault.admin.review.page()]
+    proposed = [one.finding.content for one in vault.admin.review.list()]
     return wrong if proposed == [HEARSAY] else [*wrong, f"proposed {proposed}"]
 
 
 def _done(vault: Vault) -> list[str]:
-    states = [job.state.value for job in vault.admin.consolidation.jobs()]
+    states = [job.state.value for job in vault.admin.consolidation.list_jobs()]
     wrong = [] if states == ["done"] else [f"jobs {states}"]
-    wrong += [] if len(vault.admin.consolidation.runs()) == 1 else ["runs are not one"]
-    (session,) = vault.sessions.page()
+    wrong += [] if len(vault.admin.consolidation.list_runs()) == 1 else ["runs are not one"]
+    (session,) = vault.sessions.list()
     return wrong if session.ended_at else [*wrong, "the session is open"]
 
 

@@ -50,8 +50,8 @@ def test_processes_that_make_a_home_and_a_vault_at_once_share_them(tmp_path: Pat
     home = tmp_path / "home"
     told = together("found", home, processes=4, times=5)
     with Recollectum(home) as r:
-        assert [str(owner) for owner in r.owners()] == ["user:ann"]
-        kept = {memory.id for memory in r.vault("user:ann").memories.page()}
+        assert [str(owner) for owner in r.list_owners()] == ["user:ann"]
+        kept = {memory.id for memory in r.vault("user:ann").memories.list()}
         assert kept == {saved for one in told for saved in _texts(one["saved"])}
         assert len(kept) == 20
     assert len(vault_files(home)) == 1
@@ -76,7 +76,7 @@ def test_threads_that_share_a_vault_all_get_their_own_answer(tmp_path: Path) -> 
 
         in_threads(8, work)
         assert len(set(saved)) == 160
-        assert {memory.id for memory in vault.memories.page(limit=1000)} == set(saved)
+        assert {memory.id for memory in vault.memories.list(limit=1000)} == set(saved)
         assert vault.admin.index.verify().sound
 
 
@@ -159,7 +159,7 @@ def test_a_bounded_number_of_vaults_is_open_and_every_handle_goes_on_working(tmp
                 # An open vault has a log beside it; a closed one has not.
                 assert len(list(r.home.vaults.glob("*-wal"))) <= 2
         for number, vault in vaults.items():
-            assert {memory.content for memory in vault.memories.page()} == {
+            assert {memory.content for memory in vault.memories.list()} == {
                 f"person {number} has turn {turn}" for turn in range(3)
             }
 
@@ -170,7 +170,7 @@ def test_the_vaults_of_a_closed_home_are_closed_and_stay_so(tmp_path: Path, encr
         vault = r.vault("user:ann")
         vault.memories.save("while it was open")
     with pytest.raises(StorageError, match="was closed"):
-        vault.memories.page()
+        vault.memories.list()
     assert not list((tmp_path / "home").rglob("*-wal"))
 
 

@@ -47,7 +47,7 @@ def main() -> None:
     execution._BATCH = 3  # pyright: ignore[reportPrivateUsage]
     with Recollectum(place, settings=_SETTINGS) as home:
         vault = home.vault(_OWNER)
-        request = PurgeRequest.user() if kind == "user" else PurgeRequest.sessions(vault.sessions.page()[0].id)
+        request = PurgeRequest.user() if kind == "user" else PurgeRequest.sessions(vault.sessions.list()[0].id)
         token = vault.privacy.purge.preview(request).token
         for name in ("write", "on_connection"):
             setattr(SqliteDatabase, name, dying(getattr(SqliteDatabase, name)))
@@ -96,11 +96,11 @@ def test_a_kill_before_any_write_leaves_all_of_it_or_none_of_it(tmp_path: Path, 
 def _is_gone(place: Path, kind: str) -> bool:
     """Open the home, which goes on with a purge; whether the erased is gone, and then all of it."""
     with Recollectum(place, settings=_SETTINGS) as home:
-        if kind == "user" and not home.owners():
-            receipts = home.receipts.all()
+        if kind == "user" and not home.list_owners():
+            receipts = home.receipts.list()
             assert receipts[-1].state is PurgeState.DONE, receipts
             assert _hits(place, _SECRET, _KEPT, _OWNER) == set()
-            assert home.people.all() == []
+            assert home.people.list() == []
             return True
         vault = home.vault(_OWNER)
         held = vault.admin.totals().messages
@@ -108,7 +108,7 @@ def _is_gone(place: Path, kind: str) -> bool:
         assert held in (5, 10)
         assert _hits(place, _SECRET, _KEPT) == ({_KEPT} if held == 5 else {_SECRET, _KEPT})
         if held == 5:
-            assert vault.privacy.purge.receipts()[-1].state is PurgeState.DONE
+            assert vault.privacy.purge.list_receipts()[-1].state is PurgeState.DONE
         return held == 5
 
 

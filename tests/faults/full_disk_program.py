@@ -61,7 +61,7 @@ def main(task: str) -> None:
     clock.now += timedelta(days=8)
     told["deleted"] = _delete(vault, task, ids, chat.id)
     told["sound"] = vault.admin.index.verify().sound
-    told["kept"] = task == "sweep" or len(vault.memories.page(limit=1000)) == 1000
+    told["kept"] = task == "sweep" or len(vault.memories.list(limit=1000)) == 1000
     r.close()
     print(json.dumps(told))
 

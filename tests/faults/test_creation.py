@@ -19,9 +19,9 @@ def test_a_home_whose_making_was_killed_works_at_the_next_start(tmp_path: Path) 
         told = (place / "told").read_text().splitlines() if (place / "told").exists() else []
         reached.add(len(told))
         with Recollectum(place / "home") as r:
-            assert told[1:2] != ["vault"] or [str(owner) for owner in r.owners()] == ["user:ann"]
+            assert told[1:2] != ["vault"] or [str(owner) for owner in r.list_owners()] == ["user:ann"]
             vault = r.vault("user:ann")
-            assert {memory.id for memory in vault.memories.page()} >= set(told[2:])
+            assert {memory.id for memory in vault.memories.list()} >= set(told[2:])
             vault.memories.save("and now it works")
             assert vault.recall("works")
             assert vault.admin.index.verify().sound

@@ -159,7 +159,7 @@ def _overwrite(path: Path, offset: int, data: bytes) -> None:
 def _read_all(path: Path, key: bytes | None) -> None:
     """Use the vault as a person does; what is found damaged there must not come out as an answer."""
     with standing(path, SqliteOptions(key=key)) as at:
-        for memory in at.vault.memories.page(limit=1000):
+        for memory in at.vault.memories.list(limit=1000):
             at.vault.memories.history(memory.id)
         at.vault.sessions.open(channel="test", agent="main").transcript(limit=1000)
         at.vault.recall(CANARY)

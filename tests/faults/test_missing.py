@@ -112,7 +112,7 @@ def test_a_lost_vault_is_not_replaced(home: Path, tmp_path: Path) -> None:
         _refused(home, StorageError, path)
     assert not path.exists()
     with Recollectum(home) as r:
-        assert len(r.vault("user:ben").memories.page()) == 1
+        assert len(r.vault("user:ben").memories.list()) == 1
     (tmp_path / "vault").rename(path)
     _use(home)
 

@@ -79,7 +79,7 @@ def test_a_backup_stays_good_for_those_who_were_not_erased(tmp_path: Path, encry
         left = {part["file"] for part in json.loads((made / "manifest.json").read_bytes())["parts"]}
         assert f"vaults/{ann.id}.db" not in left
         assert ("catalog.db" in left) is not whole
-        home.vault(_BEN).sessions.delete(home.vault(_BEN).sessions.page()[0].id)
+        home.vault(_BEN).sessions.delete(home.vault(_BEN).sessions.list()[0].id)
         done = restore_vaults(home.admin, made, opening(tmp_path), owners=[Owner.parse(_BEN)], replace=True)
         assert [str(one) for one in done.owners] == [_BEN]
         assert [one.text for one in home.vault(_BEN).recall(_KEPT)]
@@ -123,7 +123,7 @@ def test_a_person_who_was_erased_does_not_come_back_with_a_backup(tmp_path: Path
             restore_vaults(home.admin, made, opening(tmp_path), owners=[Owner.parse(_ANN)])
         done = restore_vaults(home.admin, made, opening(tmp_path), replace=True)
         assert ([str(one) for one in done.owners], [str(one) for one in done.erased]) == ([_BEN], [_ANN])
-        assert [str(one) for one in home.owners()] == [_BEN]
+        assert [str(one) for one in home.list_owners()] == [_BEN]
         # Who begins anew under the same name does not get the old life back either.
         home.vault(_ANN)
         again = restore_vaults(home.admin, made, opening(tmp_path), replace=True)

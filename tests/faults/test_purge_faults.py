@@ -74,7 +74,7 @@ def test_while_somebody_reads_from_before_a_purge_is_pending(tmp_path: Path) -> 
         (done,) = vault.privacy.purge.finish()
         assert (done.state, done.hits, done.reason) == (PurgeState.DONE, 0, None)
         assert done.samples > 0
-        assert home.receipts.all() == [done]
+        assert home.receipts.list() == [done]
         assert home.receipts.verify(done)
         assert vault.privacy.purge.finish() == []
         assert _hits(tmp_path, _SECRET, _KEPT) == {_KEPT}
@@ -90,7 +90,7 @@ def test_while_somebody_has_the_vault_open_a_person_is_not_said_to_be_gone(tmp_p
         def purge() -> None:
             receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.user()).token)
             assert receipt.state is PurgeState.PENDING
-            assert (home.owners(), home.people.all()) == ([], [])
+            assert (home.list_owners(), home.people.list()) == ([], [])
 
         _holding(path, purge)
         (done,) = home.receipts.finish()
@@ -122,14 +122,14 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
     with Recollectum(root, settings=_PLAIN) as home:
         vault = home.vault("user:ann")
         assert vault.admin.totals().messages == 5
-        assert [one.kind for one in vault.privacy.purge.receipts()][-1] is PurgeKind.RESTORED
-        assert vault.privacy.purge.receipts()[-1].state is PurgeState.DONE
+        assert [one.kind for one in vault.privacy.purge.list_receipts()][-1] is PurgeKind.RESTORED
+        assert vault.privacy.purge.list_receipts()[-1].state is PurgeState.DONE
         assert vault.admin.index.verify().sound
         assert _hits(root, _SECRET, _KEPT) == expected
     with Recollectum(root, settings=_PLAIN) as home:
-        before = len(home.receipts.all())
+        before = len(home.receipts.list())
         home.vault("user:ann").admin.totals()
-        assert len(home.receipts.all()) == before
+        assert len(home.receipts.list()) == before
 
 
 @pytest.mark.feature("M9")
@@ -145,7 +145,7 @@ def test_the_vault_of_a_person_who_was_erased_is_removed_when_it_is_put_back(tmp
     assert vault_files(root) == []
     shutil.copy(tmp_path / "copy.db", path)
     with Recollectum(root, settings=_PLAIN) as home:
-        assert home.owners() == []
+        assert home.list_owners() == []
     assert _hits(root, _SECRET) == set()
 
 

@@ -40,7 +40,7 @@ def _texts(place: Path, encryption: str) -> set[str]:
     with open_home(place, Turning(), encryption=encryption) as home:
         found: set[str] = set()
         before: str | None = None
-        while page := home.vault(ANN).memories.page(cursor=before, limit=500):
+        while page := home.vault(ANN).memories.list(cursor=before, limit=500):
             found |= {memory.content for memory in page}
             before = page[-1].id
         return found
@@ -49,7 +49,7 @@ def _texts(place: Path, encryption: str) -> set[str]:
 def _messages(place: Path, encryption: str) -> set[str]:
     with open_home(place, Turning(), encryption=encryption) as home:
         vault = home.vault(ANN)
-        sessions = vault.sessions.page(limit=100)
+        sessions = vault.sessions.list(limit=100)
         return {message.text for one in sessions for message in vault.sessions.get(one.id).messages(limit=1000)}
 
 

@@ -58,7 +58,7 @@ def _record(world: World, text: str) -> None:
 
 def _followed(world: World, text: str) -> None:
     append(world.folder / "transcripts" / "one.jsonl", said(0, text))
-    world.vault.admin.transcripts.follow(world.folder / "transcripts")
+    world.vault.admin.transcripts.add(world.folder / "transcripts")
     assert world.vault.admin.transcripts.sync().added == 1
 
 
@@ -66,7 +66,7 @@ def _notes(world: World, text: str) -> None:
     folder = world.folder / "notes"
     folder.mkdir()
     (folder / "one.md").write_text(f"# A note\n\n{text}\n")
-    world.vault.admin.notes.add(folder)
+    world.vault.admin.notes.add_folder(folder)
     assert world.vault.admin.notes.sync().added == 1
 
 
@@ -127,7 +127,7 @@ ENTRIES: dict[str, Entry] = {
     "memories.save_many": lambda w, t: w.vault.memories.save_many([Draft(content=t)]),
     "memories.edit": lambda w, t: w.vault.memories.edit(w.vault.memories.save("to be edited").id, t),
     "memories.supersede": lambda w, t: w.vault.memories.supersede(w.vault.memories.save("to be superseded").id, t),
-    "learnings.add": lambda w, t: w.vault.learnings.add(t, "pattern"),
+    "learnings.save": lambda w, t: w.vault.learnings.save(t, "pattern"),
     "learnings.sync": _learnings_by_hand,
     "review.propose": lambda w, t: w.vault.admin.review.propose([_finding(t)]),
     "review.propose (reason)": lambda w, t: w.vault.admin.review.propose([_finding("for a reason", t)]),

@@ -54,7 +54,7 @@ def _learnings_sync(world: World, text: str) -> None:
     path = Path(ok("learnings", "path", *_ALICE).word)
     path.write_text(path.read_text().replace("## Patterns\n", f"## Patterns\n- {text}\n"))
     ok("learnings", "sync", *_ALICE)
-    assert any(one.text.startswith(text[:8]) for one in world.vault.learnings.page())
+    assert any(one.text.startswith(text[:8]) for one in world.vault.learnings.list())
 
 
 def _import(world: World, text: str) -> None:
@@ -107,7 +107,7 @@ def _consolidate(world: World, text: str, *, ends: bool) -> None:
         vault = home.vault("user:alice")
         outcome = vault.admin.consolidation.reset(chat.id) if ends else vault.admin.consolidation.run(chat.id)
         assert outcome.run is not None, outcome.trouble
-        (laid,) = (one for one in vault.admin.review.page() if one.run_id == outcome.run.id)
+        (laid,) = (one for one in vault.admin.review.list() if one.run_id == outcome.run.id)
         approved = vault.admin.review.approve(laid.id)
         assert approved.memory_id is not None
         assert vault.memories.get(approved.memory_id).content == fact

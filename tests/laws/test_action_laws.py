@@ -104,6 +104,6 @@ def test_one_rule_refuses_every_operation_that_declares_the_action(
 def _everything(home: Recollectum) -> str:
     """What the vault and the catalog hold."""
     vault = home.vault("user:alice")
-    kept = [vault.memories.page(state=state, limit=1000) for state in _STATES]
-    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.page(limit=1000)]
-    return repr((kept, said, vault.admin.events.page(limit=1000), home.people.all(), home.keys.all()))
+    kept = [vault.memories.list(state=state, limit=1000) for state in _STATES]
+    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
+    return repr((kept, said, vault.admin.events.list(limit=1000), home.people.list(), home.keys.list()))

@@ -99,7 +99,7 @@ def lived_in() -> Iterator[Path]:
 def _bystanders(vault: Vault) -> list[tuple[str, str]]:
     """What was there before, as it is served now."""
     states = ("active", "archived", "soft_deleted")
-    found = [(state, memory.key or "") for state in states for memory in vault.memories.page(state=state)]
+    found = [(state, memory.key or "") for state in states for memory in vault.memories.list(state=state)]
     kept = [one for one in found if one[1] in ("plain", "deadline", "archived", "deleted", "expired")]
     hits = [("hit", hit.text) for hit in vault.recall("bystander", limit=100)]
     return sorted(kept + hits)
@@ -128,7 +128,7 @@ ACTIONS: dict[str, Callable[[Vault], object]] = {
     "change": _change,
     "talk": _talk,
     "rebuild": lambda vault: vault.admin.index.rebuild(),
-    "events": lambda vault: vault.admin.events.page(),
+    "events": lambda vault: vault.admin.events.list(),
 }
 
 

@@ -31,7 +31,7 @@ def furnished() -> Iterator[Path]:
 def _paths(server: Server) -> list[ConsolePath]:
     things = server.scene.things["user:alice"]
     vault = server.home.vault("user:alice")
-    cited = next(one.id for one in vault.memories.page(limit=1000) if vault.memories.citations(one.id))
+    cited = next(one.id for one in vault.memories.list(limit=1000) if vault.memories.citations(one.id))
     preview = vault.privacy.purge.preview(PurgeRequest.memories(things.learning))
     return console_paths(server.scene.held("user:alice"), things, cited, preview.token)
 
@@ -81,7 +81,7 @@ def test_what_no_rule_denies_passes(furnished: Path) -> None:
 
 def _state(server: Server) -> str:
     vault = server.home.vault("user:alice")
-    kept = [vault.memories.page(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
-    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.page(limit=1000)]
-    waiting = vault.admin.review.page(limit=100)
-    return repr((kept, said, waiting, vault.privacy.purge.receipts(), vault.admin.events.page(limit=1000)))
+    kept = [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
+    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
+    waiting = vault.admin.review.list(limit=100)
+    return repr((kept, said, waiting, vault.privacy.purge.list_receipts(), vault.admin.events.list(limit=1000)))

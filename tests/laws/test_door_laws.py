@@ -35,7 +35,7 @@ def _deny_each(folder: Path) -> dict[str, str]:
     rules: list[str] = []
     with open_home(folder, Turning(NOW)) as home:
         for action in Action:
-            key, secret = home.keys.create("user:alice", permissions=("read", "write", "admin"))
+            key, secret = home.keys.add("user:alice", permissions=("read", "write", "admin"))
             rules.append(_RULE.format(action=action, key=key.id))
             # No name of a caller in the matrix has a dot, so none of them is meant.
             secrets[f"alice {action}"] = secret
@@ -111,6 +111,6 @@ def test_what_no_rule_denies_passes(server: Server) -> None:
 
 def _state(server: Server) -> str:
     vault = server.home.vault("user:alice")
-    kept = [vault.memories.page(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
-    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.page(limit=1000)]
-    return repr((kept, said, server.home.keys.all()))
+    kept = [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
+    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
+    return repr((kept, said, server.home.keys.list()))

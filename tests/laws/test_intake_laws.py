@@ -256,8 +256,8 @@ def test_a_name_that_holds_a_secret_is_refused(vault: Vault) -> None:
     with pytest.raises(InvalidInput, match="checkpoint name holds a secret"):
         vault.sessions.checkpoints.save(chat.id, _secret(1))
     with pytest.raises(InvalidInput, match="source of a quarantine holds a secret"):
-        vault.privacy.quarantine.put(f"tool:{_secret(1)}")
-    assert vault.privacy.quarantine.all() == []
+        vault.privacy.quarantine.add(f"tool:{_secret(1)}")
+    assert vault.privacy.quarantine.list() == []
 
 
 def test_a_secret_that_is_not_written_in_the_end_is_not_kept(tmp_path: Path) -> None:

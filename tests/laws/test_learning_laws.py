@@ -102,7 +102,7 @@ class Pair:
         """Every text that can still be had: served, in the history, or in the trash."""
         found: set[str] = set()
         for state in ("active", "soft_deleted"):
-            for memory in self.vault.memories.page(state=state, limit=1000):
+            for memory in self.vault.memories.list(state=state, limit=1000):
                 if memory.agent == self.agent:
                     found.add(strip_line_ends(memory.content))
                     live = state == "active" or self.vault.memories.move(memory.id, "active")
@@ -122,17 +122,17 @@ class Act:
     text: str
 
     def on(self, pair: Pair) -> None:
-        served = pair.vault.learnings.page(agent=pair.agent, limit=1000)
+        served = pair.vault.learnings.list(agent=pair.agent, limit=1000)
         chosen = served[self.number % len(served)] if served else None
         match self.what:
             case "add":
-                pair.vault.learnings.add(self.text, self.kind, agent=pair.agent)
+                pair.vault.learnings.save(self.text, self.kind, agent=pair.agent)
                 pair.written.add(strip_line_ends(self.text))
             case "edit" if chosen:
                 pair.vault.memories.edit(chosen.id, self.text, kind=self.kind)
                 pair.written.add(strip_line_ends(self.text))
             case "forget" if chosen:
-                pair.vault.learnings.remove(chosen.id)
+                pair.vault.learnings.forget(chosen.id)
             case "sync":
                 pair.sync()
             case _ if pair.path.exists():
@@ -191,7 +191,7 @@ def test_nothing_that_anyone_wrote_is_lost_and_syncs_converge(home: Recollectum,
     assert not pair.sync(), "a second sync changes something"
     assert pair.path.read_bytes() == before
 
-    served = pair.vault.learnings.page(agent=pair.agent, limit=1000)
+    served = pair.vault.learnings.list(agent=pair.agent, limit=1000)
     shown = sorted((one.category or "", one.day or _DAY, one.text) for one in pair.entries())
     assert shown == sorted((one.category, one.day, strip_line_ends(one.text)) for one in served)
     text = before.decode()

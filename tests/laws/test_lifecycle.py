@@ -194,7 +194,7 @@ def _live(home: Recollectum, lives: list[tuple[str, int | None]]) -> Vault:
 
 
 def _taken(vault: Vault) -> list[tuple[str, State, datetime]]:
-    told = vault.admin.events.page(limit=1000)
+    told = vault.admin.events.list(limit=1000)
     steps = [event for event in told if event.actor == "lifecycle" and event.state]
     return sorted((event.subject_id, event.state, event.at) for event in steps if event.state)
 
@@ -232,12 +232,12 @@ def test_a_sweep_done_twice_is_a_sweep_done_once(
         clock.turn(days * DAY)
         before = vault.admin.totals().memories
         report = vault.admin.lifecycle.run()
-        after = [vault.memories.page(state=state) for state in ("active", "archived", "soft_deleted")]
-        events = vault.admin.events.page(limit=1000)
+        after = [vault.memories.list(state=state) for state in ("active", "archived", "soft_deleted")]
+        events = vault.admin.events.list(limit=1000)
         again = vault.admin.lifecycle.run()
         assert not again.any()
-        assert [vault.memories.page(state=state) for state in ("active", "archived", "soft_deleted")] == after
-        assert vault.admin.events.page(limit=1000) == events
+        assert [vault.memories.list(state=state) for state in ("active", "archived", "soft_deleted")] == after
+        assert vault.admin.events.list(limit=1000) == events
         assert vault.admin.index.verify().sound
         assert sum(before.values()) - report.purged == sum(vault.admin.totals().memories.values())
         assert sum(event.type is EventType.PURGED for event in events) == report.purged

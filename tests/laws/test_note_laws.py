@@ -44,19 +44,19 @@ def _lay(folder: Path, files: dict[str, bytes]) -> None:
 @pytest.mark.feature("G7")
 def test_the_vault_holds_what_lies_in_the_folder(vault: Vault, states: list[dict[str, bytes]]) -> None:
     with quick_folder() as folder:
-        vault.admin.notes.add(folder)
+        vault.admin.notes.add_folder(folder)
         for files in states:
             _lay(folder, files)
             report = vault.admin.notes.sync()
             left_out = {Path(path).relative_to(folder.resolve()).as_posix() for path, _ in report.skipped}
-            held = {note.path for note in vault.admin.notes.page()}
+            held = {note.path for note in vault.admin.notes.list()}
             assert held == files.keys() - left_out
             assert report.added + report.changed + report.renamed + report.unchanged == len(held)
             assert vault.admin.index.verify().sound
             again = vault.admin.notes.sync()
             assert (again.added, again.changed, again.renamed, again.removed) == (0, 0, 0, 0)
-        vault.admin.notes.remove(folder)
-        assert vault.admin.notes.page() == []
+        vault.admin.notes.remove_folder(folder)
+        assert vault.admin.notes.list() == []
         assert vault.admin.index.status().pieces == 0
 
 
@@ -66,7 +66,7 @@ def test_the_vault_holds_what_lies_in_the_folder(vault: Vault, states: list[dict
 def test_every_hit_cites_the_lines_it_stands_on(vault: Vault, text: str) -> None:
     with quick_folder() as folder:
         (folder / "a.md").write_bytes(text.encode())
-        vault.admin.notes.add(folder)
+        vault.admin.notes.add_folder(folder)
         vault.admin.notes.sync()
         for hit in vault.recall(text[:100] or "a", source="notes"):
             first, last = hit.source.first_line, hit.source.last_line
@@ -75,4 +75,4 @@ def test_every_hit_cites_the_lines_it_stands_on(vault: Vault, text: str) -> None
             assert 1 <= first <= last <= len(text.splitlines()) + 1
             assert hit.text
             assert hit.source.path == str(folder.resolve() / "a.md")
-        vault.admin.notes.remove(folder)
+        vault.admin.notes.remove_folder(folder)

@@ -155,7 +155,7 @@ def test_one_who_could_be_taken_for_another_is_refused(home: Recollectum, data: 
         with pytest.raises((Conflict, InvalidInput)):
             refused()
     assert _files(home.home.vaults) == files
-    assert f"user:{alike}" not in map(str, home.owners())
+    assert f"user:{alike}" not in map(str, home.list_owners())
 
 
 def test_case_alone_makes_no_second_person(home: Recollectum) -> None:

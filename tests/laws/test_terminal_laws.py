@@ -138,11 +138,11 @@ def _memories(folder: Path) -> str:
 
 def _pages(home: Recollectum) -> list[object]:
     vault = home.vault("user:alice")
-    return [vault.memories.page(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
+    return [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
 
 
 def _state(folder: Path) -> str:
     with open_home(folder, Turning(NOW)) as home:
         sessions = home.vault("user:alice").sessions
-        said = [sessions.get(one.id).messages(limit=1000) for one in sessions.page(limit=1000)]
-        return repr((_pages(home), said, home.people.all(), home.keys.all()))
+        said = [sessions.get(one.id).messages(limit=1000) for one in sessions.list(limit=1000)]
+        return repr((_pages(home), said, home.people.list(), home.keys.list()))

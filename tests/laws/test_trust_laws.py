@@ -47,8 +47,8 @@ def _says(vault: Vault, number: int, role: str, *, brought: bool) -> str:
 def _stranger(home: Recollectum) -> Vault:
     home.people.add("user:eve")
     for permission in ("read", "write"):
-        home.keys.grant("user:eve", "user:alice", permission, scope="user")
-    return home.login(home.keys.create("user:eve")[1]).vault("user:alice")
+        home.keys.add_grant("user:eve", "user:alice", permission, scope="user")
+    return home.login(home.keys.add("user:eve")[1]).vault("user:alice")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

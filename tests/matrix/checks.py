@@ -63,7 +63,7 @@ def _visibility(view: Recollectum, caller: str) -> Iterator[str]:
     """What is not allowed at all looks exactly like what is not there."""
     files = _files(view)
     visible = set(oracle.RIGHTS[caller])
-    if {str(owner) for owner in view.owners()} != visible:
+    if {str(owner) for owner in view.list_owners()} != visible:
         yield f"{caller}: owners() is not {sorted(visible)}"
     hidden = [owner for owner in (*OWNERS, "user:alice/agent:coder") if owner.partition("/")[0] not in visible]
     for owner in hidden:
@@ -103,15 +103,15 @@ def _one_vault(view: Recollectum, caller: str, owner: str, held: Held) -> Iterat
 def contents(home: Recollectum, owner: str) -> str:
     """Everything the operator can read out of a vault, as one text."""
     vault = home.vault(owner)
-    memories = [vault.memories.page(state=State(state), limit=1000) for state in oracle.PAGES]
-    sessions = vault.sessions.page(limit=1000)
+    memories = [vault.memories.list(state=State(state), limit=1000) for state in oracle.PAGES]
+    sessions = vault.sessions.list(limit=1000)
     messages = [vault.sessions.get(session.id).transcript() for session in sessions]
     return repr(
         (
             memories,
             sessions,
             messages,
-            vault.admin.events.page(limit=1000),
+            vault.admin.events.list(limit=1000),
             vault.admin.totals(),
             vault.admin.index.verify(),
         )

@@ -59,7 +59,7 @@ def _memory_reads(held: Held) -> Iterator[Attempt]:
         yield _read("memories.get", lambda v, i=id_: v.memories.get(i), shows, place)
         yield _read("memories.history", lambda v, i=id_: v.memories.history(i), shows, place)
         yield _read("memories.citations", lambda v, i=id_: v.memories.citations(i), NOTHING, place)
-        yield _read("events.of", lambda v, i=id_: v.admin.events.of(i), NOTHING, place)
+        yield _read("events.history", lambda v, i=id_: v.admin.events.history(i), NOTHING, place)
     for place in held.memories.keys() - {"successor"}:
         # The successor holds the key of what it superseded.
         shown = frozenset({"successor"}) if place == "superseded" else frozenset({place}) & oracle.BY_KEY
@@ -68,9 +68,9 @@ def _memory_reads(held: Held) -> Iterator[Attempt]:
         )
     for state, shown in oracle.PAGES.items():
         yield Attempt(
-            name="memories.page",
+            name="memories.list",
             permission="read",
-            run=lambda v, s=state: v.memories.page(state=State(s), limit=1000),
+            run=lambda v, s=state: v.memories.list(state=State(s), limit=1000),
             place=state,
             shows=shown,
         )
@@ -89,8 +89,8 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield _read("vault.recall", lambda v: v.recall(COMMON, session_id=first), frozenset({"talk0"}), "one session")
     yield read("vault.context", lambda v: v.context(mark=MARK), oracle.AS_CONTEXT)
     yield read("vault.context", lambda v: v.context(COMMON, mark=MARK), oracle.RECALLED)
-    yield read("profiles.get", lambda v: v.admin.profile.get(), oracle.AS_CONTEXT)
-    yield read("checkpoints.all", lambda v: v.sessions.checkpoints.all())
+    yield read("profiles.find", lambda v: v.admin.profile.find(), oracle.AS_CONTEXT)
+    yield read("checkpoints.list", lambda v: v.sessions.checkpoints.list())
     # What was said last in the session is the question, and finds what is like it anywhere.
     shown = oracle.RECALLED
     yield _read("vault.context", lambda v: v.context(session_id=first, mark=MARK), shown, "one session")
@@ -98,36 +98,36 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("vaultadmin.totals", lambda v: v.admin.totals())
     yield read("index.status", lambda v: v.admin.index.status())
     yield read("index.verify", lambda v: v.admin.index.verify())
-    yield read("notes.folders", lambda v: v.admin.notes.folders())
-    yield read("notes.page", lambda v: v.admin.notes.page())
-    yield read("learnings.page", lambda v: v.learnings.page())
+    yield read("notes.list_folders", lambda v: v.admin.notes.list_folders())
+    yield read("notes.list", lambda v: v.admin.notes.list())
+    yield read("learnings.list", lambda v: v.learnings.list())
     yield read("learnings.file", lambda v: v.learnings.file())
     yield read("globalnotesfile.read", lambda v: v.admin.global_notes.read())
-    yield read("transcripts.followed", lambda v: v.admin.transcripts.followed())
+    yield read("transcripts.list", lambda v: v.admin.transcripts.list())
     yield read("consolidation.estimate", lambda v: v.admin.consolidation.estimate([]))
-    yield read("consolidation.unread", lambda v: v.admin.consolidation.unread())
-    yield read("consolidation.jobs", lambda v: v.admin.consolidation.jobs())
-    yield read("consolidation.runs", lambda v: v.admin.consolidation.runs())
-    yield read("contacts.all", lambda v: v.memories.contacts.all())
+    yield read("consolidation.list_unread", lambda v: v.admin.consolidation.list_unread())
+    yield read("consolidation.list_jobs", lambda v: v.admin.consolidation.list_jobs())
+    yield read("consolidation.list_runs", lambda v: v.admin.consolidation.list_runs())
+    yield read("contacts.list", lambda v: v.memories.contacts.list())
     yield read("contacts.resolve", lambda v: v.memories.contacts.resolve("mother"))
-    yield read("trash.find", lambda v: v.privacy.trash.find(), oracle.PAGES["soft_deleted"])
-    yield read("trash.reports", lambda v: v.privacy.trash.reports())
-    yield read("quarantines.all", lambda v: v.privacy.quarantine.all())
+    yield read("trash.list", lambda v: v.privacy.trash.list(), oracle.PAGES["soft_deleted"])
+    yield read("trash.list_sweeps", lambda v: v.privacy.trash.list_sweeps())
+    yield read("quarantines.list", lambda v: v.privacy.quarantine.list())
     yield read("quarantines.preview", lambda v: v.privacy.quarantine.preview("tool:none"))
-    yield read("sessions.imports", lambda v: v.sessions.imports())
-    yield read("undo.steps", lambda v: v.privacy.undo.steps(1000))
+    yield read("sessions.list_imports", lambda v: v.sessions.list_imports())
+    yield read("undo.list", lambda v: v.privacy.undo.list(limit=1000))
     yield read("undo.diff", lambda v: v.privacy.undo.diff(THEN), oracle.DIFF_SINCE_THEN)
-    yield read("purge.receipts", lambda v: v.privacy.purge.receipts())
-    yield read("review.page", lambda v: v.admin.review.page())
+    yield read("purge.list_receipts", lambda v: v.privacy.purge.list_receipts())
+    yield read("review.list", lambda v: v.admin.review.list())
     yield read("review.analyse", lambda v: v.admin.review.analyse())
     yield read("review.get", lambda v: _tried(lambda: v.admin.review.get("prp_none")))
     yield read("review.diff", lambda v: _tried(lambda: v.admin.review.diff("prp_none")))
     yield read("vault.recall", lambda v: v.recall(COMMON, source="notes"))
     # No word of it is known: found on the last rung, as a piece of a text.
     yield read("vault.recall", lambda v: v.recall(COMMON[1:-1], limit=1000), oracle.RECALLED)
-    yield read("events.page", lambda v: v.admin.events.page(limit=1000))
+    yield read("events.list", lambda v: v.admin.events.list(limit=1000))
     yield read("lifecycle.preview", lambda v: v.admin.lifecycle.preview())
-    yield read("sessions.page", lambda v: v.sessions.page(), frozenset({"talk0", "talk1"}))
+    yield read("sessions.list", lambda v: v.sessions.list(), frozenset({"talk0", "talk1"}))
 
 
 def _session_reads(held: Held) -> Iterator[Attempt]:
@@ -201,34 +201,38 @@ def _upkeep() -> Iterator[Attempt]:
         run=lambda v: _tried(lambda: v.sessions.checkpoints.resume("nowhere")),
     )
     yield Attempt(
-        name="checkpoints.delete",
+        name="checkpoints.remove",
         permission="write",
-        run=lambda v: _tried(lambda: v.sessions.checkpoints.delete("nowhere")),
+        run=lambda v: _tried(lambda: v.sessions.checkpoints.remove("nowhere")),
     )
     # Without an embedder there is nothing to do, and nothing to go back to; who may not is refused before that is seen.
     yield Attempt(name="index.update", permission="write", run=lambda v: _tried(v.admin.index.update))
     yield Attempt(name="index.catch_up", permission="write", run=lambda v: v.admin.index.catch_up())
     yield Attempt(name="index.rollback", permission="write", run=lambda v: _tried(v.admin.index.rollback))
     # Whoever may write to a vault may not therefore read the files of this machine.
-    yield Attempt(name="notes.add", permission="admin", run=lambda v: _tried(lambda: v.admin.notes.add("/dev/null")))
     yield Attempt(
-        name="notes.remove", permission="write", run=lambda v: _tried(lambda: v.admin.notes.remove("/dev/null"))
+        name="notes.add_folder", permission="admin", run=lambda v: _tried(lambda: v.admin.notes.add_folder("/dev/null"))
+    )
+    yield Attempt(
+        name="notes.remove_folder",
+        permission="write",
+        run=lambda v: _tried(lambda: v.admin.notes.remove_folder("/dev/null")),
     )
     yield Attempt(name="notes.sync", permission="write", run=lambda v: v.admin.notes.sync())
     yield Attempt(name="notes.watch", permission="write", run=lambda v: v.admin.notes.watch(_stopped()))
-    yield Attempt(name="learnings.add", permission="write", run=lambda v: v.learnings.add("so it is done", "pattern"))
+    yield Attempt(name="learnings.save", permission="write", run=lambda v: v.learnings.save("so it is done", "pattern"))
     yield Attempt(name="learnings.sync", permission="write", run=lambda v: v.learnings.sync())
-    yield Attempt(name="learnings.remove", permission="write", run=lambda v: _tried(lambda: v.learnings.remove("none")))
+    yield Attempt(name="learnings.forget", permission="write", run=lambda v: _tried(lambda: v.learnings.forget("none")))
     yield Attempt(name="globalnotesfile.save", permission="write", run=lambda v: v.admin.global_notes.save("be brief"))
     yield Attempt(
-        name="transcripts.follow",
+        name="transcripts.add",
         permission="admin",
-        run=lambda v: _tried(lambda: v.admin.transcripts.follow("/dev/null")),
+        run=lambda v: _tried(lambda: v.admin.transcripts.add("/dev/null")),
     )
     yield Attempt(
-        name="transcripts.unfollow",
+        name="transcripts.remove",
         permission="write",
-        run=lambda v: _tried(lambda: v.admin.transcripts.unfollow("/dev/null")),
+        run=lambda v: _tried(lambda: v.admin.transcripts.remove("/dev/null")),
     )
     yield Attempt(name="transcripts.sync", permission="write", run=lambda v: v.admin.transcripts.sync())
     yield Attempt(name="transcripts.watch", permission="write", run=lambda v: v.admin.transcripts.watch(_stopped()))
@@ -271,7 +275,7 @@ def _going_back() -> dict[str, Run]:
         "undo.last": lambda v: v.privacy.undo.last(0),
         "undo.run": lambda v: v.privacy.undo.run("run_none"),
         "undo.brought": lambda v: v.privacy.undo.brought("imp_none"),
-        "quarantines.put": lambda v: v.privacy.quarantine.put("tool:none"),
+        "quarantines.add": lambda v: v.privacy.quarantine.add("tool:none"),
         "quarantines.release": lambda v: v.privacy.quarantine.release("qua_none"),
     }
 

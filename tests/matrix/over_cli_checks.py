@@ -138,8 +138,8 @@ def _active(world: World, owner: str) -> str:
 def _state(folder: Path) -> str:
     with open_home(folder, Turning(NOW)) as home:
         vault = home.vault("user:alice")
-        kept = [vault.memories.page(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
-        return repr((kept, vault.admin.events.page(limit=1000), vault.admin.totals().messages))
+        kept = [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
+        return repr((kept, vault.admin.events.list(limit=1000), vault.admin.totals().messages))
 
 
 CLI_CHECKS: Mapping[str, Check] = {

@@ -18,7 +18,7 @@ _FIND = "_one(visitor_of(request).vault(owner).memories.get(memory_id))"
 _ANYWHERE = (
     "from recollectum.doors.http.server_state import server_state_of\n"
     "    home = server_state_of(request).recollectum\n"
-    "    there = any(memory_id in repr(home.vault(one).memories.page(limit=1000)) for one in home.owners())\n    "
+    "    there = any(memory_id in repr(home.vault(one).memories.list(limit=1000)) for one in home.list_owners())\n    "
 )
 
 CREDENTIALS: Mapping[str, tuple[Patch, ...]] = {
@@ -131,7 +131,7 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             _VISITOR,
             "        return self.recollectum.vault(wanted, create=wanted.person == self.person)",
-            "        if wanted.person not in self.recollectum.owners() and wanted.name != 'zorro':\n"
+            "        if wanted.person not in self.recollectum.list_owners() and wanted.name != 'zorro':\n"
             "            raise Denied('this caller may not see that vault')\n"
             "        return self.recollectum.vault(wanted, create=wanted.person == self.person)",
         ),
@@ -140,7 +140,7 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
         Patch(
             _VISITOR,
             "        return self.recollectum.vault(wanted, create=wanted.person == self.person)",
-            "        mine = wanted.person in self.recollectum.owners()\n"
+            "        mine = wanted.person in self.recollectum.list_owners()\n"
             "        return self.recollectum.vault(wanted if mine else self.named())",
         ),
     ),
@@ -173,16 +173,16 @@ WALLS: Mapping[str, tuple[Patch, ...]] = {
     "receipts are those of the home": (
         Patch(
             "doors/rest/purge.py",
-            "    for receipt in visitor_of(request).vault().privacy.purge.receipts():\n",
-            "    for receipt in server_state_of(request).recollectum.receipts.all():\n",
+            "    for receipt in visitor_of(request).vault().privacy.purge.list_receipts():\n",
+            "    for receipt in server_state_of(request).recollectum.receipts.list():\n",
         ),
     ),
     "a page is kept for everybody": (
         Patch(
             "doors/rest/events.py",
-            "    found = visitor_of(request).vault(owner).admin.events.page(",
+            "    found = visitor_of(request).vault(owner).admin.events.list(",
             "    kept = list_events.__dict__.setdefault((owner, type_, before, limit), [])\n"
-            "    found = kept or visitor_of(request).vault(owner).admin.events.page(",
+            "    found = kept or visitor_of(request).vault(owner).admin.events.list(",
         ),
         Patch(
             "doors/rest/events.py",

@@ -75,7 +75,7 @@ def check_cursors(folder: Path) -> Iterator[str]:
     with serving(folder) as server:
         # A list of one thing has one page, and no cursor.
         vault = server.home.vault("user:alice")
-        vault.learnings.add("answers with sources", "pattern")
+        vault.learnings.save("answers with sources", "pattern")
         vault.admin.review.propose(
             [Finding(act=Act.ADD, content="one more", kind=Kind.FACT, importance=0.5, spans=(), targets=())]
         )
@@ -93,11 +93,11 @@ def check_admin(folder: Path) -> Iterator[str]:
     """A key with admin sees and makes keys of its own owners, and gives nothing that it does not have."""
     with serving(folder) as server:
         home = server.home
-        home.keys.grant("user:alice", "user:bob", "read")
-        server.scene.secrets["weak"] = home.keys.create("user:alice", permissions=("read", "admin"))[1]
+        home.keys.add_grant("user:alice", "user:bob", "read")
+        server.scene.secrets["weak"] = home.keys.add("user:alice", permissions=("read", "admin"))[1]
         persons = {one["person"] for one in _json(server.ask("admin", "GET", "/v1/keys"))["keys"]}
         listed = server.ask("admin", "GET", "/v1/keys").text
-        foreign = [key.id for key in home.keys.all() if {str(key.person), *map(str, key.owners)} != {"user:alice"}]
+        foreign = [key.id for key in home.keys.list() if {str(key.person), *map(str, key.owners)} != {"user:alice"}]
         if persons != {"user:alice"} or any(one in listed for one in foreign):
             yield f"an admin key sees keys of {persons}, or one that reaches further"
         for body in ({"person": "user:bob"}, {"owners": ["user:bob"]}, {"person": "global"}):
@@ -118,7 +118,7 @@ def check_ends_at_once(folder: Path) -> Iterator[str]:
     with serving(folder) as server:
         keys = server.home.keys
         for name, end in (("ended", keys.revoke), ("turned", keys.rotate)):
-            key, server.scene.secrets[name] = keys.create("user:alice")
+            key, server.scene.secrets[name] = keys.add("user:alice")
             if server.ask(name, "GET", "/memory").status != 200:
                 yield f"{name}: a key does not open its own vault"
             end(key.id)
@@ -127,7 +127,7 @@ def check_ends_at_once(folder: Path) -> Iterator[str]:
                 yield f"{name}: a key that is none any more was answered {answer.status}"
         path = for_owner("/memory", "user:alice")
         granted = server.ask("carol", "GET", path).status
-        keys.withdraw(server.scene.world.grants["carol"])
+        keys.revoke_grant(server.scene.world.grants["carol"])
         gone, never = server.ask("carol", "GET", path), server.ask("carol", "GET", for_owner("/memory", GHOST))
         if (granted, gone.text) != (200, never.text):
             yield f"a grant that was withdrawn was answered {gone.status}"

@@ -108,18 +108,18 @@ def seen(text: str) -> set[tuple[str, str]]:
 
 def _keys(home: Recollectum) -> tuple[dict[str, str], dict[str, str]]:
     home.people.add("user:heidi")
-    old, rotated = home.keys.create("user:alice")
+    old, rotated = home.keys.add("user:alice")
     home.keys.rotate(old.id)
-    alice, admin = home.keys.create("user:alice", permissions=("read", "write", "admin"))
-    bob, named = home.keys.create("user:bob", permissions=("read",), owners=("user:alice",))
+    alice, admin = home.keys.add("user:alice", permissions=("read", "write", "admin"))
+    bob, named = home.keys.add("user:bob", permissions=("read",), owners=("user:alice",))
     secrets = {"rotated": rotated, "admin": admin, "bob_named": named}
-    secrets["heidi"] = home.keys.create("user:heidi", owners=("user:bob",))[1]
+    secrets["heidi"] = home.keys.add("user:heidi", owners=("user:bob",))[1]
     return secrets, {"user:alice": alice.id, "user:bob": bob.id}
 
 
 def _things(home: Recollectum, made: World, owner: str, key: str) -> Things:
     vault = home.vault(owner)
-    learned = vault.learnings.add(canary(owner, "learned"), "pattern", agent=None, shared=True)
+    learned = vault.learnings.save(canary(owner, "learned"), "pattern", agent=None, shared=True)
     name, said = canary(owner, "node"), vault.sessions.get(made.held[owner].sessions[0]).messages(limit=1)[0].id
     items = (nodes.entity(name, "thing", ["seen"]), nodes.relation({"from": name, "to": name, "relationType": "is"}))
     vault.memories.save_many([nodes.draft(one, message_id=said, agent=None) for one in items])

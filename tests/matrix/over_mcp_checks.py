@@ -133,7 +133,7 @@ def check_confirmations(folder: Path) -> Iterator[str]:
 def check_sessions_of_the_protocol(folder: Path) -> Iterator[str]:
     """A session of the protocol is of use to the key that began it, for as long as that is one."""
     with serving(folder) as server:
-        key, server.scene.secrets["ended"] = server.home.keys.create("user:alice")
+        key, server.scene.secrets["ended"] = server.home.keys.add("user:alice")
         carried, ended = begin(server, "alice"), begin(server, "ended")
         server.home.keys.revoke(key.id)
         for caller, session, status in (

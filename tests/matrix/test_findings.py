@@ -132,33 +132,33 @@ def test_an_empty_key_is_not_the_operator(place: Path, clock: Turning, home: Rec
 def test_one_who_may_only_read_makes_no_vault(home: Recollectum) -> None:
     home.people.add(ALICE)
     home.people.add("user:carol")
-    home.keys.grant("user:carol", ALICE, "read")
-    reader = home.login(home.keys.create("user:carol", permissions=("read",))[1])
+    home.keys.add_grant("user:carol", ALICE, "read")
+    reader = home.login(home.keys.add("user:carol", permissions=("read",))[1])
     for owner in (ALICE, f"{ALICE}/agent:new", "user:carol"):
         with pytest.raises((NotFound, Denied)):
             reader.vault(owner)
-    assert home.owners() == []
+    assert home.list_owners() == []
 
 
 @pytest.mark.parametrize("end", ["revoke", "withdraw"])
 def test_revoking_and_withdrawing_work_at_once(home: Recollectum, end: str) -> None:
     home.vault(ALICE).memories.save("one")
     home.people.add("user:carol")
-    grant = home.keys.grant("user:carol", ALICE, "read")
-    key, secret = home.keys.create("user:carol")
+    grant = home.keys.add_grant("user:carol", ALICE, "read")
+    key, secret = home.keys.add("user:carol")
     carol = home.login(secret)
     vault = carol.vault(ALICE)
     if end == "revoke":
         home.keys.revoke(key.id)
     else:
-        home.keys.withdraw(grant.id)
+        home.keys.revoke_grant(grant.id)
     with pytest.raises((NotFound, Denied)):
         carol.vault(ALICE).recall("one")
     with pytest.raises((NotFound, Denied)):
         vault.recall("one")
     seen: list[object] = []
     with suppress(Denied):
-        seen = [*carol.owners(), *filter(None, [carol.vault_place(ALICE)])]
+        seen = [*carol.list_owners(), *filter(None, [carol.vault_place(ALICE)])]
     assert seen == []
 
 
@@ -168,7 +168,7 @@ def test_a_key_that_may_only_write_reads_nothing(home: Recollectum, vault: Vault
     chat = vault.sessions.open()
     chat.describe(summary="canary")
     message = chat.add("user", "canary")
-    writer = home.login(home.keys.create(ALICE, permissions=("write",))[1]).vault(ALICE)
+    writer = home.login(home.keys.add(ALICE, permissions=("write",))[1]).vault(ALICE)
     calls: dict[str, Callable[[], object]] = {
         "edit": lambda: writer.memories.edit(memory.id),
         "forget": lambda: writer.memories.forget(memory.id),
@@ -187,7 +187,7 @@ def test_a_key_that_may_only_write_reads_nothing(home: Recollectum, vault: Vault
 def test_a_person_who_was_added_can_be_read_again(home: Recollectum, owner: Callable[[], str | Owner]) -> None:
     with suppress(RecollectumError):
         home.people.add(owner())
-    assert len(home.people.all()) <= 1
+    assert len(home.people.list()) <= 1
 
 
 @pytest.mark.parametrize(("latin", "greek"), [("ZOE", "ΖΟΕ"), ("HAN", "ΗΑΝ"), ("TOMMY", "ΤΟΜΜΥ"), ("coa", "ϲοα")])
@@ -216,7 +216,7 @@ def test_what_superseded_something_is_known_when_it_is_said_again(vault: Vault, 
     new = vault.memories.supersede(vault.memories.save("one", key=key).id, "two")
     again = vault.memories.save("two", key=key).memory
     assert (again.id, again.version) == (new.id, 1)
-    assert len(vault.memories.page()) == 1
+    assert len(vault.memories.list()) == 1
 
 
 def test_an_expired_holder_of_a_key_hinders_no_restore(vault: Vault, clock: Turning) -> None:
@@ -243,7 +243,7 @@ def test_what_a_tool_says_under_a_known_key_is_not_the_owners_word(vault: Vault)
 def test_what_another_says_under_a_known_key_is_not_the_owners_word(home: Recollectum, vault: Vault) -> None:
     vault.memories.save("one", key="k")
     home.people.add("user:carol")
-    home.keys.grant("user:carol", ALICE, "write")
+    home.keys.add_grant("user:carol", ALICE, "write")
     assert home.as_person("user:carol").vault(ALICE).memories.save("two", key="k").memory.trust is Trust.UNKNOWN
 
 
@@ -257,13 +257,13 @@ def test_a_context_holds_nothing_that_is_no_longer_true(vault: Vault, clock: Tur
 _ODD: dict[str, Callable[[Vault], object]] = {
     "memories.get": lambda vault: vault.memories.get("\ud800"),
     "memories.find": lambda vault: vault.memories.find("\ud800"),
-    "memories.page": lambda vault: vault.memories.page(cursor="\ud800"),
+    "memories.list": lambda vault: vault.memories.list(cursor="\ud800"),
     "memories.as_of": lambda vault: vault.memories.as_of(START.replace(tzinfo=None)),
     "memories.save": lambda vault: vault.memories.save("new", message_id="\ud800"),
     "sessions.get": lambda vault: vault.sessions.get("\ud800"),
-    "sessions.page": lambda vault: vault.sessions.page(key_prefix="\ud800"),
-    "events.of": lambda vault: vault.admin.events.of("\ud800"),
-    "events.page": lambda vault: vault.admin.events.page(cursor=str(10**30)),
+    "sessions.list": lambda vault: vault.sessions.list(key_prefix="\ud800"),
+    "events.history": lambda vault: vault.admin.events.history("\ud800"),
+    "events.list": lambda vault: vault.admin.events.list(cursor=str(10**30)),
     "chat.transcript": lambda vault: vault.sessions.open().transcript(cursor=str(10**30)),
     "chat.messages": lambda vault: vault.sessions.open().messages(cursor=str(10**30)),
     "recall": lambda vault: vault.recall("one", session_id="\ud800"),

@@ -76,7 +76,7 @@ OF_THE_HOME = {People, Keys, Receipts}
 FOR_ANYBODY = {
     "language_model",
     "vault",
-    "owners",
+    "list_owners",
     "vault_place",
     "login",
     "with_client",
@@ -95,7 +95,7 @@ FOR_THE_OPERATOR: dict[str, Callable[[Recollectum], object]] = {
     "as_person": lambda home: home.as_person("user:alice"),
     "chat": lambda home: home.chat("telegram:42"),
     "encryption": lambda home: home.encryption(),
-    "receipts": lambda home: home.receipts.all(),
+    "receipts": lambda home: home.receipts.list(),
     "admin": lambda home: home.admin,
     "upgrade": lambda home: home.upgrade(dry_run=True),
 }
@@ -112,8 +112,8 @@ def home(place: Path) -> Iterator[Recollectum]:
 @pytest.fixture
 def dave(home: Recollectum) -> Recollectum:
     """One who may know of alice's vault, for a session that is not in it, and may do nothing there."""
-    home.keys.grant("user:dave", "user:alice", "read", scope="session", session_id="ses_none")
-    return home.login(home.keys.create("user:dave")[1])
+    home.keys.add_grant("user:dave", "user:alice", "read", scope="session", session_id="ses_none")
+    return home.login(home.keys.add("user:dave")[1])
 
 
 def _operations(kinds: set[type]) -> list[tuple[type, str]]:
@@ -206,7 +206,7 @@ def test_everything_of_the_home_needs_its_operator() -> None:
         assert found is not None, name
         assert found.permission == "admin", name
         # Keys of its own owners are all that a key with admin manages; which they are, the keys' own tests say.
-        of_keys = kind is Keys and name in ("create", "rotate", "all", "revoke")
+        of_keys = kind is Keys and name in ("add", "rotate", "list", "revoke")
         assert found.scope == ("user" if of_keys else "global"), name
 
 
@@ -223,14 +223,14 @@ def test_what_is_the_operators_is_refused_to_others(home: Recollectum, dave: Rec
 
 
 def test_the_operator_is_not_refused(home: Recollectum) -> None:
-    home.people.link("user:alice", "telegram:42")
+    home.people.add_identity("user:alice", "telegram:42")
     for call in FOR_THE_OPERATOR.values():
         call(home)
 
 
 def test_logging_in_takes_no_more_than_a_key_gives(home: Recollectum, dave: Recollectum) -> None:
-    key = home.keys.create("user:alice")[1]
-    assert [str(owner) for owner in dave.login(key).owners()] == ["user:alice"]
+    key = home.keys.add("user:alice")[1]
+    assert [str(owner) for owner in dave.login(key).list_owners()] == ["user:alice"]
     with pytest.raises(Denied):
         dave.login("rk_made_up")
 
@@ -241,8 +241,8 @@ def test_a_vault_that_may_not_be_seen_is_not_there(home: Recollectum, dave: Reco
         with pytest.raises(NotFound):
             dave.vault(owner)
         assert dave.vault_place(owner) is None
-    assert [str(owner) for owner in dave.owners()] == ["user:alice"]
-    assert [str(owner) for owner in home.owners()] == ["user:alice", "user:bob"]
+    assert [str(owner) for owner in dave.list_owners()] == ["user:alice"]
+    assert [str(owner) for owner in home.list_owners()] == ["user:alice", "user:bob"]
 
 
 def test_a_session_may_be_named_by_word() -> None:

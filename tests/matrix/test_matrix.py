@@ -37,7 +37,7 @@ def test_an_encrypted_home_keeps_people_as_far_apart(place: Path) -> None:
             vault = home.vault(f"user:{name}")
             vault.memories.save(f"canary of {name}", key="canary")
             vault.sessions.open().add("user", f"canary said by {name}")
-        secret = home.keys.create("user:bob")[1]
+        secret = home.keys.add("user:bob")[1]
     with open_home(place, Turning(), encryption="auto", api_key=secret) as bob:
         texts = [hit.text for hit in bob.vault("user:bob").recall("canary")]
         assert sorted(texts) == ["canary of bob", "canary said by bob"]

@@ -22,7 +22,7 @@ def _served(home: Recollectum) -> set[str]:
     """The keys that are served, by every way that serves only what is active."""
     vault = home.vault(_OWNER)
     recalled = {vault.memories.get(hit.source.memory_id or "").key for hit in vault.recall("canary", limit=100)}
-    paged = {memory.key for memory in vault.memories.page()}
+    paged = {memory.key for memory in vault.memories.list()}
     found = {key for key in paged if key and vault.memories.find(key)}
     if not recalled == paged == found:
         return {f"recall {recalled}, page {paged} and find {found} disagree"}
@@ -63,7 +63,7 @@ def check_clock_leap(folder: Path) -> Iterator[str]:
         if "without" not in _served(home):
             yield "a leap of the clock hides what has no deadline of its own"
         clock.turn(-_TEN_YEARS)
-        if _served(home) != {"with_deadline", "without"} or len(memories.page(state="soft_deleted")) != 1:
+        if _served(home) != {"with_deadline", "without"} or len(memories.list(state="soft_deleted")) != 1:
             yield "what a leap of the clock did was not undone by setting it right"
 
 
@@ -96,7 +96,7 @@ def check_agents_apart(folder: Path) -> Iterator[str]:
         home.vault(_OWNER, agent="one").memories.save("canary", key="k")
         for other in ("two", None):
             vault = home.vault(_OWNER, agent=other)
-            if vault.recall("canary") or vault.memories.find("k") or vault.memories.page():
+            if vault.recall("canary") or vault.memories.find("k") or vault.memories.list():
                 yield f"agent {other} sees what agent one learned"
 
 
@@ -116,7 +116,7 @@ def check_events_hold_no_content(folder: Path) -> Iterator[str]:
         chat.end()
         vault.sessions.delete(chat.id)
         vault.admin.lifecycle.accept_clock()
-        events = vault.admin.events.page(limit=1000)
+        events = vault.admin.events.list(limit=1000)
         if len(events) < 10 or "canary" in repr(events):
             yield "the audit trail repeats what was said"
 
@@ -139,11 +139,11 @@ def check_home(folder: Path) -> Iterator[str]:
             view = enter(home, world, caller)
             assert view is not None
             calls: dict[str, Callable[[], object]] = {
-                "people.all": view.people.all,
+                "people.list": view.people.list,
                 "people.add": lambda v=view: v.people.add("user:mallory"),
-                "keys.all": view.keys.all,
-                "keys.create": lambda v=view: v.keys.create("user:alice"),
-                "keys.grant": lambda v=view: v.keys.grant("user:bob", "user:alice", "read"),
+                "keys.list": view.keys.list,
+                "keys.add": lambda v=view: v.keys.add("user:alice"),
+                "keys.add_grant": lambda v=view: v.keys.add_grant("user:bob", "user:alice", "read"),
                 "as_person": lambda v=view: v.as_person("user:alice"),
                 "encryption": view.encryption,
                 "chat": lambda v=view: v.chat("telegram:42"),

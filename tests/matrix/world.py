@@ -138,10 +138,10 @@ def _talk(vault: Vault, owner: str, number: int) -> str:
 
 
 def _keys(home: Recollectum) -> dict[str, str]:
-    secrets = {name: home.keys.create(f"user:{name}")[1] for name in ("alice", "bob")}
-    secrets |= {person.partition(":")[2]: home.keys.create(person)[1] for person in PEOPLE}
-    secrets["alice_reads"] = home.keys.create("user:alice", permissions=("read",))[1]
-    key, secrets["revoked"] = home.keys.create("user:alice")
+    secrets = {name: home.keys.add(f"user:{name}")[1] for name in ("alice", "bob")}
+    secrets |= {person.partition(":")[2]: home.keys.add(person)[1] for person in PEOPLE}
+    secrets["alice_reads"] = home.keys.add("user:alice", permissions=("read",))[1]
+    key, secrets["revoked"] = home.keys.add("user:alice")
     home.keys.revoke(key.id)
     secrets["made_up"] = "rk_" + "A" * 43
     return secrets
@@ -150,15 +150,15 @@ def _keys(home: Recollectum) -> dict[str, str]:
 def _grants(home: Recollectum, held: dict[str, Held]) -> dict[str, str]:
     session = held["user:alice"].sessions[0]
     granted = {
-        "carol": home.keys.grant("user:carol", "user:alice", "read"),
-        "dave": home.keys.grant("user:dave", "user:alice", "read", scope="session", session_id=session),
-        "erin": home.keys.grant("user:erin", "global", "read", scope="global"),
+        "carol": home.keys.add_grant("user:carol", "user:alice", "read"),
+        "dave": home.keys.add_grant("user:dave", "user:alice", "read", scope="session", session_id=session),
+        "erin": home.keys.add_grant("user:erin", "global", "read", scope="global"),
         # Two grants of different reach: neither may lend its reach to the other.
-        "frank_bob": home.keys.grant("user:frank", "user:bob", "read"),
-        "frank_alice": home.keys.grant("user:frank", "user:alice", "read", scope="session", session_id=session),
+        "frank_bob": home.keys.add_grant("user:frank", "user:bob", "read"),
+        "frank_alice": home.keys.add_grant("user:frank", "user:alice", "read", scope="session", session_id=session),
     }
-    withdrawn = home.keys.grant("user:grace", "user:alice", "read")
-    home.keys.withdraw(withdrawn.id)
+    withdrawn = home.keys.add_grant("user:grace", "user:alice", "read")
+    home.keys.revoke_grant(withdrawn.id)
     return {name: grant.id for name, grant in granted.items()}
 
 

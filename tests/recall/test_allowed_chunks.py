@@ -30,7 +30,7 @@ def database() -> Generator[SqliteDatabase]:
     with quick_folder() as folder:
         _notes(folder / "notes")
         with opened(folder, None, clock=clock) as vault:
-            vault.admin.notes.add(folder / "notes")
+            vault.admin.notes.add_folder(folder / "notes")
             vault.admin.notes.sync()
             for day, kind in product(range(3), (Kind.FACT, Kind.TASK)):
                 vault.memories.save(f"a boat of day {day}, {kind}", kind=kind, ttl=timedelta(days=9 if day else 1))

@@ -43,7 +43,7 @@ def asked(request: pytest.FixtureRequest) -> Iterator[tuple[Vault, SearchMode]]:
 
 
 def _sessions(vault: Vault) -> list[str]:
-    return [one.id for one in vault.sessions.page()]
+    return [one.id for one in vault.sessions.list()]
 
 
 def _allows(

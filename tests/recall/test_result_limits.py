@@ -118,17 +118,17 @@ def test_untrusted_text_never_becomes_a_memory_of_everybody(home: Recollectum, t
     with pytest.raises(StepRefused, match="text of imported origin"):
         shared.sessions.adopt(brought, [])
     with pytest.raises(StepRefused, match="text of imported origin"):
-        shared.admin.transcripts.follow(tmp_path)
+        shared.admin.transcripts.add(tmp_path)
     home.people.add("user:eve")
     for permission in ("read", "write"):
-        home.keys.grant("user:eve", "global", permission, scope="global")
-    eve = home.login(home.keys.create("user:eve")[1]).vault("global")
+        home.keys.add_grant("user:eve", "global", permission, scope="global")
+    eve = home.login(home.keys.add("user:eve")[1]).vault("global")
     with pytest.raises(StepRefused, match="unknown origin"):
         eve.memories.save("trust eve")
     with pytest.raises(StepRefused, match="unknown origin"):
-        eve.learnings.add("trust eve", "pattern")
+        eve.learnings.save("trust eve", "pattern")
     with pytest.raises(StepRefused, match="unknown origin"):
         eve.sessions.open(channel="eve").add("user", "trust eve")
     chat.add("user", "the operator may speak")
     shared.memories.save("the operator's word")
-    assert [one.content for one in shared.memories.page()] == ["the operator's word"]
+    assert [one.content for one in shared.memories.list()] == ["the operator's word"]

@@ -116,7 +116,7 @@ def test_one_row_that_changed_behind_our_back_is_told(tmp_path: Path, change: st
 def test_a_repair_names_what_is_doubtful_and_seals_it_anew(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning()) as home:
         vault = _filled(home)
-        (doubtful,) = vault.memories.page(limit=1)
+        (doubtful,) = vault.memories.list(limit=1)
         path = _file(home)
     _behind_our_back(path, f"UPDATE memories SET content = 'TEA IS DRUNK' WHERE id = '{doubtful.id}'")
     with open_home(tmp_path, Turning()) as home:

@@ -38,7 +38,7 @@ def alice(home: Recollectum) -> Vault:
 
 
 def session_of(vault: Vault) -> str:
-    return vault.sessions.page()[0].id
+    return vault.sessions.list()[0].id
 
 
 @pytest.mark.feature("G12")
@@ -88,7 +88,7 @@ def test_strict_refuses_and_leaves_nothing_behind(home: Recollectum, alice: Vaul
     bob = home.vault("user:bob")
     with pytest.raises(InvalidInput, match="line 4"):
         import_transcript(bob, lines, strict=True)
-    assert bob.sessions.page() == []
+    assert bob.sessions.list() == []
 
 
 def test_no_transcript_is_said_in_words(home: Recollectum) -> None:

@@ -39,7 +39,7 @@ def grow(path: Path, data: bytes, vault: Vault) -> tuple[int, int]:
 
 
 def messages(vault: Vault) -> list[Message]:
-    (session,) = vault.sessions.page()
+    (session,) = vault.sessions.list()
     return vault.sessions.get(session.id).transcript()
 
 
@@ -62,7 +62,7 @@ def codex_text(number: int, role: str, text: str) -> dict[str, object]:
 def test_claude_code(vault: Vault, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.touch()
-    vault.admin.transcripts.follow(path)
+    vault.admin.transcripts.add(path)
     tool = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     first = written(
         {"type": "queue-operation", "sessionId": "s", "timestamp": AT.format(0), "content": "colours"},
@@ -91,7 +91,7 @@ def test_claude_code(vault: Vault, tmp_path: Path) -> None:
 def test_codex(vault: Vault, tmp_path: Path) -> None:
     path = tmp_path / "rollout.jsonl"
     path.touch()
-    vault.admin.transcripts.follow(path)
+    vault.admin.transcripts.add(path)
     first = written(
         codex(0, "session_meta", id="c-1", cwd="/p"),
         codex_text(1, "developer", "rules"),
@@ -116,7 +116,7 @@ def test_codex(vault: Vault, tmp_path: Path) -> None:
 def test_a_log_of_changes_of_gemini(vault: Vault, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.touch()
-    vault.admin.transcripts.follow(path)
+    vault.admin.transcripts.add(path)
     head = {"sessionId": "g-1", "projectHash": "p", "startTime": AT.format(0), "lastUpdated": AT.format(0)}
     asked = {"id": "m1", "timestamp": AT.format(1), "type": "user", "content": "my colour is teal"}
     told = {"id": "m2", "timestamp": AT.format(2), "type": "gemini", "content": "noted"}
@@ -142,7 +142,7 @@ def test_ours(home: Recollectum, vault: Vault, tmp_path: Path) -> None:
     header, *said, end = export_session(bob, chat.id)
     path = tmp_path / "ours.jsonl"
     path.touch()
-    vault.admin.transcripts.follow(path)
+    vault.admin.transcripts.add(path)
     assert grow(path, header + b"".join(said[:2]), vault) == (2, 0)
     assert grow(path, said[2].replace(b"remark", b"remork"), vault) == (0, 1)
     assert grow(path, said[2] + said[3] + end, vault) == (2, 0)

@@ -64,9 +64,9 @@ def test_a_catalog_of_every_schema_opens_with_all_it_held(home: Path, step: int)
     _unpack("catalog", step, home / "catalog.db")
     with Recollectum(home, settings=_SETTINGS) as r:
         assert str(r.people.resolve("telegram:42")) == OWNER
-        assert [str(one) for one in r.owners()] == [OWNER]
-        assert [key.id for key in r.keys.all()] == ["key_1"]
-        assert [grant.id for grant in r.keys.grants()] == ["grt_1"]
+        assert [str(one) for one in r.list_owners()] == [OWNER]
+        assert [key.id for key in r.keys.list()] == ["key_1"]
+        assert [grant.id for grant in r.keys.list_grants()] == ["grt_1"]
     assert _schema(home / "catalog.db") == fresh
 
 

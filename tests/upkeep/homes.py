@@ -39,4 +39,4 @@ def opening(folder: Path, *, recovery_code: str | None = None) -> BackupAccess:
 
 def said(vault: Vault) -> tuple[list[str], int]:
     """Everything that is remembered, and how many messages there are."""
-    return sorted(memory.content for memory in vault.memories.page(limit=1000)), vault.admin.totals().messages
+    return sorted(memory.content for memory in vault.memories.list(limit=1000)), vault.admin.totals().messages

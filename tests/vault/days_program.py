@@ -37,11 +37,11 @@ def main(folder: Path, at: datetime, identity: str, *said: str) -> None:
     """Sweep as an agent does when it starts, say something, and show the context of the next turn."""
     setattr(language, _OPENING, _model)
     with open_home(folder, Turning(at)) as home:
-        if not home.people.all():
+        if not home.people.list():
             for person, addresses in {"user:ann": ("telegram:1", "whatsapp:1"), "user:ben": ("telegram:2",)}.items():
                 home.people.add(person)
                 for address in addresses:
-                    home.people.link(person, address)
+                    home.people.add_identity(person, address)
         person = home.people.resolve(identity)
         assert person is not None
         vault = home.vault(person)
@@ -51,7 +51,7 @@ def main(folder: Path, at: datetime, identity: str, *said: str) -> None:
             chat.add("user", text)
         context = vault.context("Where do I live and what do I drink?", session_id=chat.id)
         past = [one.content for one in vault.memories.as_of(at - timedelta(hours=1))]
-        known = [one.content for one in vault.memories.page()]
+        known = [one.content for one in vault.memories.list()]
         told = {"known": known, "context": context.text, "session": chat.id, "past": past, "read": len(swept.outcomes)}
         print(json.dumps(told), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -29,10 +29,10 @@ def main(folder: str, what: str, stop_at: int) -> None:
     apsw.connection_hooks.append(hook)
     with open_home(Path(folder), Turning()) as home:
         if what == "merge":
-            token = home.people.merge_preview("user:alice", "user:bob").token
+            token = home.people.preview_merge("user:alice", "user:bob").token
             home.people.merge("user:alice", "user:bob", token)
         else:
-            home.people.unmerge(home.people.merges()[-1].id)
+            home.people.unmerge(home.people.list_merges()[-1].id)
     print(f"changes {begun}", flush=True)
 
 

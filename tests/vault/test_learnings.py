@@ -37,7 +37,7 @@ def path(vault: Vault) -> Path:
 
 
 def texts(vault: Vault, agent: str | None = None) -> list[str]:
-    return [one.text for one in vault.learnings.page(agent=agent)]
+    return [one.text for one in vault.learnings.list(agent=agent)]
 
 
 def put(path: Path, old: str, new: str) -> None:
@@ -54,11 +54,11 @@ def counts(report: LearningsReport) -> tuple[int, int, int, int]:
 
 @pytest.mark.feature("G15")
 def test_what_is_said_again_gets_a_new_day(vault: Vault, clock: Turning) -> None:
-    first = vault.learnings.add("Prefers short answers with one clear example", "preference")
+    first = vault.learnings.save("Prefers short answers with one clear example", "preference")
     clock.turn(timedelta(days=3))
-    again = vault.learnings.add("Usually prefers short answers with one clear example", "preference")
+    again = vault.learnings.save("Usually prefers short answers with one clear example", "preference")
     assert (again.id, again.text, again.day) == (first.id, first.text, DAY + timedelta(days=3))
-    assert [one.day for one in vault.learnings.page()] == [DAY + timedelta(days=3)]
+    assert [one.day for one in vault.learnings.list()] == [DAY + timedelta(days=3)]
     assert vault.memories.get(first.id).kind is Kind.PREFERENCE
 
 
@@ -85,56 +85,56 @@ def test_what_is_said_again_gets_a_new_day(vault: Vault, clock: Turning) -> None
     ],
 )
 def test_a_number_or_a_negation_is_never_swallowed(vault: Vault, one: str, other: str) -> None:
-    assert vault.learnings.add(one, "pattern").id != vault.learnings.add(other, "pattern").id
+    assert vault.learnings.save(one, "pattern").id != vault.learnings.save(other, "pattern").id
 
 
 @pytest.mark.feature("G15")
 def test_less_than_four_fifths_is_something_else(vault: Vault) -> None:
-    one = vault.learnings.add("Prefers short answers with examples", "preference")
-    other = vault.learnings.add("Prefers short answers with citations", "preference")
+    one = vault.learnings.save("Prefers short answers with examples", "preference")
+    other = vault.learnings.save("Prefers short answers with citations", "preference")
     assert one.id != other.id
 
 
 @pytest.mark.feature("G15")
 def test_only_inside_its_category_and_only_for_its_agent(vault: Vault) -> None:
     said = [
-        vault.learnings.add("Ask before deleting", "pattern"),
-        vault.learnings.add("Ask before deleting", "correction"),
-        vault.learnings.add("Ask before deleting", "pattern", agent="coder"),
-        vault.learnings.add("Ask before deleting", "pattern", shared=True),
+        vault.learnings.save("Ask before deleting", "pattern"),
+        vault.learnings.save("Ask before deleting", "correction"),
+        vault.learnings.save("Ask before deleting", "pattern", agent="coder"),
+        vault.learnings.save("Ask before deleting", "pattern", shared=True),
     ]
     assert len({one.id for one in said}) == len(said)
-    assert len(vault.learnings.page(agent="coder")) == 2
-    assert [one.agent for one in vault.learnings.page(shared=True)] == [None]
-    assert len(vault.learnings.page(category="pattern")) == 2
+    assert len(vault.learnings.list(agent="coder")) == 2
+    assert [one.agent for one in vault.learnings.list(shared=True)] == [None]
+    assert len(vault.learnings.list(category="pattern")) == 2
 
 
 def test_an_archived_learning_comes_back_when_it_is_said_again(vault: Vault) -> None:
-    first = vault.learnings.add("Ask before deleting", "pattern")
+    first = vault.learnings.save("Ask before deleting", "pattern")
     vault.memories.move(first.id, State.ARCHIVED)
     assert texts(vault) == []
-    assert vault.learnings.add("Ask before deleting.", "pattern").id == first.id
+    assert vault.learnings.save("Ask before deleting.", "pattern").id == first.id
     assert texts(vault) == ["Ask before deleting"]
 
 
 def test_nonsense_is_refused_in_words(vault: Vault) -> None:
     with pytest.raises(InvalidInput, match=r"category 'fact' is unknown; use one of preference, correction"):
-        vault.learnings.add("x", "fact")  # pyright: ignore[reportArgumentType]
+        vault.learnings.save("x", "fact")  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidInput, match="not both"):
-        vault.learnings.add("x", "pattern", agent="coder", shared=True)
+        vault.learnings.save("x", "pattern", agent="coder", shared=True)
     with pytest.raises(InvalidInput, match="agent name"):
         vault.learnings.file("../bob")
     fact = vault.memories.save("no learning at all").memory
     with pytest.raises(NotFound, match="there is no learning"):
-        vault.learnings.remove(fact.id)
+        vault.learnings.forget(fact.id)
 
 
 @pytest.mark.feature("G14")
 def test_the_file_shows_four_dated_categories(vault: Vault, path: Path) -> None:
-    vault.learnings.add("Prefers tea", "preference")
-    vault.learnings.add("The API is at v2", "correction")
-    vault.learnings.add("Two lines\nare one learning", "tool_usage")
-    vault.learnings.add("not of this agent", "pattern", agent="coder")
+    vault.learnings.save("Prefers tea", "preference")
+    vault.learnings.save("The API is at v2", "correction")
+    vault.learnings.save("Two lines\nare one learning", "tool_usage")
+    vault.learnings.save("not of this agent", "pattern", agent="coder")
     assert vault.learnings.sync().written
     assert path.read_text() == (
         "# Learnings\n\n## Preferences\n- [2026-03-01] Prefers tea\n\n## Corrections\n- [2026-03-01] The API is at v2\n"
@@ -147,8 +147,8 @@ def test_the_file_shows_four_dated_categories(vault: Vault, path: Path) -> None:
 
 @pytest.mark.feature("G14")
 def test_an_edit_by_hand_is_taken_over(vault: Vault, path: Path, clock: Turning) -> None:
-    kept = vault.learnings.add("Prefers green tea", "preference")
-    gone = vault.learnings.add("Dislikes phone calls", "preference")
+    kept = vault.learnings.save("Prefers green tea", "preference")
+    gone = vault.learnings.save("Dislikes phone calls", "preference")
     vault.learnings.sync()
     clock.turn(timedelta(days=9))
     put(path, "green tea", "black tea")
@@ -159,8 +159,8 @@ def test_an_edit_by_hand_is_taken_over(vault: Vault, path: Path, clock: Turning)
         "Prefers green tea",
         "Prefers black tea",
     ]
-    assert [one.id for one in vault.memories.page(state="soft_deleted")] == [gone.id]
-    days = {one.text: one.day for one in vault.learnings.page()}
+    assert [one.id for one in vault.memories.list(state="soft_deleted")] == [gone.id]
+    days = {one.text: one.day for one in vault.learnings.list()}
     assert days == {
         "Prefers black tea": DAY,
         "Bullets for lists": date(2024, 1, 15),
@@ -171,20 +171,20 @@ def test_an_edit_by_hand_is_taken_over(vault: Vault, path: Path, clock: Turning)
 
 
 def test_a_day_written_by_hand_is_kept(vault: Vault, path: Path, clock: Turning) -> None:
-    vault.learnings.add("Prefers tea", "preference")
+    vault.learnings.save("Prefers tea", "preference")
     vault.learnings.sync()
     put(path, "2026-03-01", "2020-02-29")
     assert vault.learnings.sync().problem is None
     clock.turn(timedelta(days=1))
-    assert [one.day for one in vault.learnings.page()] == [date(2020, 2, 29)]
+    assert [one.day for one in vault.learnings.list()] == [date(2020, 2, 29)]
     assert "- [2020-02-29] Prefers tea" in path.read_text()
-    vault.learnings.add("prefers TEA", "preference")
+    vault.learnings.save("prefers TEA", "preference")
     vault.learnings.sync()
     assert "- [2026-03-02] Prefers tea" in path.read_text()
 
 
 def test_a_line_moved_to_another_heading_is_the_same_learning(vault: Vault, path: Path) -> None:
-    one = vault.learnings.add("Ask before deleting", "preference")
+    one = vault.learnings.save("Ask before deleting", "preference")
     vault.learnings.sync()
     put(path, "- [2026-03-01] Ask before deleting\n", "")
     put(path, "## Tool usage\n", "## Tool usage\n- [2026-03-01] Ask before deleting\n")
@@ -197,7 +197,7 @@ def test_a_line_moved_to_another_heading_is_the_same_learning(vault: Vault, path
 
 @pytest.mark.feature("G14")
 def test_a_conflict_is_shown_and_nothing_is_overwritten(vault: Vault, path: Path) -> None:
-    one = vault.learnings.add("Deploy on Monday", "pattern")
+    one = vault.learnings.save("Deploy on Monday", "pattern")
     vault.learnings.sync()
     vault.memories.edit(one.id, "Deploy on Tuesday")
     put(path, "Deploy on Monday", "Deploy on Friday")
@@ -215,10 +215,10 @@ def test_a_conflict_is_shown_and_nothing_is_overwritten(vault: Vault, path: Path
 
 
 def test_changed_here_and_removed_there_is_kept_both_ways(vault: Vault, path: Path) -> None:
-    gone = vault.learnings.add("Deploy on Monday", "pattern")
-    back = vault.learnings.add("Prefers green tea", "preference")
+    gone = vault.learnings.save("Deploy on Monday", "pattern")
+    back = vault.learnings.save("Prefers green tea", "preference")
     vault.learnings.sync()
-    vault.learnings.remove(gone.id)
+    vault.learnings.forget(gone.id)
     put(path, "on Monday", "on Friday")
     vault.memories.edit(back.id, "Prefers black tea")
     put(path, "- [2026-03-01] Prefers green tea\n", "")
@@ -229,9 +229,9 @@ def test_changed_here_and_removed_there_is_kept_both_ways(vault: Vault, path: Pa
 
 
 def test_what_is_forgotten_leaves_the_file_and_is_not_learned_again(vault: Vault, path: Path, clock: Turning) -> None:
-    one = vault.learnings.add("Prefers tea", "preference")
+    one = vault.learnings.save("Prefers tea", "preference")
     vault.learnings.sync()
-    vault.learnings.remove(one.id)
+    vault.learnings.forget(one.id)
     clock.turn(timedelta(days=20))
     assert vault.admin.lifecycle.run().purged == 1
     assert counts(vault.learnings.sync()) == (0, 0, 0, 0)
@@ -240,7 +240,7 @@ def test_what_is_forgotten_leaves_the_file_and_is_not_learned_again(vault: Vault
 
 
 def test_a_file_that_is_gone_forgets_nothing(vault: Vault, path: Path) -> None:
-    vault.learnings.add("Prefers tea", "preference")
+    vault.learnings.save("Prefers tea", "preference")
     vault.learnings.sync()
     path.unlink()
     assert counts(vault.learnings.sync()) == (0, 0, 0, 0)
@@ -261,7 +261,7 @@ def test_a_file_that_is_gone_forgets_nothing(vault: Vault, path: Path) -> None:
     ],
 )
 def test_a_broken_file_is_left_alone(vault: Vault, path: Path, content: bytes, said: str) -> None:
-    vault.learnings.add("Prefers tea", "preference")
+    vault.learnings.save("Prefers tea", "preference")
     vault.learnings.sync()
     path.write_bytes(content)
     report = vault.learnings.sync()
@@ -293,7 +293,7 @@ def test_two_people_and_two_agents_never_meet_in_one_file(home: Recollectum) -> 
     for owner in names:
         vault = home.vault(owner)
         for agent in ("main", "coder", "Coder.x", None):
-            vault.learnings.add(f"{owner} {agent} alone", "pattern", agent=agent, shared=agent is None)
+            vault.learnings.save(f"{owner} {agent} alone", "pattern", agent=agent, shared=agent is None)
             assert vault.learnings.sync(agent, shared=agent is None).written
             file = vault.learnings.file(agent, shared=agent is None)
             paths.add(str(file).casefold())
@@ -319,7 +319,7 @@ def test_a_session_takes_over_what_was_edited(vault: Vault, path: Path) -> None:
 
 
 def test_a_session_makes_no_file(vault: Vault) -> None:
-    vault.learnings.add("Prefers tea", "preference")
+    vault.learnings.save("Prefers tea", "preference")
     vault.sessions.open(channel="telegram")
     assert not vault.learnings.file().exists()
 
@@ -344,7 +344,7 @@ from tests.matrix.homes import Turning, open_home
 with open_home(Path(sys.argv[1]), Turning()) as home:
     vault = home.vault("user:alice")
     for number in range(12):
-        vault.learnings.add(f"{sys.argv[2]} rule {number}", "pattern")
+        vault.learnings.save(f"{sys.argv[2]} rule {number}", "pattern")
         assert vault.learnings.sync().problem is None
 """
 

@@ -66,7 +66,7 @@ def touch(home: Recollectum, name: str) -> None:
     vault = home.vault(f"user:{name}")
     vault.memories.save(f"The kettle of {name} is blue")
     assert [hit.text for hit in vault.recall("kettle", limit=1)] == [f"The kettle of {name} is blue"]
-    vault.sessions.page()
+    vault.sessions.list()
 
 
 def test_of_many_vaults_a_bounded_number_is_held_in_memory(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_vault_is_not_closed_under_an_operation(tmp_path: Path) -> None:
         reader.join()
         assert seen == [42]
         assert alive(OpenVault) == 1
-        assert [one.content for one in ann.memories.page()] == ["The kettle is blue"]
+        assert [one.content for one in ann.memories.list()] == ["The kettle is blue"]
 
 
 def test_a_vault_is_not_closed_under_its_background_work_and_closes_when_that_ends(tmp_path: Path) -> None:

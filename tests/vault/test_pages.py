@@ -10,9 +10,9 @@ from recollectum.domain.page import Page, every
 from recollectum.vault.vault import Vault
 
 LISTS: dict[str, Callable[[Vault, str | None, int], Page[Any]]] = {
-    "memories": lambda vault, cursor, limit: vault.memories.page(cursor=cursor, limit=limit),
-    "sessions": lambda vault, cursor, limit: vault.sessions.page(cursor=cursor, limit=limit),
-    "events": lambda vault, cursor, limit: vault.admin.events.page(cursor=cursor, limit=limit),
+    "memories": lambda vault, cursor, limit: vault.memories.list(cursor=cursor, limit=limit),
+    "sessions": lambda vault, cursor, limit: vault.sessions.list(cursor=cursor, limit=limit),
+    "events": lambda vault, cursor, limit: vault.admin.events.list(cursor=cursor, limit=limit),
     "transcript": lambda vault, cursor, limit: vault.sessions.open(channel="c0").transcript(cursor=cursor, limit=limit),
 }
 
@@ -37,8 +37,8 @@ def test_the_pages_of_a_list_are_the_whole_list(filled: Vault, name: str, limit:
 
 
 def test_the_last_page_is_known_without_another_question(filled: Vault) -> None:
-    assert filled.memories.page(limit=7).next is None
-    assert filled.memories.page(limit=6).next is not None
+    assert filled.memories.list(limit=7).next is None
+    assert filled.memories.list(limit=6).next is not None
 
 
 def test_messages_are_read_from_the_end_in_their_order(filled: Vault) -> None:
@@ -52,4 +52,4 @@ def test_messages_are_read_from_the_end_in_their_order(filled: Vault) -> None:
 @pytest.mark.parametrize("cursor", ["x", "-1", "٣", "1.5", str(10**30)])
 def test_a_cursor_that_no_page_gave_is_refused(filled: Vault, cursor: str) -> None:
     with pytest.raises(InvalidInput, match="not one that a page gave"):
-        filled.admin.events.page(cursor=cursor)
+        filled.admin.events.list(cursor=cursor)

@@ -74,7 +74,7 @@ def _admin(tmp_path: Path, text: str) -> Path:
 @pytest.mark.feature("C9")
 def test_this_client_may_search_but_not_delete(tmp_path: Path, home: Recollectum) -> None:
     file = _user(tmp_path, SEARCH_ONLY)
-    alice = home.login(home.keys.create("user:alice")[1]).vault("user:alice")
+    alice = home.login(home.keys.add("user:alice")[1]).vault("user:alice")
     saved = alice.memories.save("the boat is red").memory
     assert alice.recall("boat")
     with pytest.raises(Denied, match=r"memory\.delete is denied by mine\.toml:2 \(user\): this client may search"):
@@ -178,7 +178,7 @@ def test_a_rule_that_names_no_action_of_ours_is_a_mistake(
     closed = {
         "memory": lambda: desk.memories.save("x"),
         "session": lambda: desk.sessions.open(),
-        "key": lambda: home.with_client("mcp:desktop").keys.all(),
+        "key": lambda: home.with_client("mcp:desktop").keys.list(),
     }[nearest.partition(".")[0]]
     with pytest.raises(Denied, match="is not an action"):
         closed()

@@ -44,11 +44,11 @@ def test_a_list_is_read_once_while_nothing_changes(place: Path, clock: Turning, 
     with counted() as run, open_home(place, clock, settings={"sessions.cache_seconds": seconds}) as home:
         vault = home.vault("user:alice")
         vault.sessions.open(channel="telegram")
-        lists = [home.vault("user:alice").sessions.page() for _ in range(5)]
+        lists = [home.vault("user:alice").sessions.list() for _ in range(5)]
         assert len(run) == listings
         assert all(one == lists[0] and len(one) == 1 for one in lists)
         lists[0].clear()
-        assert len(vault.sessions.page()) == 1
+        assert len(vault.sessions.list()) == 1
 
 
 @pytest.mark.feature("G21")
@@ -56,16 +56,16 @@ def test_no_change_of_this_process_is_missed(place: Path, clock: Turning) -> Non
     with open_home(place, clock) as home:
         here, there = home.vault("user:alice").sessions, home.vault("user:alice").sessions
         chat = here.open(channel="telegram")
-        assert [one.message_count for one in there.page()] == [0]
+        assert [one.message_count for one in there.list()] == [0]
         chat.add("user", "hello")
-        assert [one.message_count for one in there.page()] == [1]
+        assert [one.message_count for one in there.list()] == [1]
         # At the very same time by the vault's clock.
         chat.describe(title="first")
-        assert [one.title for one in there.page()] == ["first"]
+        assert [one.title for one in there.list()] == ["first"]
         here.open(channel="signal")
-        assert len(there.page()) == 2
+        assert len(there.list()) == 2
         here.delete(chat.id)
-        assert [one.key.channel for one in there.page()] == ["signal"]
+        assert [one.key.channel for one in there.list()] == ["signal"]
 
 
 @pytest.mark.feature("G21")
@@ -73,11 +73,11 @@ def test_a_change_of_another_process_is_seen_at_once(place: Path, clock: Turning
     with open_home(place, clock) as home:
         sessions = home.vault("user:alice").sessions
         chat = sessions.open(channel="telegram")
-        assert len(sessions.page()) == len(sessions.page()) == 1
+        assert len(sessions.list()) == len(sessions.list()) == 1
         finish(start("tests.vault.session_program", str(place), "begin", "elsewhere"))
-        assert {one.key.channel for one in sessions.page()} == {"elsewhere", "telegram"}
+        assert {one.key.channel for one in sessions.list()} == {"elsewhere", "telegram"}
         finish(start("tests.vault.session_program", str(place), "delete", chat.id))
-        assert [one.key.channel for one in sessions.page()] == ["elsewhere"]
+        assert [one.key.channel for one in sessions.list()] == ["elsewhere"]
 
 
 def test_what_was_destroyed_is_not_even_in_memory() -> None:

@@ -25,7 +25,7 @@ def test_only_the_chosen_sources_are_searched(
     write(tmp_path / "notes" / "a.md", "alpha in a note")
     with open_home(place, clock, settings={"recall.sources": sources, "recall.limit": 3}) as home:
         vault = home.vault("user:alice")
-        vault.admin.notes.add(tmp_path / "notes")
+        vault.admin.notes.add_folder(tmp_path / "notes")
         for number in range(20):
             vault.sessions.open().add("user", f"alpha said, time {number}")
         vault.memories.save("alpha as a memory")

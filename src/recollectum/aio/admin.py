@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.proposal import Decision
 
 if TYPE_CHECKING:
+    import builtins
     import os
     import threading
     from collections.abc import Callable, Sequence
@@ -128,9 +129,9 @@ class AsyncConsolidation:
         """End a session so that the next one starts fresh, and consolidate it; if the model fails, a job retries."""
         return await asyncio.to_thread(lambda: self._service().reset(session_id))
 
-    async def unread(self, *, everything: bool = False) -> list[str]:
+    async def list_unread(self, *, everything: bool = False) -> list[str]:
         """Return the idle conversations with unread messages, or all with unread messages, longest idle first."""
-        return await asyncio.to_thread(lambda: self._service().unread(everything=everything))
+        return await asyncio.to_thread(lambda: self._service().list_unread(everything=everything))
 
     async def note_idle(self, *, everything: bool = False) -> int:
         """Enqueue a job for each idle conversation with unread messages, or for all of them; return how many."""
@@ -144,15 +145,19 @@ class AsyncConsolidation:
         """End the idle conversations that were read completely, where the settings say so; return how many."""
         return await asyncio.to_thread(lambda: self._service().end_idle())
 
-    async def jobs(self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
+    async def list_jobs(
+        self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50
+    ) -> Page[Job]:
         """Return the newest jobs: waiting, claimed, done or failed."""
-        return await asyncio.to_thread(lambda: self._service().jobs(state=state, cursor=cursor, limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list_jobs(state=state, cursor=cursor, limit=limit))
 
-    async def runs(
+    async def list_runs(
         self, *, session_id: str | None = None, cursor: str | None = None, limit: int = 50
     ) -> Page[ConsolidationRun]:
         """Return the newest consolidation runs of one session or of all."""
-        return await asyncio.to_thread(lambda: self._service().runs(session_id=session_id, cursor=cursor, limit=limit))
+        return await asyncio.to_thread(
+            lambda: self._service().list_runs(session_id=session_id, cursor=cursor, limit=limit)
+        )
 
     async def revert(self, run_id: str) -> Reverted:
         """Revert the effects of one run on memories; memories that somebody changed since stay as they are."""
@@ -165,15 +170,15 @@ class AsyncEvents:
     def __init__(self, service: Callable[[], Events]) -> None:
         self._service = service
 
-    async def page(
+    async def list(
         self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50
     ) -> Page[Event]:
         """Return the newest events, all or of one type."""
-        return await asyncio.to_thread(lambda: self._service().page(type=type, cursor=cursor, limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list(type=type, cursor=cursor, limit=limit))
 
-    async def of(self, subject_id: str) -> list[Event]:
+    async def history(self, subject_id: str) -> builtins.list[Event]:
         """Return all events of one memory or session, oldest first."""
-        return await asyncio.to_thread(lambda: self._service().of(subject_id))
+        return await asyncio.to_thread(lambda: self._service().history(subject_id))
 
 
 class AsyncGlobalNotesFile:
@@ -251,21 +256,21 @@ class AsyncNotes:
     def __init__(self, service: Callable[[], Notes]) -> None:
         self._service = service
 
-    async def add(self, folder: str | os.PathLike[str]) -> NoteFolder:
+    async def add_folder(self, folder: str | os.PathLike[str]) -> NoteFolder:
         """Follow a folder from now on; the next sync reads its notes. A second call changes nothing."""
-        return await asyncio.to_thread(lambda: self._service().add(folder))
+        return await asyncio.to_thread(lambda: self._service().add_folder(folder))
 
-    async def remove(self, folder: str | os.PathLike[str]) -> int:
+    async def remove_folder(self, folder: str | os.PathLike[str]) -> int:
         """Unfollow a folder and remove its notes from the vault; return how many. The files stay unchanged."""
-        return await asyncio.to_thread(lambda: self._service().remove(folder))
+        return await asyncio.to_thread(lambda: self._service().remove_folder(folder))
 
-    async def folders(self) -> list[NoteFolder]:
+    async def list_folders(self) -> builtins.list[NoteFolder]:
         """Return the followed folders, by path."""
-        return await asyncio.to_thread(lambda: self._service().folders())
+        return await asyncio.to_thread(lambda: self._service().list_folders())
 
-    async def page(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
+    async def list(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
         """Return the notes in the order in which they were added."""
-        return await asyncio.to_thread(lambda: self._service().page(cursor=cursor, limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list(cursor=cursor, limit=limit))
 
     async def sync(self, progress: Callable[[int], None] | None = None) -> SyncReport:
         """Sync the vault with the folders; `progress` gets the number of files done."""
@@ -282,7 +287,7 @@ class AsyncProfiles:
     def __init__(self, service: Callable[[], Profiles]) -> None:
         self._service = service
 
-    async def get(
+    async def find(
         self, *, model: LanguageModel | None = None, agent: str | None = None, refresh: bool = False
     ) -> Profile | None:
         """Return the profile; None when nothing is known. It is cached until its sources change.
@@ -291,7 +296,7 @@ class AsyncProfiles:
         important memories verbatim and says `by: rules`. With `agent`, only memories that are shared or belong to that
         agent are used.
         """
-        return await asyncio.to_thread(lambda: self._service().get(model=model, agent=agent, refresh=refresh))
+        return await asyncio.to_thread(lambda: self._service().find(model=model, agent=agent, refresh=refresh))
 
 
 class AsyncReview:
@@ -300,17 +305,17 @@ class AsyncReview:
     def __init__(self, service: Callable[[], Review]) -> None:
         self._service = service
 
-    async def page(
+    async def list(
         self, *, decision: DecisionName = Decision.WAITING, cursor: str | None = None, limit: int = 50
     ) -> Page[Proposal]:
         """Return the newest proposals: waiting, approved, rejected, or stale."""
-        return await asyncio.to_thread(lambda: self._service().page(decision=decision, cursor=cursor, limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list(decision=decision, cursor=cursor, limit=limit))
 
     async def get(self, proposal_id: str) -> Proposal:
         """Return the proposal with that id; it is stale when a memory it is about has changed or is gone."""
         return await asyncio.to_thread(lambda: self._service().get(proposal_id))
 
-    async def diff(self, proposal_id: str) -> list[str]:
+    async def diff(self, proposal_id: str) -> builtins.list[str]:
         """Return what a proposal would change, as the lines of a unified diff."""
         return await asyncio.to_thread(lambda: self._service().diff(proposal_id))
 
@@ -322,15 +327,15 @@ class AsyncReview:
         """Reject a proposal; the same one is never proposed again."""
         return await asyncio.to_thread(lambda: self._service().reject(proposal_id))
 
-    async def analyse(self) -> list[Finding]:
+    async def analyse(self) -> builtins.list[Finding]:
         """Analyse all memories; return proposals to merge duplicates and to replace contradictions."""
         return await asyncio.to_thread(lambda: self._service().analyse())
 
-    async def grow(self) -> list[Proposal]:
+    async def grow(self) -> builtins.list[Proposal]:
         """Add the proposals of such an analysis to the inbox, except those that are there or were rejected."""
         return await asyncio.to_thread(lambda: self._service().grow())
 
-    async def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
+    async def propose(self, findings: Sequence[Finding]) -> builtins.list[Proposal]:
         """Add findings to the inbox, except those that are there, were rejected, or have no target."""
         return await asyncio.to_thread(lambda: self._service().propose(findings))
 
@@ -341,22 +346,22 @@ class AsyncTranscripts:
     def __init__(self, service: Callable[[], Transcripts]) -> None:
         self._service = service
 
-    async def follow(
+    async def add(
         self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
     ) -> FollowedPath:
         """Follow a file, or a folder with .jsonl files; the next sync reads them.
 
         Their sessions are stored under the agent and channel that the files name, or under the ones given here.
         """
-        return await asyncio.to_thread(lambda: self._service().follow(place, agent=agent, channel=channel))
+        return await asyncio.to_thread(lambda: self._service().add(place, agent=agent, channel=channel))
 
-    async def unfollow(self, place: str | os.PathLike[str]) -> int:
+    async def remove(self, place: str | os.PathLike[str]) -> int:
         """Unfollow a path; return how many files it had. Its conversations stay in the vault, and the files on disk."""
-        return await asyncio.to_thread(lambda: self._service().unfollow(place))
+        return await asyncio.to_thread(lambda: self._service().remove(place))
 
-    async def followed(self) -> list[FollowedPath]:
+    async def list(self) -> builtins.list[FollowedPath]:
         """Return the followed paths, sorted."""
-        return await asyncio.to_thread(lambda: self._service().followed())
+        return await asyncio.to_thread(lambda: self._service().list())
 
     async def sync(self, progress: Callable[[int], None] | None = None) -> TranscriptReport:
         """Import the new lines of every file; `progress` gets the number of files done."""

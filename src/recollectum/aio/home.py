@@ -16,6 +16,7 @@ from recollectum.domain.errors import StorageError
 from recollectum.domain.ids import system_clock
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
@@ -156,9 +157,9 @@ class AsyncRecollectum:
         found = await asyncio.to_thread(lambda: self._service().chat(identity, agent=agent, group=group, topic=topic))
         return AsyncChat(lambda: found)
 
-    async def owners(self) -> list[Owner]:
+    async def list_owners(self) -> list[Owner]:
         """Return the owners whose vaults this caller may open, by name."""
-        return await asyncio.to_thread(lambda: self._service().owners())
+        return await asyncio.to_thread(lambda: self._service().list_owners())
 
     async def vault_place(self, owner: str | Owner) -> VaultPlace | None:
         """Return where an owner's vault is and how large, or None when there is none for this caller."""
@@ -232,25 +233,25 @@ class AsyncPeople:
         """Return the person with that name."""
         return await asyncio.to_thread(lambda: self._service().get(owner))
 
-    async def all(self) -> list[Person]:
+    async def list(self) -> builtins.list[Person]:
         """Return all people, by name."""
-        return await asyncio.to_thread(lambda: self._service().all())
+        return await asyncio.to_thread(lambda: self._service().list())
 
-    async def link(self, owner: str | Owner, identity: str) -> Person:
+    async def add_identity(self, owner: str | Owner, identity: str) -> Person:
         """Give a person a channel address, such as telegram:42; an address belongs to one person only."""
-        return await asyncio.to_thread(lambda: self._service().link(owner, identity))
+        return await asyncio.to_thread(lambda: self._service().add_identity(owner, identity))
 
-    async def unlink(self, owner: str | Owner, identity: str) -> Person:
+    async def remove_identity(self, owner: str | Owner, identity: str) -> Person:
         """Remove a channel address from a person."""
-        return await asyncio.to_thread(lambda: self._service().unlink(owner, identity))
+        return await asyncio.to_thread(lambda: self._service().remove_identity(owner, identity))
 
     async def resolve(self, identity: str) -> Owner | None:
         """Return the person who has a channel address, or None."""
         return await asyncio.to_thread(lambda: self._service().resolve(identity))
 
-    async def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
+    async def preview_merge(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
         """Return what merging the second person into the first would move, and what becomes of their vaults."""
-        return await asyncio.to_thread(lambda: self._service().merge_preview(kept, merged))
+        return await asyncio.to_thread(lambda: self._service().preview_merge(kept, merged))
 
     async def merge(self, kept: str | Owner, merged: str | Owner, token: str) -> Merge:
         """Merge two people into one as the preview with this token described it, in one transaction.
@@ -264,13 +265,13 @@ class AsyncPeople:
         """Undo a merge: move everything back, except what was removed since."""
         return await asyncio.to_thread(lambda: self._service().unmerge(merge_id))
 
-    async def merges(self) -> list[Merge]:
+    async def list_merges(self) -> builtins.list[Merge]:
         """Return all merges, oldest first: who was merged into whom, when, by whom, and whether it was undone."""
-        return await asyncio.to_thread(lambda: self._service().merges())
+        return await asyncio.to_thread(lambda: self._service().list_merges())
 
-    async def tenants(self) -> list[Tenant]:
+    async def list_tenants(self) -> builtins.list[Tenant]:
         """Return all tenants, by name."""
-        return await asyncio.to_thread(lambda: self._service().tenants())
+        return await asyncio.to_thread(lambda: self._service().list_tenants())
 
     async def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
         """Add a tenant, or change its retention: the days of the active, archive and grace periods."""
@@ -283,7 +284,7 @@ class AsyncKeys:
     def __init__(self, service: Callable[[], Keys]) -> None:
         self._service = service
 
-    async def create(
+    async def add(
         self, person: str, *, permissions: Iterable[PermissionName] = ("read", "write"), owners: Iterable[str] = ()
     ) -> NewKey:
         """Create an API key for a person; return it with its secret, which is shown once and never stored.
@@ -292,21 +293,21 @@ class AsyncKeys:
         what it writes in another owner's vault is not trusted as that owner's word. With `admin` it also creates and
         revokes keys of these owners.
         """
-        return await asyncio.to_thread(lambda: self._service().create(person, permissions=permissions, owners=owners))
+        return await asyncio.to_thread(lambda: self._service().add(person, permissions=permissions, owners=owners))
 
     async def rotate(self, key_id: str, *, grace: timedelta = timedelta(0)) -> NewKey:
         """Replace a key by a new one; return it with its secret. The old key ends at once, or after a grace period."""
         return await asyncio.to_thread(lambda: self._service().rotate(key_id, grace=grace))
 
-    async def all(self) -> list[ApiKey]:
+    async def list(self) -> builtins.list[ApiKey]:
         """Return all keys that the caller manages, by id, oldest first; never their secrets."""
-        return await asyncio.to_thread(lambda: self._service().all())
+        return await asyncio.to_thread(lambda: self._service().list())
 
     async def revoke(self, key_id: str) -> ApiKey:
         """Revoke a key at once; return the key as it was."""
         return await asyncio.to_thread(lambda: self._service().revoke(key_id))
 
-    async def grant(
+    async def add_grant(
         self,
         to: str,
         owner: str,
@@ -317,16 +318,16 @@ class AsyncKeys:
     ) -> Grant:
         """Allow a person to read or write another owner's vault, or one session of it, or the global one."""
         return await asyncio.to_thread(
-            lambda: self._service().grant(to, owner, permission, scope=scope, session_id=session_id)
+            lambda: self._service().add_grant(to, owner, permission, scope=scope, session_id=session_id)
         )
 
-    async def grants(self) -> list[Grant]:
+    async def list_grants(self) -> builtins.list[Grant]:
         """Return all grants, oldest first."""
-        return await asyncio.to_thread(lambda: self._service().grants())
+        return await asyncio.to_thread(lambda: self._service().list_grants())
 
-    async def withdraw(self, grant_id: str) -> None:
+    async def revoke_grant(self, grant_id: str) -> None:
         """End a grant at once."""
-        await asyncio.to_thread(lambda: self._service().withdraw(grant_id))
+        await asyncio.to_thread(lambda: self._service().revoke_grant(grant_id))
 
 
 class AsyncReceipts:
@@ -335,9 +336,9 @@ class AsyncReceipts:
     def __init__(self, service: Callable[[], Receipts]) -> None:
         self._service = service
 
-    async def all(self) -> list[Receipt]:
+    async def list(self) -> builtins.list[Receipt]:
         """Return every receipt, oldest first."""
-        return await asyncio.to_thread(lambda: self._service().all())
+        return await asyncio.to_thread(lambda: self._service().list())
 
     async def get(self, receipt_id: str) -> Receipt:
         """Return the receipt with that id."""
@@ -351,11 +352,11 @@ class AsyncReceipts:
         """Return whether this home signed the receipt and no field was changed since."""
         return await asyncio.to_thread(lambda: self._service().verify(receipt))
 
-    async def read(self, text: str) -> Receipt:
+    async def parse(self, text: str) -> Receipt:
         """Parse a receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
-        return await asyncio.to_thread(lambda: self._service().read(text))
+        return await asyncio.to_thread(lambda: self._service().parse(text))
 
-    async def finish(self) -> list[Receipt]:
+    async def finish(self) -> builtins.list[Receipt]:
         """Continue to erase people whose purge had to wait because another process had their vault open."""
         return await asyncio.to_thread(lambda: self._service().finish())
 

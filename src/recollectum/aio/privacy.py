@@ -9,6 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable
     from datetime import datetime
 
@@ -71,9 +72,9 @@ class AsyncPurge:
         """Continue the waiting purges; opening the vault does the same."""
         return await asyncio.to_thread(lambda: self._service().finish())
 
-    async def receipts(self) -> list[Receipt]:
+    async def list_receipts(self) -> list[Receipt]:
         """Return the receipts of this vault's purges, oldest first."""
-        return await asyncio.to_thread(lambda: self._service().receipts())
+        return await asyncio.to_thread(lambda: self._service().list_receipts())
 
 
 class AsyncQuarantines:
@@ -86,16 +87,16 @@ class AsyncQuarantines:
         """Return what came from a source: the ids of its messages, and of the memories made from them."""
         return await asyncio.to_thread(lambda: self._service().preview(source))
 
-    async def put(self, source: str) -> Quarantine:
+    async def add(self, source: str) -> Quarantine:
         """Quarantine a source: hide everything it wrote and will write, until `release`.
 
         No recall, no context and no review shows it.
         """
-        return await asyncio.to_thread(lambda: self._service().put(source))
+        return await asyncio.to_thread(lambda: self._service().add(source))
 
-    async def all(self, *, limit: int = 100) -> list[Quarantine]:
+    async def list(self, *, cursor: str | None = None, limit: int = 50) -> Page[Quarantine]:
         """Return the newest quarantines, including released ones."""
-        return await asyncio.to_thread(lambda: self._service().all(limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list(cursor=cursor, limit=limit))
 
     async def release(self, quarantine_id: str) -> Released:
         """Release a quarantine; memories that somebody changed or deleted since stay as they are."""
@@ -108,25 +109,25 @@ class AsyncTrash:
     def __init__(self, service: Callable[[], Trash]) -> None:
         self._service = service
 
-    async def find(
+    async def list(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
-    ) -> list[Memory]:
+    ) -> builtins.list[Memory]:
         """Return deleted memories, newest first: all, those deleted between two times, or those of a session."""
-        return await asyncio.to_thread(lambda: self._service().find(since=since, until=until, session_id=session_id))
+        return await asyncio.to_thread(lambda: self._service().list(since=since, until=until, session_id=session_id))
 
     async def restore(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> Restored:
-        """Restore all that `find` finds, in one transaction that can be undone; at least one filter is required."""
+        """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required."""
         return await asyncio.to_thread(lambda: self._service().restore(since=since, until=until, session_id=session_id))
 
     async def sweep(self, *, agreed: bool = False) -> Sweep:
         """Take the due steps and report them; before this vault's first destruction a person must agree."""
         return await asyncio.to_thread(lambda: self._service().sweep(agreed=agreed))
 
-    async def reports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Sweep]:
+    async def list_sweeps(self, *, cursor: str | None = None, limit: int = 50) -> Page[Sweep]:
         """Return the newest reports of sweeps: counts, no content."""
-        return await asyncio.to_thread(lambda: self._service().reports(cursor=cursor, limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list_sweeps(cursor=cursor, limit=limit))
 
 
 class AsyncUndo:
@@ -135,9 +136,9 @@ class AsyncUndo:
     def __init__(self, service: Callable[[], Undo]) -> None:
         self._service = service
 
-    async def steps(self, count: int = 10) -> list[UndoStep]:
+    async def list(self, *, limit: int = 10) -> builtins.list[UndoStep]:
         """Return the last changes of memories, newest first."""
-        return await asyncio.to_thread(lambda: self._service().steps(count))
+        return await asyncio.to_thread(lambda: self._service().list(limit=limit))
 
     async def event(self, number: int) -> Undone:
         """Undo the change of an event, with everything in the same step; undo all of it or nothing."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.session import MAIN
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
@@ -67,9 +68,9 @@ class AsyncSessions:
         found = await asyncio.to_thread(lambda: self._service().get(session_id))
         return AsyncChat(lambda: found)
 
-    async def page(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
+    async def list(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
         """Return the newest sessions, all or those whose key begins with a text."""
-        return await asyncio.to_thread(lambda: self._service().page(key_prefix=key_prefix, cursor=cursor, limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list(key_prefix=key_prefix, cursor=cursor, limit=limit))
 
     async def delete(self, session_id: str) -> bool:
         """Destroy a session and its messages; True when no byte of it is left in the vault's files."""
@@ -87,9 +88,9 @@ class AsyncSessions:
             lambda: self._service().adopt(session, transcript, foreign=foreign, import_id=import_id)
         )
 
-    async def imports(self, *, limit: int = 50) -> list[Import]:
+    async def list_imports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Import]:
         """Return the newest imports of which something is left, each with the id that undoes it."""
-        return await asyncio.to_thread(lambda: self._service().imports(limit=limit))
+        return await asyncio.to_thread(lambda: self._service().list_imports(cursor=cursor, limit=limit))
 
 
 class AsyncChat:
@@ -181,9 +182,9 @@ class AsyncCheckpoints:
         """Save the session's current position under a name; a name that is taken moves here."""
         return await asyncio.to_thread(lambda: self._service().save(session_id, name))
 
-    async def all(self, session_id: str | None = None) -> list[Checkpoint]:
+    async def list(self, session_id: str | None = None) -> builtins.list[Checkpoint]:
         """Return all checkpoints, or those of one session, newest first."""
-        return await asyncio.to_thread(lambda: self._service().all(session_id))
+        return await asyncio.to_thread(lambda: self._service().list(session_id))
 
     async def resume(self, name: str) -> AsyncChat:
         """Resume from a checkpoint: fork its session up to there, and open the fork under the same key."""
@@ -198,9 +199,9 @@ class AsyncCheckpoints:
         found = await asyncio.to_thread(lambda: self._service().fork(session_id, position))
         return AsyncChat(lambda: found)
 
-    async def delete(self, name: str) -> None:
-        """Delete a checkpoint; the conversation and its forks stay."""
-        await asyncio.to_thread(lambda: self._service().delete(name))
+    async def remove(self, name: str) -> None:
+        """Remove a checkpoint; the conversation and its forks stay."""
+        await asyncio.to_thread(lambda: self._service().remove(name))
 
 
 class AsyncSummaries:

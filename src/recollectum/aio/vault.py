@@ -15,6 +15,7 @@ from recollectum.domain.memory import State
 from recollectum.domain.session import MAIN
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime, timedelta
     from pathlib import Path
@@ -210,7 +211,7 @@ class AsyncMemories:
             )
         )
 
-    async def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> list[SaveResult]:
+    async def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> builtins.list[SaveResult]:
         """Save many texts in one transaction: all of them, or none."""
         return await asyncio.to_thread(lambda: self._service().save_many(drafts, said_by=said_by))
 
@@ -222,7 +223,7 @@ class AsyncMemories:
         """Return the active memory with that key, or None."""
         return await asyncio.to_thread(lambda: self._service().find(key))
 
-    async def page(
+    async def list(
         self,
         *,
         state: StateName = State.ACTIVE,
@@ -236,7 +237,7 @@ class AsyncMemories:
         With `key_prefix`, only active memories whose key begins with it, found by an index.
         """
         return await asyncio.to_thread(
-            lambda: self._service().page(state=state, kind=kind, key_prefix=key_prefix, cursor=cursor, limit=limit)
+            lambda: self._service().list(state=state, kind=kind, key_prefix=key_prefix, cursor=cursor, limit=limit)
         )
 
     async def edit(
@@ -269,11 +270,11 @@ class AsyncMemories:
         """Return all versions and events of a memory, oldest first."""
         return await asyncio.to_thread(lambda: self._service().history(memory_id))
 
-    async def citations(self, memory_id: str) -> list[Citation]:
+    async def citations(self, memory_id: str) -> builtins.list[Citation]:
         """Return the places in conversations that a memory came from, in the order in which they were said."""
         return await asyncio.to_thread(lambda: self._service().citations(memory_id))
 
-    async def as_of(self, when: datetime) -> list[Memory]:
+    async def as_of(self, when: datetime) -> builtins.list[Memory]:
         """Return the memories that were active at a time, as they read then. Memories deleted since are left out."""
         return await asyncio.to_thread(lambda: self._service().as_of(when))
 
@@ -284,13 +285,13 @@ class AsyncLearnings:
     def __init__(self, service: Callable[[], Learnings]) -> None:
         self._service = service
 
-    async def add(
+    async def save(
         self, text: str, category: CategoryName, *, agent: str | None = None, shared: bool = False
     ) -> Learning:
         """Save a learning for one agent or for all; one that is known already gets today's day."""
-        return await asyncio.to_thread(lambda: self._service().add(text, category, agent=agent, shared=shared))
+        return await asyncio.to_thread(lambda: self._service().save(text, category, agent=agent, shared=shared))
 
-    async def page(
+    async def list(
         self,
         *,
         agent: str | None = None,
@@ -301,12 +302,12 @@ class AsyncLearnings:
     ) -> Page[Learning]:
         """Return the newest learnings of an agent and the shared ones; without an agent, the shared ones alone."""
         return await asyncio.to_thread(
-            lambda: self._service().page(agent=agent, shared=shared, category=category, cursor=cursor, limit=limit)
+            lambda: self._service().list(agent=agent, shared=shared, category=category, cursor=cursor, limit=limit)
         )
 
-    async def remove(self, memory_id: str) -> Learning:
+    async def forget(self, memory_id: str) -> Learning:
         """Move a learning to the trash; the next sync removes it from its file."""
-        return await asyncio.to_thread(lambda: self._service().remove(memory_id))
+        return await asyncio.to_thread(lambda: self._service().forget(memory_id))
 
     async def file(self, agent: str | None = None, *, shared: bool = False) -> Path:
         """Return the path of an agent's LEARNINGS.md, which the first sync creates."""
@@ -330,6 +331,6 @@ class AsyncContacts:
         """
         return await asyncio.to_thread(lambda: self._service().resolve(text))
 
-    async def all(self) -> list[Contact]:
+    async def list(self) -> builtins.list[Contact]:
         """Return all contacts by name, from every source; each address carries its trust."""
-        return await asyncio.to_thread(lambda: self._service().all())
+        return await asyncio.to_thread(lambda: self._service().list())

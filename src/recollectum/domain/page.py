@@ -38,7 +38,7 @@ def number_of(cursor: str | None) -> int | None:
 
 
 def every(load: Callable[[Cursor | None], Page[T]]) -> Iterator[T]:
-    """Yield the items of all pages: `every(lambda cursor: vault.memories.page(cursor=cursor))`."""
+    """Yield the items of all pages: `every(lambda cursor: vault.memories.list(cursor=cursor))`."""
     cursor: Cursor | None = None
     while True:
         page = load(cursor)

@@ -1,5 +1,7 @@
 """Lists the audit events of a vault, newest first."""
 
+import builtins
+
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.event import Event, EventType, EventTypeName
 from recollectum.domain.ids import parse_optional_enum
@@ -23,7 +25,7 @@ class Events:
         return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
-    def page(self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
+    def list(self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:
         """Return the newest events, all or of one type."""
         wanted = parse_optional_enum(EventType, type, "event type")
         size = check_limit(limit, MAX_PAGE)
@@ -32,6 +34,6 @@ class Events:
         return cut_page(found, size, lambda one: one.number)
 
     @operation(Action.EVENT_READ, Scope.USER)
-    def of(self, subject_id: str) -> list[Event]:
+    def history(self, subject_id: str) -> builtins.list[Event]:
         """Return all events of one memory or session, oldest first."""
         return self._runtime.read(lambda tx, _: events.of(tx, subject_id))

@@ -93,7 +93,7 @@ def test_consolidating_with_a_real_small_model_fills_the_inbox(tmp_path: Path) -
         outcome = vault.admin.consolidation.run(chat.id)
         assert outcome.trouble is None
         texts = {message.id: message.text for message in chat.messages()}
-        waiting = [proposal.finding for proposal in vault.admin.review.page()]
+        waiting = [proposal.finding for proposal in vault.admin.review.list()]
     assert any(one.by.startswith("local/") for one in waiting)
     assert [texts[span.message_id][span.start : span.end] for one in waiting for span in one.spans] == [
         one.content for one in waiting

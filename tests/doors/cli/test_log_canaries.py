@@ -109,7 +109,7 @@ def _ends(home: Recollectum, vault: Vault) -> None:
     vault.admin.consolidation.run(chat.id)
     leave = vault.privacy.purge.preview(PurgeRequest.sessions(chat.id))
     vault.privacy.purge.run(leave.token)
-    assert home.receipts.all()
+    assert home.receipts.list()
 
 
 Cli = Callable[..., dict[str, Any]]

@@ -135,7 +135,7 @@ def _heard(vault: Vault, text: str) -> str | None:
     wanted = word.get(text[:10])
     if wanted is None:
         return None
-    for session in vault.sessions.page(limit=20):
+    for session in vault.sessions.list(limit=20):
         for message in _said(vault.sessions.get(session.id)):
             if wanted in message[1]:
                 return message[0]
@@ -147,7 +147,7 @@ def _said(chat: Chat) -> list[tuple[str, str]]:
 
 
 def _change(vault: Vault, day: int) -> None:
-    by_text = {one.content[:12]: one for one in vault.memories.page(limit=100)}
+    by_text = {one.content[:12]: one for one in vault.memories.list(limit=100)}
     if day == 50:
         vault.memories.edit(
             by_text["Ada is veget"].id, "Ada is vegetarian, allergic to walnuts, and eats fish on holidays"
@@ -166,8 +166,8 @@ def _change(vault: Vault, day: int) -> None:
 
 
 def _propose(vault: Vault) -> None:
-    by_text = {one.content[:12]: one for one in vault.memories.page(limit=100)}
-    chat = vault.sessions.get(vault.sessions.page(limit=10)[0].id)
+    by_text = {one.content[:12]: one for one in vault.memories.list(limit=100)}
+    chat = vault.sessions.get(vault.sessions.list(limit=10)[0].id)
     told = chat.transcript()[-1]
     piano = by_text["Piano lesson"]
     vault.admin.review.propose(

@@ -30,11 +30,11 @@ def pictures(place: Place) -> Iterator[tuple[str, str]]:
     yield "memories", "/console/memories"
     yield "memory", f"/console/memories/{diet.id}"
     yield "conversations", "/console/conversations"
-    sensors = next(one for one in vault.sessions.page() if one.title and "sensors" in one.title)
+    sensors = next(one for one in vault.sessions.list() if one.title and "sensors" in one.title)
     yield "conversation", f"/console/conversations/{sensors.id}?at=3&from=0&to=36"
     yield "review", "/console/review"
     yield "timeline", "/console/timeline?by=week"
-    lisbon = next(one for one in vault.sessions.page() if one.title and "Lisbon" in one.title)
+    lisbon = next(one for one in vault.sessions.list() if one.title and "Lisbon" in one.title)
     yield "context", f"/console/context?q=dinner+in+Lisbon&tokens=1200&session={lisbon.id}"
     yield "privacy", "/console/privacy"
     yield "health", "/console/health"

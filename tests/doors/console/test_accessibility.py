@@ -24,8 +24,8 @@ def _paths(place: Place) -> list[str]:
     vault = place.home.vault(PERSON)
     memory = vault.memories.find("piano_lesson")
     assert memory
-    talks = {one.title: one.id for one in vault.sessions.page()}
-    trash = vault.privacy.trash.find()[0]
+    talks = {one.title: one.id for one in vault.sessions.list()}
+    trash = vault.privacy.trash.list()[0]
     return [
         "/",
         "/?q=walnuts",

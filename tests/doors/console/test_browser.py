@@ -111,7 +111,7 @@ def test_proposals_are_approved_edited_and_rejected(place: Place, page: Page) ->
     page.locator("article", has_text="drum").get_by_role("button", name="Reject").click()
     expect(page.get_by_role("status")).to_contain_text("Rejected")
     expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
-    assert {one.content for one in vault.memories.page()} == {"Plays the oboe", "Plays the lute badly"}
+    assert {one.content for one in vault.memories.list()} == {"Plays the oboe", "Plays the lute badly"}
     page.get_by_role("link", name="Approved").click()
     expect(page.get_by_role("link", name="The memory it became")).to_have_count(2)
 
@@ -132,7 +132,7 @@ def test_a_conversation_is_erased_with_a_receipt(place: Place, page: Page) -> No
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("heading", name="Receipt")).to_be_visible()
     expect(page.get_by_text("It is gone.")).to_be_visible()
-    receipts = vault.privacy.purge.receipts()
+    receipts = vault.privacy.purge.list_receipts()
     assert [one.state.value for one in receipts] == ["done"]
     expect(page.get_by_text(receipts[0].signature)).to_be_visible()
     assert vault.admin.totals().messages == 0
@@ -146,7 +146,7 @@ def test_a_person_erases_themselves_and_keeps_the_receipt(place: Place, page: Pa
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("heading", name="Everything is erased")).to_be_visible()
     expect(page.locator("pre")).to_contain_text("signature")
-    assert [str(one.owner) for one in place.home.people.all()] == ["user:bob"]
+    assert [str(one.owner) for one in place.home.people.list()] == ["user:bob"]
     page.goto(f"{place.url}/login")
     expect(page.get_by_text("You are not signed in.")).to_be_visible()
 
@@ -194,7 +194,7 @@ def test_search_answers_as_one_types_and_keys_move(chromium: Browser, filled: Pl
 
 def test_tool_calls_are_folded_and_open(chromium: Browser, filled: Place) -> None:
     seen = _signed_in(chromium, filled)
-    session = next(one for one in filled.home.vault(PERSON).sessions.page() if one.title and "sensors" in one.title)
+    session = next(one for one in filled.home.vault(PERSON).sessions.list() if one.title and "sensors" in one.title)
     seen.page.goto(f"{filled.url}/console/conversations/{session.id}")
     expect(seen.page.get_by_text("moisture=1.40")).to_be_hidden()
     seen.page.locator("details.call summary").first.click()
@@ -207,7 +207,7 @@ def test_every_page_fits_a_phone_and_asks_nobody_else(chromium: Browser, filled:
     vault = filled.home.vault(PERSON)
     memory = vault.memories.find("diet")
     assert memory
-    more = (f"/console/memories/{memory.id}", f"/console/conversations/{vault.sessions.page()[-1].id}")
+    more = (f"/console/memories/{memory.id}", f"/console/conversations/{vault.sessions.list()[-1].id}")
     for path in (*PATHS, *more):
         seen.page.goto(filled.url + path)
         wide = seen.page.evaluate("document.documentElement.scrollWidth")
@@ -236,7 +236,7 @@ def test_hostile_words_do_nothing_in_a_real_browser(chromium: Browser, place: Pl
     seen = _signed_in(chromium, place, width=375)
     dialogs: list[str] = []
     seen.page.on("dialog", lambda dialog: dialogs.append(dialog.message))
-    chat = vault.sessions.page()[0]
+    chat = vault.sessions.list()[0]
     for path in ("/?q=alpha", "/console/memories", f"/console/conversations/{chat.id}", "/console/timeline"):
         seen.page.goto(place.url + path)
         assert seen.page.title().endswith("Recollectum")

@@ -129,14 +129,14 @@ def test_nobody_sees_what_belongs_to_another(place: Place, ada: httpx2.Client) -
 def test_a_vault_that_was_granted_can_be_looked_at_and_not_changed(place: Place, ada: httpx2.Client) -> None:
     bobs = place.home.as_person("user:bob").vault("user:bob")
     memory = bobs.memories.save("kingfisher of bob").memory
-    grant = place.home.keys.grant("user:ada", "user:bob", permission="read", scope="user")
+    grant = place.home.keys.add_grant("user:ada", "user:bob", permission="read", scope="user")
     token = _csrf(ada)
     assert ada.post("/console/vault", data={"csrf": token, "owner": "user:bob"}).status_code == 303
     assert "kingfisher of bob" in ada.get("/console/memories").text
     refused = ada.post(f"/console/memories/{memory.id}/forget", data={"csrf": token})
     assert refused.status_code == 403
     assert bobs.memories.get(memory.id) == memory
-    place.home.keys.withdraw(grant.id)
+    place.home.keys.revoke_grant(grant.id)
     after = ada.get("/console/memories")
     assert after.status_code == 200
     assert "kingfisher" not in after.text
@@ -177,7 +177,7 @@ def test_the_export_has_everything_as_lines_of_json(filled: Place) -> None:
     assert len(by_type["memory"]) == sum(totals.memories.values())
     assert len(by_type["session"]) == totals.sessions
     assert len(by_type["message"]) == totals.messages
-    assert len(by_type["event"]) == len(vault.admin.events.page(limit=1000))
+    assert len(by_type["event"]) == len(vault.admin.events.list(limit=1000))
     assert by_type["vault"][0]["owner"] == PERSON
     assert "Ada is vegetarian and allergic to walnuts" in {one["content"] for one in by_type["version"]}
 

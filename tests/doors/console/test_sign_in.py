@@ -127,7 +127,7 @@ def test_a_form_without_its_token_changes_nothing(place: Place) -> None:
         assert vault.memories.get(memory.id) == memory
         token = _csrf(client.get("/"))
         assert client.post(f"/console/memories/{memory.id}/forget", data={"csrf": token}).status_code == 303
-    assert [one.id for one in vault.privacy.trash.find()] == [memory.id]
+    assert [one.id for one in vault.privacy.trash.list()] == [memory.id]
 
 
 def test_another_site_and_another_kind_of_body_are_refused(place: Place) -> None:

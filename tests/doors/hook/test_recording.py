@@ -59,7 +59,7 @@ def test_a_session_that_was_ended_meanwhile_doubles_nothing(vault: Vault, tmp_pa
 
 def test_a_transcript_that_is_followed_is_left_to_the_follower(vault: Vault, tmp_path: Path) -> None:
     path = append(tmp_path / "talk.jsonl", lines(range(4)))
-    vault.admin.transcripts.follow(tmp_path)
+    vault.admin.transcripts.add(tmp_path)
     assert record(vault, _stop(path), "", _never) is None
     assert kept(vault) == remarks(range(4))
 

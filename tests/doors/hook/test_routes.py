@@ -42,7 +42,7 @@ def test_the_daemon_answers_and_records() -> None:
             home = recollectum.home
             vault = recollectum.vault("user:ada")
             give_up = time.monotonic() + 30
-            while not (page := vault.sessions.page()) or page[0].message_count < 2:
+            while not (page := vault.sessions.list()) or page[0].message_count < 2:
                 assert time.monotonic() < give_up
                 time.sleep(0.05)
         # Nobody else was started for it.
@@ -53,7 +53,7 @@ def test_the_daemon_answers_and_records() -> None:
 def _recorded() -> list[str]:
     with Recollectum() as recollectum:
         vault = recollectum.vault("user:ada")
-        found = [one for session in vault.sessions.page() for one in vault.sessions.get(session.id).messages()]
+        found = [one for session in vault.sessions.list() for one in vault.sessions.get(session.id).messages()]
         return [one.text for one in found]
 
 
@@ -87,7 +87,7 @@ def test_a_name_that_nobody_has_is_refused_and_makes_no_vault() -> None:
             while not log.exists() or "there is no user 'adda'" not in log.read_text():
                 assert time.monotonic() < give_up
                 time.sleep(0.05)
-            assert [str(one) for one in recollectum.owners()] == ["user:ada"]
+            assert [str(one) for one in recollectum.list_owners()] == ["user:ada"]
         running.process.terminate()
 
 

@@ -55,7 +55,7 @@ class Served:
     def new_key(self, person: str, *permissions: PermissionName) -> str:
         """A key for a person, who is added if need be."""
         self.home.vault(person)
-        return self.home.keys.create(person, permissions=permissions or ("read", "write"))[1]
+        return self.home.keys.add(person, permissions=permissions or ("read", "write"))[1]
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         """Send one request; an underscore in a header's name is a dash."""

@@ -67,7 +67,7 @@ def test_a_foreign_page_gets_nothing(tmp_path: Path, bind: str) -> None:
         for kind in FOREIGN_TYPES:
             assert served.ask(*ADD, Host=here, Content_Type=kind).status == 415, kind
         assert served.ask("POST", "/memory/mem_x/archive", Host=here, Content_Type="text/plain").status == 415
-        assert len(served.home.vault("user:alice").memories.page()) == 1
+        assert len(served.home.vault("user:alice").memories.list()) == 1
 
 
 @pytest.mark.loopback
@@ -115,7 +115,7 @@ def test_a_body_that_is_too_long_is_not_read(tmp_path: Path) -> None:
             )
             raw.sendall(f"{len(long):x}\r\n".encode() + long + b"\r\n0\r\n\r\n")
             assert b" 413 " in raw.makefile("rb").readline()
-        assert not served.home.vault("user:alice").memories.page()
+        assert not served.home.vault("user:alice").memories.list()
 
 
 @pytest.mark.loopback
@@ -126,7 +126,7 @@ def test_who_asks_too_often_waits_and_nothing_is_done(tmp_path: Path) -> None:
         refused = served.ask(*ADD)
         assert refused.status == 429
         assert int(refused.headers["retry-after"]) >= 1
-        assert len(served.home.vault("user:alice").memories.page()) == statuses.count(200)
+        assert len(served.home.vault("user:alice").memories.list()) == statuses.count(200)
         # Another key has a bucket of its own.
         assert served.with_key(served.new_key("user:bob")).ask(*ADD).status == 200
 

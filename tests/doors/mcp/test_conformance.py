@@ -37,7 +37,7 @@ def _our_server(folder: Path) -> Generator[tuple[str, str]]:
     """The whole server, guard and all, with alice's key on every request; its address and her key."""
     with Recollectum(folder, settings={"storage.reserve_mib": 0}) as home:
         home.vault("user:alice")
-        key = home.keys.create("user:alice", permissions=("read", "write"))[1]
+        key = home.keys.add("user:alice", permissions=("read", "write"))[1]
 
         def make(port: int) -> ASGIApp:
             limits = limits_of(home.settings.server, host="127.0.0.1", port=port)

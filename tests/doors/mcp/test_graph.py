@@ -178,7 +178,7 @@ def test_what_is_brought_in_is_believed_as_that(tmp_path: Path) -> None:
     with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
         vault = home.vault("user:alice")
         import_file(vault, str(file))
-        (memory,) = vault.memories.page()
+        (memory,) = vault.memories.list()
         assert memory.trust is Trust.IMPORTED
         file.write_text(json.dumps({"type": "entity", **ANN, "observations": ["sings"]}), encoding="utf-8")
         assert import_file(vault, str(file)).added == 1

@@ -22,7 +22,7 @@ def _post(served: Served, path: str = "/mcp", **headers: str) -> httpx2.Response
 def test_without_a_key_or_with_a_wrong_one_nothing_is_said(tmp_path: Path) -> None:
     with serving(tmp_path / "home") as served:
         revoked = served.new_key("user:alice")
-        for one in served.home.keys.all():
+        for one in served.home.keys.list():
             served.home.keys.revoke(one.id)
         for path in ("/mcp", "/mcp/graph"):
             for secret in (None, "Bearer wrong", f"Bearer {revoked}", f"Basic {revoked}", "Bearer"):

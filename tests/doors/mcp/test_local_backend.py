@@ -126,7 +126,7 @@ def test_a_cold_call_without_a_daemon_loads_no_sdk_and_no_event_loop(tmp_path: P
     loaded = {name.partition(".")[0] for name in json.loads(done.stderr.splitlines()[-1])}
     assert not loaded & {"mcp", "mcp_types", "anyio", "asyncio", "pydantic", "fastapi"}
     with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
-        assert [one.content for one in home.vault("user:alice").memories.page()] == ["Ann likes tea."]
+        assert [one.content for one in home.vault("user:alice").memories.list()] == ["Ann likes tea."]
 
 
 def test_an_error_that_nobody_expected_is_answered(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:

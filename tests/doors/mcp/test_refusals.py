@@ -60,8 +60,8 @@ def test_a_wrong_argument_is_one_sentence_without_its_value(
     sentence = str(refused.value)
     assert "\n" not in sentence
     assert SECRET not in sentence
-    assert not guest.vault.memories.page()
-    assert not guest.vault.sessions.page()
+    assert not guest.vault.memories.list()
+    assert not guest.vault.sessions.list()
 
 
 @pytest.mark.parametrize("mode", MODES[:2])

@@ -9,7 +9,7 @@ from tests.doors.http.served import Served
 @pytest.mark.loopback
 def test_an_admin_key_makes_rotates_and_ends_keys_of_its_owners(served: Served) -> None:
     served.home.vault("user:bob")
-    _, secret = served.home.keys.create("user:alice", permissions=("read", "write", "admin"), owners=("user:bob",))
+    _, secret = served.home.keys.add("user:alice", permissions=("read", "write", "admin"), owners=("user:bob",))
     admin = served.with_key(secret)
     made = admin.ask("POST", "/v1/keys", {"person": "user:bob", "scopes": ["read"]})
     assert made.status == 200
@@ -27,9 +27,9 @@ def test_an_admin_key_makes_rotates_and_ends_keys_of_its_owners(served: Served) 
 
 @pytest.mark.loopback
 def test_an_admin_key_reaches_no_further_than_it_was_made_for(served: Served) -> None:
-    carol, _ = served.home.keys.create(str(served.home.vault("user:carol").owner))
-    served.home.keys.grant("user:alice", "user:carol", "read")
-    _, secret = served.home.keys.create("user:alice", permissions=("read", "admin"))
+    carol, _ = served.home.keys.add(str(served.home.vault("user:carol").owner))
+    served.home.keys.add_grant("user:alice", "user:carol", "read")
+    _, secret = served.home.keys.add("user:alice", permissions=("read", "admin"))
     admin = served.with_key(secret)
     # A grant lets its person read, and not hand out keys.
     assert admin.ask("POST", "/v1/keys", {"person": "user:carol", "scopes": ["read"]}).status == 404
@@ -48,10 +48,10 @@ def test_an_admin_key_reaches_no_further_than_it_was_made_for(served: Served) ->
 
 @pytest.mark.loopback
 def test_an_admin_key_does_not_touch_the_home(served: Served) -> None:
-    _, secret = served.home.keys.create("user:alice", permissions=("read", "write", "admin"))
+    _, secret = served.home.keys.add("user:alice", permissions=("read", "write", "admin"))
     alice = served.home.login(secret)
-    for attempt in (alice.people.all, alice.keys.grants, alice.receipts.all):
+    for attempt in (alice.people.list, alice.keys.list_grants, alice.receipts.list):
         with pytest.raises(Denied):
             attempt()
     with pytest.raises(Denied):
-        alice.vault("user:alice").admin.notes.add("/etc")
+        alice.vault("user:alice").admin.notes.add_folder("/etc")

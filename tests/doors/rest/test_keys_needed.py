@@ -47,7 +47,7 @@ def _check_every_route(served: Served) -> None:
     found = sorted(set(_routes(served.app.routes)))
     assert len(found) > 30
     bodies: tuple[object, ...] = (None, b"{", {})
-    revoked, secret = served.home.keys.create("user:alice")
+    revoked, secret = served.home.keys.add("user:alice")
     served.home.keys.revoke(revoked.id)
     for credential in (None, "rk_" + "x" * 43, secret, ""):
         visitor = served.with_key(credential)
@@ -83,7 +83,7 @@ def test_with_a_foreign_key_nothing_of_anothers_is_there(served: Served) -> None
 
 @pytest.mark.loopback
 def test_a_revoked_key_ends_at_once_and_a_reading_key_only_reads(served: Served) -> None:
-    key, secret = served.home.keys.create("user:alice", permissions=("read",))
+    key, secret = served.home.keys.add("user:alice", permissions=("read",))
     reader = served.with_key(secret)
     assert reader.ask("GET", "/memory").status == 200
     assert reader.ask("POST", "/memory/add", {"content": "x"}).status == 403
@@ -97,7 +97,7 @@ def test_a_revoked_key_ends_at_once_and_a_reading_key_only_reads(served: Served)
 def test_a_key_for_another_owner_opens_that_vault_and_no_third(served: Served) -> None:
     for person in ("user:bob", "user:carol"):
         served.home.vault(person).memories.save(f"{person} drinks tea")
-    _, secret = served.home.keys.create("user:alice", permissions=("read",), owners=("user:bob",))
+    _, secret = served.home.keys.add("user:alice", permissions=("read",), owners=("user:bob",))
     both = served.with_key(secret)
     assert len(both.ask("GET", "/memory?owner=user:bob").json["memories"]) == 1
     assert both.ask("GET", "/memory").json["memories"] == []

@@ -25,7 +25,7 @@ def test_the_same_request_again_is_the_same_answer(served: Served) -> None:
     assert (again.status, again.json) == (200, first.json)
     assert again.headers["idempotency-replayed"] == "true"
     assert "idempotency-replayed" not in first.headers
-    assert len(served.home.vault("user:alice").admin.events.page()) == 1
+    assert len(served.home.vault("user:alice").admin.events.list()) == 1
     assert served.ask("POST", "/memory/add", {"content": "else"}, Idempotency_Key="k1").status == 409
     assert served.ask("POST", "/v1/sessions", {}, Idempotency_Key="k1").status == 409
     # Another person's key of the same name is another one.

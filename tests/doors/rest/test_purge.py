@@ -26,7 +26,7 @@ def test_a_purge_takes_two_steps_and_only_ones_own(served: Served) -> None:
     assert done.json["receipt"]["state"] == "done"
     assert served.ask("GET", "/memory").status == 401
     assert len(bob.ask("GET", "/memory").json["memories"]) == 1
-    assert [str(owner) for owner in served.home.owners()] == ["user:bob"]
+    assert [str(owner) for owner in served.home.list_owners()] == ["user:bob"]
 
 
 @pytest.mark.loopback
@@ -38,7 +38,7 @@ def test_a_purge_is_posted_twice_and_leaves_a_receipt(served: Served) -> None:
     assert served.ask("GET", "/v1/memories").json["memories"]
     done = served.ask("POST", "/v1/purges", {"confirm": preview.json["confirm"]})
     assert (done.status, done.json["receipt"]["state"]) == (200, "done")
-    assert not served.home.owners()
+    assert not served.home.list_owners()
 
 
 @pytest.mark.loopback

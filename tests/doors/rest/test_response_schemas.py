@@ -33,7 +33,7 @@ def test_bodies_with_things_in_them_are_as_described(served: Served) -> None:
     chat.add("user", "I drink oolong tea")
     chat.add("assistant", "with milk?")
     memory = vault.memories.save("Ada drinks oolong tea", message_id=chat.messages()[0].id).memory
-    vault.learnings.add("short answers", "preference")
+    vault.learnings.save("short answers", "preference")
     found = Finding(act=Act.ADD, content="Ada drinks milk", kind=Kind.FACT, importance=0.5, spans=())
     (proposal,) = vault.admin.review.propose([found])
     gone = vault.memories.save("to be erased")

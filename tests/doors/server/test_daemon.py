@@ -137,7 +137,7 @@ def test_no_write_that_was_acknowledged_is_lost(ending: signal.Signals) -> None:
             one.result()
         assert running.wait() == (0 if ending is signal.SIGTERM else -signal.SIGKILL)
     with home() as opened:
-        there = {memory.content for memory in opened.vault(ALICE).memories.page(limit=1000)}
+        there = {memory.content for memory in opened.vault(ALICE).memories.list(limit=1000)}
     assert set(kept) <= there
 
 
@@ -159,7 +159,7 @@ def test_without_http_it_only_looks_after_the_vaults() -> None:
 
 def runs() -> list[ConsolidationRun]:
     with home() as opened:
-        return opened.vault(ALICE).admin.consolidation.runs()
+        return opened.vault(ALICE).admin.consolidation.list_runs()
 
 
 def test_an_idle_conversation_is_read_and_what_was_done_is_known_after_a_restart() -> None:
@@ -193,7 +193,7 @@ def test_killed_in_the_middle_of_any_round_it_leaves_nothing_half() -> None:
             running.wait()
     with home(settings={"consolidation.lease_seconds": 1}) as opened:
         vault = opened.vault(ALICE)
-        made = vault.admin.consolidation.runs(limit=100)
+        made = vault.admin.consolidation.list_runs(limit=100)
         assert len({run.session_id for run in made}) == len(made) == 12
         assert vault.admin.index.verify().sound
         assert all(one.trouble is None for one in list_rounds(opened))

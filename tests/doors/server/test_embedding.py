@@ -87,7 +87,7 @@ def status_of(found: Daemon, body: bytes, token: str) -> int:
 def test_only_who_can_read_the_home_may_ask_and_only_for_what_makes_sense() -> None:
     with home() as opened:
         opened.vault("user:alice")
-        _, key = opened.keys.create("user:alice")
+        _, key = opened.keys.add("user:alice")
     wanted = json.dumps({"texts": ["one"], "purpose": "query"}).encode()
     with daemon(environ=LOCAL):
         found = find_daemon(Home(home_folder()))

@@ -28,8 +28,8 @@ def running() -> Iterator[Daemon]:
         assert found is not None
         yield found
     with home() as opened:
-        assert [str(one) for one in opened.owners()] == ["user:ada"]
-        assert [str(one.owner) for one in opened.people.all()] == ["user:ada"]
+        assert [str(one) for one in opened.list_owners()] == ["user:ada"]
+        assert [str(one.owner) for one in opened.people.list()] == ["user:ada"]
 
 
 def _ask(found: Daemon, path: str, body: object, user: str) -> tuple[int, str]:
@@ -75,4 +75,4 @@ def test_the_usual_person_needs_no_vault_beforehand() -> None:
         assert found is not None
         assert _ask(found, "/memory/add", {"content": "the first thing"}, "grace")[0] == 200
     with home() as opened:
-        assert [str(one) for one in opened.owners()] == ["user:grace"]
+        assert [str(one) for one in opened.list_owners()] == ["user:grace"]

@@ -24,7 +24,7 @@ def test_a_note_that_is_edited_while_it_runs_is_found(tmp_path: Path) -> None:
     note.parent.mkdir()
     note.write_text("# Garden\nThe apples are ripe.\n")
     with home() as opened:
-        opened.vault(ALICE).admin.notes.add(note.parent)
+        opened.vault(ALICE).admin.notes.add_folder(note.parent)
     with daemon():
         until(lambda: found("apples"))
         note.write_text("# Garden\nThe quinces are ripe.\n")
@@ -40,7 +40,7 @@ def test_a_transcript_that_grows_is_followed(tmp_path: Path) -> None:
     with daemon():
         with home() as opened:
             # Also what is followed only from now on.
-            opened.vault(ALICE).admin.transcripts.follow(path.parent)
+            opened.vault(ALICE).admin.transcripts.add(path.parent)
         until(lambda: found("remark2"))
         append(path, said(7))
         until(lambda: found("remark7"))

@@ -52,7 +52,7 @@ def test_the_mark_is_that_of_the_pieces_and_terms_this_version_makes(place: Path
     with opened(place, None) as vault:
         vault.memories.save(_PROSE * 12, key="a_key_of_words")
         vault.sessions.open().add("user", _PROSE.replace("\n", "\n\n") * 12, speaker="Ann")
-        vault.admin.notes.add(folder)
+        vault.admin.notes.add_folder(folder)
         vault.admin.notes.sync()
     found = _digest(place)
     assert found == rechunking.MARK, (
@@ -94,7 +94,7 @@ def test_pieces_of_another_version_are_cut_again_behind_the_answers(
         gone = vault.memories.save("an oath that was taken back").memory
         vault.memories.forget(gone.id)
         vault.sessions.open().add("user", "the doctor called", speaker="Ann")
-        vault.admin.notes.add(folder)
+        vault.admin.notes.add_folder(folder)
         vault.admin.notes.sync()
         before = rows(place, "SELECT source, source_number, start, stop FROM chunks ORDER BY source, source_number")
     _spoil(place)

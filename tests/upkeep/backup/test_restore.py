@@ -57,7 +57,7 @@ def test_a_vault_of_another_home_comes_under_this_homes_key(place: Path) -> None
         assert done.kept == ()
     (place / "one").rename(place / "gone")
     with open_home(place / "two", Turning(), encryption="auto") as home:
-        assert [str(owner) for owner in home.owners()] == [ANN]
+        assert [str(owner) for owner in home.list_owners()] == [ANN]
         assert said(home.vault(ANN)) == before
 
 
@@ -169,7 +169,7 @@ def test_a_home_that_is_there_and_vaults_that_lost_theirs_are_not_replaced(place
 
 def test_what_was_erased_since_a_backup_does_not_come_back_with_it(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
-        session = home.vault(ANN).sessions.page()[0].id
+        session = home.vault(ANN).sessions.list()[0].id
         # Elsewhere: copies in the home are destroyed with what was erased.
         made = back_up(home.admin, to=place / "stick")
         vault = home.vault(ANN)
@@ -177,7 +177,7 @@ def test_what_was_erased_since_a_backup_does_not_come_back_with_it(place: Path) 
     with open_home(place, Turning(), encryption="auto") as home:
         restore_vaults(home.admin, made.path, opening(place), replace=True)
     with open_home(place, Turning(), encryption="auto") as home:
-        assert home.vault(ANN).sessions.page() == []
+        assert home.vault(ANN).sessions.list() == []
         assert home.vault(ANN).memories.find("tea")
 
 

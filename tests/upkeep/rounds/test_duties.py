@@ -97,7 +97,7 @@ def test_a_conversation_that_falls_silent_is_read_and_others_stay_closed(home: R
     doors.taken()
     assert made.make().counts["read"] == 1
     assert doors.taken() == ["user:ben"]
-    (run,) = home.vault("user:ben").admin.consolidation.runs()
+    (run,) = home.vault("user:ben").admin.consolidation.list_runs()
     assert run.through_position == 1
     clock.turn(EVERY)
     assert made.make().counts["vaults"] == 0
@@ -115,7 +115,7 @@ def test_a_memory_whose_time_is_over_is_taken_when_it_is_and_not_looked_for_befo
     clock.turn(timedelta(minutes=31))
     assert made.make().counts["deleted"] == 1
     assert doors.taken() == ["user:ben"]
-    assert [memory.id for memory in ben.privacy.trash.find()] == [kept.id]
+    assert [memory.id for memory in ben.privacy.trash.list()] == [kept.id]
 
 
 def test_a_damaged_vault_keeps_no_other_from_its_round_and_is_tried_later_and_later(place: Path) -> None:

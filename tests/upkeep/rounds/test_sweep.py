@@ -31,7 +31,7 @@ def say(vault: Vault, text: str = TEA) -> str:
 
 
 def contents(vault: Vault) -> list[str]:
-    return [memory.content for memory in vault.memories.page()]
+    return [memory.content for memory in vault.memories.list()]
 
 
 @pytest.mark.feature("A8")
@@ -64,7 +64,7 @@ def test_a_conversation_that_goes_on_is_left_alone(place: Path) -> None:
         assert sweep(vault).idle == 0
         clock.turn(timedelta(seconds=1))
         assert sweep(vault).idle == 1
-        (run,) = vault.admin.consolidation.runs(session_id=session)
+        (run,) = vault.admin.consolidation.list_runs(session_id=session)
         assert run.through_position == 2
 
 

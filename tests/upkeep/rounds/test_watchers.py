@@ -55,7 +55,7 @@ def test_a_note_that_changes_is_found_and_one_that_rests_is_not_read(home: Recol
     folder.mkdir()
     (folder / "one.md").write_text("# Garden\nThe apples are ripe.\n")
     ann = home.vault("user:ann")
-    ann.admin.notes.add(folder)
+    ann.admin.notes.add_folder(folder)
     made = watch(home, "notes")
     assert made.make().counts["added"] == 1
     assert "added" not in made.make().counts
@@ -70,7 +70,7 @@ def test_a_folder_that_is_added_later_is_watched_from_then_on(home: Recollectum,
     folder = place / "notes"
     folder.mkdir()
     (folder / "one.md").write_text("The apples are ripe.\n")
-    home.vault("user:ben").admin.notes.add(folder)
+    home.vault("user:ben").admin.notes.add_folder(folder)
     assert made.make().counts["added"] == 1
 
 
@@ -93,7 +93,7 @@ def test_a_vault_that_watches_nothing_is_not_opened_again_not_even_by_the_next_p
 def test_a_transcript_that_grows_is_followed(home: Recollectum, place: Path) -> None:
     path = append(place / "logs" / "one.jsonl", lines(range(3)))
     ann = home.vault("user:ann")
-    ann.admin.transcripts.follow(path.parent)
+    ann.admin.transcripts.add(path.parent)
     made = watch(home, "transcripts")
     assert made.make().counts["messages"] == 3
     assert "messages" not in made.make().counts
@@ -107,13 +107,13 @@ def test_a_learnings_file_that_somebody_edits_or_makes_is_taken_over(home: Recol
     made = watch(home, "learnings")
     assert made.make().counts == {"vaults": 2, "places": 0}
     ann = home.vault("user:ann")
-    ann.learnings.add("answers in French", "preference", agent="coder")
+    ann.learnings.save("answers in French", "preference", agent="coder")
     ann.learnings.sync("coder")
     assert made.make().counts["files"] == 1
     file = ann.learnings.file("coder")
     file.write_text(file.read_text().replace("answers in French", "answers in German"))
     assert made.make().counts["files"] == 1
-    assert [one.text for one in ann.learnings.page(agent="coder")] == ["answers in German"]
+    assert [one.text for one in ann.learnings.list(agent="coder")] == ["answers in German"]
 
 
 def test_a_vault_that_is_missing_does_not_stop_the_others(place: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_vault_that_is_missing_does_not_stop_the_others(place: Path) -> None:
             folder = place / person
             folder.mkdir()
             (folder / "one.md").write_text(f"The apples of {person} are ripe.\n")
-            home.vault(f"user:{person}").admin.notes.add(folder)
+            home.vault(f"user:{person}").admin.notes.add_folder(folder)
         file = file_of(home, "user:ann")
     assert file
     file.rename(file.with_suffix(".away"))

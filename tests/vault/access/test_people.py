@@ -17,7 +17,7 @@ def test_one_person_is_one_on_every_channel_and_two_on_one_channel_stay_apart(ho
     for person, addresses in {"alice": ["telegram:42", "whatsapp:+44 7700 900000"], "bob": ["telegram:43"]}.items():
         home.people.add(f"user:{person}")
         for address in addresses:
-            home.people.link(f"user:{person}", address)
+            home.people.add_identity(f"user:{person}", address)
     home.chat("telegram:42").add("user", "canary of alice")
     home.chat("telegram:43").add("user", "canary of bob")
     home.chat("whatsapp:447700900000@s.whatsapp.net").add("user", "another of alice")
@@ -31,7 +31,7 @@ def test_one_person_is_one_on_every_channel_and_two_on_one_channel_stay_apart(ho
 @pytest.mark.feature("P11")
 def test_an_adapter_gets_person_and_session_in_one_step(home: Recollectum) -> None:
     home.people.add("user:alice")
-    home.people.link("user:alice", "telegram:42")
+    home.people.add_identity("user:alice", "telegram:42")
     chat = home.chat("Telegram:42", agent="coder", group="7", topic="t")
     assert str(chat.key) == "agent:coder:telegram:group:7:topic:t"
     assert chat.gate.caller.person == Owner.parse("user:alice")
@@ -54,23 +54,23 @@ def test_an_adapter_gets_person_and_session_in_one_step(home: Recollectum) -> No
 )
 def test_an_address_has_one_spelling(home: Recollectum, one: str, other: str) -> None:
     home.people.add("user:alice")
-    home.people.link("user:alice", one)
+    home.people.add_identity("user:alice", one)
     assert home.people.resolve(other) == Owner.parse("user:alice")
-    assert len(home.people.link("user:alice", other).identities) == 1
+    assert len(home.people.add_identity("user:alice", other).identities) == 1
 
 
 @pytest.mark.feature("P3")
 def test_an_address_belongs_to_one_person_only(home: Recollectum) -> None:
     home.people.add("user:alice")
     home.people.add("user:bob")
-    home.people.link("user:alice", "telegram:42")
+    home.people.add_identity("user:alice", "telegram:42")
     with pytest.raises(Conflict) as refused:
-        home.people.link("user:bob", "telegram:42")
+        home.people.add_identity("user:bob", "telegram:42")
     assert "alice" not in str(refused.value)
     with pytest.raises(NotFound):
-        home.people.unlink("user:bob", "telegram:42")
-    assert home.people.unlink("user:alice", "telegram:42").identities == ()
-    home.people.link("user:bob", "telegram:42")
+        home.people.remove_identity("user:bob", "telegram:42")
+    assert home.people.remove_identity("user:alice", "telegram:42").identities == ()
+    home.people.add_identity("user:bob", "telegram:42")
     assert home.people.resolve("telegram:42") == Owner.parse("user:bob")
     assert home.people.resolve("signal:42") is None
 
@@ -79,13 +79,13 @@ def test_an_address_belongs_to_one_person_only(home: Recollectum) -> None:
 def test_an_address_that_is_none_is_refused(home: Recollectum, address: str) -> None:
     home.people.add("user:alice")
     with pytest.raises(InvalidInput):
-        home.people.link("user:alice", address)
+        home.people.add_identity("user:alice", address)
 
 
 def test_people_are_added_once_and_listed_by_name(home: Recollectum) -> None:
     home.people.add("user:bob")
     home.vault("user:alice")
-    assert [str(person.owner) for person in home.people.all()] == ["user:alice", "user:bob"]
+    assert [str(person.owner) for person in home.people.list()] == ["user:alice", "user:bob"]
     assert home.people.get("user:bob").tenant == "default"
     for taken in ("user:alice", "user:bob", "user:BOB"):
         with pytest.raises(Conflict):
@@ -93,7 +93,7 @@ def test_people_are_added_once_and_listed_by_name(home: Recollectum) -> None:
     with pytest.raises(NotFound):
         home.people.get("user:nobody")
     with pytest.raises(NotFound):
-        home.people.link("user:nobody", "telegram:1")
+        home.people.add_identity("user:nobody", "telegram:1")
 
 
 @pytest.mark.feature("M2")
@@ -103,7 +103,7 @@ def test_tenants_are_made_before_they_are_used(home: Recollectum) -> None:
     home.people.save_tenant("acme", {"active": 30})
     assert home.people.add("user:alice", tenant="acme").tenant == "acme"
     home.people.save_tenant("acme", {"grace": 1})
-    assert {tenant.name: dict(tenant.retention_days) for tenant in home.people.tenants()}["acme"] == {"grace": 1}
+    assert {tenant.name: dict(tenant.retention_days) for tenant in home.people.list_tenants()}["acme"] == {"grace": 1}
     for wrong in ({"active": -1}, {"active": 36_501}, {"forever": 1}):
         with pytest.raises(InvalidInput):
             home.people.save_tenant("acme", wrong)
@@ -113,16 +113,16 @@ def test_tenants_are_made_before_they_are_used(home: Recollectum) -> None:
 def test_own_data_needs_no_grant_and_another_persons_does(home: Recollectum) -> None:
     home.vault("user:alice").memories.save("canary")
     home.people.add("user:bob")
-    bob = home.login(home.keys.create("user:bob")[1])
+    bob = home.login(home.keys.add("user:bob")[1])
     bob.vault("user:bob").memories.save("own")
     with pytest.raises(NotFound):
         bob.vault("user:alice")
-    grant = home.keys.grant("user:bob", "user:alice", "read")
+    grant = home.keys.add_grant("user:bob", "user:alice", "read")
     granted = home.as_person("user:bob").vault("user:alice")
     assert granted.recall("canary")
     with pytest.raises(Denied):
         granted.memories.save("more")
-    home.keys.withdraw(grant.id)
+    home.keys.revoke_grant(grant.id)
     with pytest.raises(NotFound):
         home.as_person("user:bob").vault("user:alice")
 
@@ -135,10 +135,12 @@ def test_the_global_vault_needs_a_global_grant(home: Recollectum) -> None:
         home.as_person("user:erin").vault("global")
     for scope in ("user", "session"):
         with pytest.raises(InvalidInput):
-            home.keys.grant("user:erin", "global", "read", scope=scope, session_id="s" if scope == "session" else None)
+            home.keys.add_grant(
+                "user:erin", "global", "read", scope=scope, session_id="s" if scope == "session" else None
+            )
     with pytest.raises(InvalidInput):
-        home.keys.grant("user:erin", "user:alice", "read", scope="global")
-    home.keys.grant("user:erin", "global", "read", scope="global")
+        home.keys.add_grant("user:erin", "user:alice", "read", scope="global")
+    home.keys.add_grant("user:erin", "global", "read", scope="global")
     assert home.as_person("user:erin").vault("global").recall("canary")
     with pytest.raises(Denied):
         home.as_person("user:erin").vault("global").memories.save("more")
@@ -148,23 +150,25 @@ def test_grants_that_make_no_sense_are_refused(home: Recollectum) -> None:
     home.people.add("user:bob")
     for permission, scope, session in (("admin", "user", None), ("read", "session", None), ("read", "user", "s")):
         with pytest.raises(InvalidInput):
-            home.keys.grant("user:bob", "user:alice", Permission(permission), scope=Scope(scope), session_id=session)
+            home.keys.add_grant(
+                "user:bob", "user:alice", Permission(permission), scope=Scope(scope), session_id=session
+            )
     for permission, scope in (("own", "user"), ("read", "world")):
         with pytest.raises(InvalidInput):
-            home.keys.grant("user:bob", "user:alice", permission, scope=scope)  # pyright: ignore[reportArgumentType]
+            home.keys.add_grant("user:bob", "user:alice", permission, scope=scope)  # pyright: ignore[reportArgumentType]
     with pytest.raises(NotFound):
-        home.keys.grant("user:nobody", "user:alice", "read")
+        home.keys.add_grant("user:nobody", "user:alice", "read")
     with pytest.raises(NotFound):
-        home.keys.withdraw("grt_none")
-    assert home.keys.grants() == []
+        home.keys.revoke_grant("grt_none")
+    assert home.keys.list_grants() == []
 
 
 @pytest.mark.feature("P3")
 def test_a_key_is_shown_once_and_kept_only_as_a_digest(place: Path, home: Recollectum) -> None:
     home.people.add("user:alice")
-    key, secret = home.keys.create("user:alice")
+    key, secret = home.keys.add("user:alice")
     home.login(secret)
-    assert secret not in repr((key, home.keys.all(), home.login(secret).caller))
+    assert secret not in repr((key, home.keys.list(), home.login(secret).caller))
     home.close()
     files = [path.read_bytes() for path in place.rglob("*") if path.is_file()]
     assert files
@@ -173,29 +177,29 @@ def test_a_key_is_shown_once_and_kept_only_as_a_digest(place: Path, home: Recoll
 
 def test_keys_are_of_people_who_are_here_and_never_admins_alone(home: Recollectum) -> None:
     with pytest.raises(NotFound):
-        home.keys.create("user:nobody")
+        home.keys.add("user:nobody")
     home.people.add("user:alice")
     for permissions in ([], ["admin"], ["own"]):
         with pytest.raises(InvalidInput):
-            home.keys.create("user:alice", permissions=permissions)  # pyright: ignore[reportArgumentType]
-    key, secret = home.keys.create("user:alice", permissions=("read",))
+            home.keys.add("user:alice", permissions=permissions)  # pyright: ignore[reportArgumentType]
+    key, secret = home.keys.add("user:alice", permissions=("read",))
     home.keys.revoke(key.id)
     for call in (lambda: home.keys.revoke(key.id), lambda: home.keys.revoke("key_none")):
         with pytest.raises(NotFound):
             call()
     with pytest.raises(Denied):
         home.login(secret)
-    assert [known.revoked_at is not None for known in home.keys.all()] == [True]
+    assert [known.revoked_at is not None for known in home.keys.list()] == [True]
 
 
 @pytest.mark.feature("P11")
 def test_a_home_opened_with_a_key_is_the_persons(place: Path, clock: Turning, home: Recollectum) -> None:
     home.people.add("user:alice")
     home.vault("user:bob")
-    secret = home.keys.create("user:alice")[1]
+    secret = home.keys.add("user:alice")[1]
     with open_home(place, clock, api_key=secret) as alice:
         alice.vault("user:alice").memories.save("mine")
-        assert alice.vault("user:alice").admin.events.page()[0].actor.startswith("key:")
-        assert [str(owner) for owner in alice.owners()] == ["user:alice"]
+        assert alice.vault("user:alice").admin.events.list()[0].actor.startswith("key:")
+        assert [str(owner) for owner in alice.list_owners()] == ["user:alice"]
         with pytest.raises(NotFound):
             alice.vault("user:bob")

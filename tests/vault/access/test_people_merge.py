@@ -24,29 +24,29 @@ def people(home: Recollectum) -> Recollectum:
     """Alice, who is bob on another channel, and carol."""
     for name, address in (("alice", "telegram:1"), ("bob", "whatsapp:+4915100000001"), ("carol", "telegram:3")):
         home.people.add(f"user:{name}")
-        home.people.link(f"user:{name}", address)
+        home.people.add_identity(f"user:{name}", address)
     home.vault("user:alice").memories.save("alice likes tea")
     home.vault("user:bob").memories.save("bob likes coffee")
     home.vault("user:carol")
-    home.keys.grant("user:bob", "user:carol", "read")
-    home.keys.grant("user:carol", "user:bob", "read")
+    home.keys.add_grant("user:bob", "user:carol", "read")
+    home.keys.add_grant("user:carol", "user:bob", "read")
     return home
 
 
 def state(home: Recollectum) -> dict[str, object]:
     """All that a merge may touch."""
     return {
-        "people": home.people.all(),
-        "grants": home.keys.grants(),
-        "keys": home.keys.all(),
-        "owners": home.owners(),
-        "texts": {str(owner): home.vault(owner).memories.page() for owner in home.owners()},
+        "people": home.people.list(),
+        "grants": home.keys.list_grants(),
+        "keys": home.keys.list(),
+        "owners": home.list_owners(),
+        "texts": {str(owner): home.vault(owner).memories.list() for owner in home.list_owners()},
     }
 
 
 def merged(home: Recollectum, kept: str = "user:alice", other: str = "user:bob") -> Merge:
     """Merge as the preview says."""
-    return home.people.merge(kept, other, home.people.merge_preview(kept, other).token)
+    return home.people.merge(kept, other, home.people.preview_merge(kept, other).token)
 
 
 @pytest.mark.feature("A14")
@@ -62,15 +62,15 @@ def test_a_message_from_either_address_lands_with_the_one_person(people: Recolle
 
 @pytest.mark.feature("A14")
 def test_the_preview_says_what_moves_and_changes_nothing(people: Recollectum) -> None:
-    key, _ = people.keys.create("user:bob")
-    revoked, _ = people.keys.create("user:bob")
+    key, _ = people.keys.add("user:bob")
+    revoked, _ = people.keys.add("user:bob")
     people.keys.revoke(revoked.id)
     before = state(people)
-    seen = people.people.merge_preview("user:alice", "user:bob")
+    seen = people.people.preview_merge("user:alice", "user:bob")
     assert state(people) == before
     assert [str(one) for one in seen.identities] == ["whatsapp:+4915100000001"]
     assert seen.keys == (key.id,)
-    assert seen.grants == (people.keys.grants()[0].id,)
+    assert seen.grants == (people.keys.list_grants()[0].id,)
     assert (seen.kept_vaults, seen.merged_vaults) == ((ALICE,), (BOB,))
     assert "not mixed" in seen.effect
     done = people.people.merge("user:alice", "user:bob", seen.token)
@@ -94,13 +94,13 @@ def test_the_preview_says_what_becomes_of_the_vaults(
     people: Recollectum, kept: str, merged_away: str, says: str
 ) -> None:
     people.people.add("user:eve")
-    assert says in people.people.merge_preview(kept, merged_away).effect
+    assert says in people.people.preview_merge(kept, merged_away).effect
 
 
 @pytest.mark.feature("A14")
 def test_an_undo_restores_exactly(people: Recollectum) -> None:
-    people.keys.create("user:bob")
-    revoked, _ = people.keys.create("user:bob")
+    people.keys.add("user:bob")
+    revoked, _ = people.keys.add("user:bob")
     people.keys.revoke(revoked.id)
     before = state(people)
     done = merged(people)
@@ -108,26 +108,26 @@ def test_an_undo_restores_exactly(people: Recollectum) -> None:
     undone = people.people.unmerge(done.id)
     assert state(people) == before
     assert undone.undone_by == undone.merged_by == "process"
-    assert people.people.merges() == [undone]
+    assert people.people.list_merges() == [undone]
     with pytest.raises(Conflict, match="undone already"):
         people.people.unmerge(done.id)
 
 
 def test_a_key_and_a_grant_work_for_the_person_who_is_kept_until_it_is_undone(people: Recollectum) -> None:
-    _, secret = people.keys.create("user:bob")
+    _, secret = people.keys.add("user:bob")
     done = merged(people)
     login = people.login(secret)
-    assert {str(owner) for owner in login.owners()} == {"user:alice", "user:carol"}
+    assert {str(owner) for owner in login.list_owners()} == {"user:alice", "user:carol"}
     people.people.unmerge(done.id)
-    assert {str(owner) for owner in login.owners()} == {"user:bob", "user:carol"}
+    assert {str(owner) for owner in login.list_owners()} == {"user:bob", "user:carol"}
 
 
 def test_what_was_taken_away_since_is_not_brought_back(people: Recollectum) -> None:
     done = merged(people)
-    people.people.unlink("user:alice", "whatsapp:+4915100000001")
-    people.people.link("user:carol", "whatsapp:+4915100000001")
-    people.keys.withdraw(done.grants[0])
-    people.people.link("user:alice", "signal:+4915100000009")
+    people.people.remove_identity("user:alice", "whatsapp:+4915100000001")
+    people.people.add_identity("user:carol", "whatsapp:+4915100000001")
+    people.keys.revoke_grant(done.grants[0])
+    people.people.add_identity("user:alice", "signal:+4915100000009")
     people.people.unmerge(done.id)
     assert people.people.resolve("whatsapp:+4915100000001") == Owner.parse("user:carol")
     assert people.people.get("user:bob").identities == ()
@@ -135,7 +135,7 @@ def test_what_was_taken_away_since_is_not_brought_back(people: Recollectum) -> N
 
 
 def test_a_key_revoked_since_stays_revoked(people: Recollectum) -> None:
-    key, secret = people.keys.create("user:bob")
+    key, secret = people.keys.add("user:bob")
     done = merged(people)
     people.keys.revoke(key.id)
     people.people.unmerge(done.id)
@@ -144,17 +144,17 @@ def test_a_key_revoked_since_stays_revoked(people: Recollectum) -> None:
 
 
 def test_a_token_is_of_one_preview(people: Recollectum) -> None:
-    token = people.people.merge_preview("user:alice", "user:bob").token
+    token = people.people.preview_merge("user:alice", "user:bob").token
     for kept, other in (("user:bob", "user:alice"), ("user:alice", "user:carol")):
         with pytest.raises(Conflict, match="changed since"):
             people.people.merge(kept, other, token)
-    people.people.link("user:bob", "signal:+4915100000002")
+    people.people.add_identity("user:bob", "signal:+4915100000002")
     before = state(people)
     for wrong in (token, ""):
         with pytest.raises(Conflict, match="changed since"):
             people.people.merge("user:alice", "user:bob", wrong)
     assert state(people) == before
-    assert people.people.merges() == []
+    assert people.people.list_merges() == []
 
 
 @pytest.mark.parametrize(
@@ -175,20 +175,20 @@ def test_what_cannot_be_merged_is_refused(people: Recollectum, kept: str, other:
     people.people.save_tenant("acme", {})
     people.people.add("user:acme", tenant="acme")
     with pytest.raises(error):
-        people.people.merge_preview(kept, other)
+        people.people.preview_merge(kept, other)
     with pytest.raises(error):
         people.people.merge(kept, other, "token")
 
 
 def test_only_the_operator_may(people: Recollectum) -> None:
-    token = people.people.merge_preview("user:alice", "user:bob").token
+    token = people.people.preview_merge("user:alice", "user:bob").token
     for name in ("alice", "bob"):
-        view = people.login(people.keys.create(f"user:{name}")[1])
+        view = people.login(people.keys.add(f"user:{name}")[1])
         for call in (
-            lambda p=view.people: p.merge_preview("user:alice", "user:bob"),
+            lambda p=view.people: p.preview_merge("user:alice", "user:bob"),
             lambda p=view.people: p.merge("user:alice", "user:bob", token),
             lambda p=view.people: p.unmerge("mrg_none"),
-            lambda p=view.people: p.merges(),
+            lambda p=view.people: p.list_merges(),
         ):
             with pytest.raises(Denied):
                 call()
@@ -197,10 +197,10 @@ def test_only_the_operator_may(people: Recollectum) -> None:
 def test_who_is_part_of_another_is_given_nothing_and_merged_no_further(people: Recollectum) -> None:
     done = merged(people)
     with pytest.raises(Conflict, match=done.id):
-        people.people.link("user:bob", "telegram:2")
+        people.people.add_identity("user:bob", "telegram:2")
     for kept, other in (("user:carol", "user:bob"), ("user:bob", "user:carol"), ("user:alice", "user:bob")):
         with pytest.raises(Conflict, match=done.id):
-            people.people.merge_preview(kept, other)
+            people.people.preview_merge(kept, other)
     with pytest.raises(NotFound):
         people.people.unmerge("mrg_none")
 
@@ -215,7 +215,7 @@ def test_merges_are_undone_in_the_order_that_leads_back(people: Recollectum) -> 
     people.people.unmerge(first.id)
     assert state(people) == before
     merged(people)
-    assert len(people.people.merges()) == 3
+    assert len(people.people.list_merges()) == 3
 
 
 def test_two_merged_into_one_are_undone_in_any_order(people: Recollectum) -> None:
@@ -230,7 +230,7 @@ def test_two_merged_into_one_are_undone_in_any_order(people: Recollectum) -> Non
 @pytest.mark.feature("A14")
 @pytest.mark.parametrize("what", ["merge", "unmerge"])
 def test_a_process_killed_between_two_steps_leaves_all_or_nothing(people: Recollectum, place: Path, what: str) -> None:
-    people.keys.create("user:bob")
+    people.keys.add("user:bob")
     if what == "unmerge":
         merged(people)
     before = state(people)

@@ -51,7 +51,7 @@ def said(vault: Vault, *texts: str, role: RoleName = "user", channel: str = "tel
 
 
 def contents(vault: Vault) -> list[str]:
-    return sorted(memory.content for memory in vault.memories.page())
+    return sorted(memory.content for memory in vault.memories.list())
 
 
 @pytest.mark.feature("A5")
@@ -61,7 +61,7 @@ def test_a_reading_writes_what_was_said_and_cites_its_words(scripted: Vault) -> 
     assert outcome.run is not None
     assert (outcome.run.added, outcome.run.through_position, outcome.run.by) == (2, 3, "scripted/scripted")
     assert contents(scripted) == [TEA, CAT]
-    (tea,) = [memory for memory in scripted.memories.page() if memory.content == TEA]
+    (tea,) = [memory for memory in scripted.memories.list() if memory.content == TEA]
     first = scripted.sessions.get(session).messages()[0]
     assert (tea.trust, tea.message_id) == (Trust.OWNER, first.id)
     cited = runtime(scripted).database.read(lambda tx: citations.of(tx, tea.id))
@@ -76,7 +76,7 @@ def test_asked_again_it_reads_only_what_is_new(scripted: Vault) -> None:
     again = scripted.admin.consolidation.run(session).run
     assert again is not None
     assert (again.from_position, again.through_position, again.added) == (1, 2, 1)
-    assert [one.through_position for one in scripted.admin.consolidation.runs(session_id=session)] == [2, 1]
+    assert [one.through_position for one in scripted.admin.consolidation.list_runs(session_id=session)] == [2, 1]
 
 
 def test_a_message_that_comes_while_the_model_thinks_waits_for_the_next_run(place: Path, clock: Turning) -> None:
@@ -106,13 +106,13 @@ def test_a_model_that_fails_leaves_everything_and_is_asked_again(place: Path, cl
         session = said(vault, TEA)
         assert vault.admin.consolidation.run(session).trouble == "the model is away"
         assert contents(vault) == []
-        (job,) = vault.admin.consolidation.jobs()
+        (job,) = vault.admin.consolidation.list_jobs()
         assert (job.state, job.attempts, job.trouble) == ("waiting", 1, "ModelUnavailable: the model is away")
         assert vault.admin.consolidation.work() == []
         clock.turn(timedelta(seconds=61))
         assert [one.run is not None for one in vault.admin.consolidation.work()] == [True]
         assert contents(vault) == [TEA]
-        assert vault.admin.consolidation.jobs(state="done")
+        assert vault.admin.consolidation.list_jobs(state="done")
 
 
 def test_a_job_that_always_fails_is_given_up_and_seen(place: Path, clock: Turning) -> None:
@@ -124,12 +124,12 @@ def test_a_job_that_always_fails_is_given_up_and_seen(place: Path, clock: Turnin
         vault.admin.consolidation.run(session)
         waits: list[float] = []
         for _ in range(2):
-            (job,) = vault.admin.consolidation.jobs(state="waiting")
+            (job,) = vault.admin.consolidation.list_jobs(state="waiting")
             waits.append((job.not_before - clock.now).total_seconds())
             clock.now = job.not_before
             vault.admin.consolidation.work()
         assert waits == [10, 40]
-        (failed,) = vault.admin.consolidation.jobs(state="failed")
+        (failed,) = vault.admin.consolidation.list_jobs(state="failed")
         assert failed.attempts == 3
         clock.turn(timedelta(days=2))
         assert vault.admin.consolidation.work() == []
@@ -142,7 +142,7 @@ def test_the_job_of_a_worker_that_died_is_taken_over_when_its_lease_ends(scripte
     session = said(scripted, TEA)
     clock.turn(timedelta(minutes=31))
     assert scripted.admin.consolidation.note_idle() == 1
-    (job,) = scripted.admin.consolidation.jobs()
+    (job,) = scripted.admin.consolidation.list_jobs()
     until = clock.now + timedelta(minutes=5)
     runtime(scripted).database.write(lambda tx: jobs.claim(tx, job.id, claim="dead", now=clock.now, until=until))
     assert scripted.admin.consolidation.run(session).trouble == "another worker is at it"
@@ -156,7 +156,7 @@ def test_a_worker_whose_lease_was_lost_writes_nothing(place: Path, clock: Turnin
     held: list[Vault] = []
 
     def steal() -> None:
-        (job,) = held[0].admin.consolidation.jobs()
+        (job,) = held[0].admin.consolidation.list_jobs()
         later = clock.now + timedelta(hours=1)
         change = "UPDATE jobs SET claim = 'other', lease_until = :until WHERE id = :id"
         micros = int(later.timestamp() * 1_000_000)
@@ -167,7 +167,7 @@ def test_a_worker_whose_lease_was_lost_writes_nothing(place: Path, clock: Turnin
         held.append(vault)
         assert vault.admin.consolidation.run(said(vault, TEA)).trouble == "another worker has taken it over"
         assert contents(vault) == []
-        assert vault.admin.consolidation.runs() == []
+        assert vault.admin.consolidation.list_runs() == []
 
 
 @pytest.mark.feature("A4")
@@ -210,7 +210,7 @@ def test_a_correction_supersedes_and_the_old_one_is_found_in_the_past(place: Pat
         run = vault.admin.consolidation.run(said(vault, moved)).run
         assert run is not None
         assert run.superseded == 1
-        (new,) = vault.memories.page()
+        (new,) = vault.memories.list()
         assert (new.content, new.supersedes, new.key) == (moved, old.id, "home_town")
         assert vault.memories.get(old.id).superseded_by == new.id
         assert [one.content for one in vault.memories.as_of(before)] == ["I live in Porto"]
@@ -225,7 +225,7 @@ def test_a_target_that_changed_while_the_model_thought_is_not_overwritten(place:
 
     def answer(prompt: Prompt) -> dict[str, Json]:
         target = number_of(prompt, "I like tea")
-        (memory,) = held[0].memories.page()
+        (memory,) = held[0].memories.list()
         held[0].memories.edit(memory.id, "I like coffee")
         return finds(found(TEA, TEA, act="update", target=target))
 
@@ -237,7 +237,7 @@ def test_a_target_that_changed_while_the_model_thought_is_not_overwritten(place:
         assert run is not None
         assert (run.updated, run.proposed) == (0, 1)
         assert contents(vault) == ["I like coffee"]
-        (proposal,) = vault.admin.review.page()
+        (proposal,) = vault.admin.review.list()
         assert vault.admin.review.diff(proposal.id)[2:] == ["@@ -1 +1 @@", "-I like coffee", f"+{TEA}"]
 
 
@@ -266,7 +266,7 @@ def test_what_a_tool_or_the_assistant_said_waits_for_review(scripted: Vault, rol
     run = scripted.admin.consolidation.run(said(scripted, TEA, role=Role(role))).run
     assert run is not None
     assert (run.added, contents(scripted)) == (0, [])
-    assert all(one.finding.trust is not Trust.OWNER for one in scripted.admin.review.page())
+    assert all(one.finding.trust is not Trust.OWNER for one in scripted.admin.review.list())
 
 
 @pytest.mark.parametrize("where", [{"hook": "deploy"}, {"group": "friends"}])
@@ -283,14 +283,14 @@ def test_without_a_model_rules_propose_and_say_so(vault: Vault) -> None:
     run = vault.admin.consolidation.run(said(vault, "I am allergic to peanuts.")).run
     assert run is not None
     assert (run.by, run.added) == ("rules", 0)
-    assert [one.finding.by for one in vault.admin.review.page()] == ["rules"]
+    assert [one.finding.by for one in vault.admin.review.list()] == ["rules"]
 
 
 def test_a_preview_writes_nothing(scripted: Vault) -> None:
     session = said(scripted, TEA)
     assert [one.content for one in scripted.admin.consolidation.preview(session)] == [TEA]
     assert contents(scripted) == []
-    assert scripted.admin.consolidation.runs() == scripted.admin.consolidation.jobs() == []
+    assert scripted.admin.consolidation.list_runs() == scripted.admin.consolidation.list_jobs() == []
 
 
 def test_the_forgotten_is_not_learned_again_from_where_it_came(place: Path, clock: Turning) -> None:
@@ -298,7 +298,7 @@ def test_the_forgotten_is_not_learned_again_from_where_it_came(place: Path, cloc
         vault = home.vault("user:alice")
         session = said(vault, f"{TEA}. {CAT}.")
         vault.admin.consolidation.run(session)
-        (tea,) = [memory for memory in vault.memories.page() if memory.content == TEA]
+        (tea,) = [memory for memory in vault.memories.list() if memory.content == TEA]
         vault.memories.forget(tea.id)
         # The same words again, in the conversation they were forgotten from.
         said(vault, TEA)
@@ -314,7 +314,7 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_learned(place: Path, cl
     held: list[Vault] = []
 
     def forget() -> None:
-        held[0].memories.forget(held[0].memories.page()[0].id)
+        held[0].memories.forget(held[0].memories.list()[0].id)
 
     with home_with(place, clock, echoing(TEA, before=forget)) as home:
         vault = home.vault("user:alice")
@@ -342,7 +342,7 @@ def test_what_was_remembered_by_hand_and_forgotten_is_not_learned(scripted: Vaul
 def test_the_bar_outlives_the_memory_and_goes_with_the_message(scripted: Vault, clock: Turning) -> None:
     session = said(scripted, TEA)
     scripted.admin.consolidation.run(session)
-    scripted.memories.forget(scripted.memories.page()[0].id)
+    scripted.memories.forget(scripted.memories.list()[0].id)
     clock.turn(timedelta(days=8))
     assert scripted.admin.lifecycle.run().purged == 1
     database = runtime(scripted).database

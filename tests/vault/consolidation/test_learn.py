@@ -44,7 +44,7 @@ def test_a_message_without_role_or_content_is_refused(place: Path, clock: Turnin
         vault = home.vault("user:alice")
         with pytest.raises(InvalidInput, match="a message needs a role and a content"):
             vault.learn([message])
-        assert vault.sessions.page() == []
+        assert vault.sessions.list() == []
 
 
 def test_a_session_that_is_not_there_and_a_caller_who_may_not_write_are_refused(place: Path, clock: Turning) -> None:
@@ -52,6 +52,6 @@ def test_a_session_that_is_not_there_and_a_caller_who_may_not_write_are_refused(
         vault = home.vault("user:alice")
         with pytest.raises(NotFound):
             vault.learn([{"role": "user", "content": "hello"}], session_id="ses_none")
-        _, secret = home.keys.create("user:alice", permissions=("read",))
+        _, secret = home.keys.add("user:alice", permissions=("read",))
         with pytest.raises(Denied):
             home.login(secret).vault("user:alice").learn([{"role": "user", "content": "hello"}])

@@ -137,7 +137,7 @@ def test_a_match_cites_its_memories(vault: Vault, clock: Turning) -> None:
         "+491510000001": ("", number),
         "a@x.org": ("work", mail),
     }
-    assert [one.name for one in vault.memories.contacts.all()] == ["Anna", "Bea"]
+    assert [one.name for one in vault.memories.contacts.list()] == ["Anna", "Bea"]
 
 
 @pytest.mark.feature("A13")
@@ -210,9 +210,9 @@ def test_a_relation_from_elsewhere_makes_nobody_a_girlfriend(vault: Vault, clock
 def test_who_may_not_read_resolves_nobody(home: Recollectum, vault: Vault) -> None:
     vault.memories.save(f"Anna: {ONE}")
     home.people.add("user:bob")
-    home.keys.grant("user:bob", "user:alice", "write")
+    home.keys.add_grant("user:bob", "user:alice", "write")
     view = home.as_person("user:bob").vault("user:alice")
-    for call in (lambda: view.memories.contacts.resolve("Anna"), lambda: view.memories.contacts.all()):
+    for call in (lambda: view.memories.contacts.resolve("Anna"), lambda: view.memories.contacts.list()):
         with pytest.raises(Denied):
             call()
-    assert home.vault("user:bob").memories.contacts.all() == []
+    assert home.vault("user:bob").memories.contacts.list() == []

@@ -28,7 +28,7 @@ def _write_everywhere(vault: Vault, notes: Path) -> None:
     memory = vault.memories.save(f"the key is {KEY}").memory
     vault.memories.edit(memory.id, f"now the key is {KEY}!")
     vault.memories.supersede(memory.id, f"and now it is {KEY}?")
-    vault.learnings.add(f"use {KEY}", "tool_usage")
+    vault.learnings.save(f"use {KEY}", "tool_usage")
     chat = vault.sessions.open()
     chat.add("user", f"my key: {KEY}")
     chat.add("user", [{"type": "text", "text": f"look: {KEY}"}], thoughts=[{"text": KEY}])
@@ -37,7 +37,7 @@ def _write_everywhere(vault: Vault, notes: Path) -> None:
     chat.describe(title=f"about {KEY}", summary=f"the person said {KEY}")
     notes.mkdir()
     (notes / "keys.md").write_text(f"# Keys\n\n{PEM}\n\nthe kingfisher nests here, {KEY}\n", encoding="utf-8")
-    vault.admin.notes.add(notes)
+    vault.admin.notes.add_folder(notes)
     vault.admin.notes.sync()
 
 
@@ -45,7 +45,7 @@ def test_no_byte_of_a_secret_is_written(place: Path) -> None:
     with open_home(place, Turning()) as home:
         vault = home.vault("user:alice")
         _write_everywhere(vault, place / "notes")
-        assert "[secret:" in vault.memories.page()[0].content
+        assert "[secret:" in vault.memories.list()[0].content
         written = _bytes(place / "home")
     assert b"and now it is [secret:" in written
     assert KEY.encode() not in written

@@ -74,9 +74,9 @@ def _secret(number: int) -> str:
 
 
 def _everything(vault: Vault) -> str:
-    chats = [vault.sessions.get(one.id) for one in vault.sessions.page()]
+    chats = [vault.sessions.get(one.id) for one in vault.sessions.list()]
     said = [text for chat in chats for message in chat.messages(limit=100) for text in message_texts(message)]
-    memories = vault.memories.page(limit=100)
+    memories = vault.memories.list(limit=100)
     told = [one.content for memory in memories for one in vault.memories.history(memory.id).versions]
     return "\n".join([*said, *told])
 
@@ -107,7 +107,7 @@ def test_every_way_in_keeps_what_it_takes_out(home: Recollectum, vault: Vault, t
     text = _everything(vault)
     assert not [one for one in expected if one in text]
     assert text.count("(redacted sec_") == len(expected) - 1  # what was superseded is archived
-    assert "ghp_" not in repr(vault.sessions.page())
+    assert "ghp_" not in repr(vault.sessions.list())
 
 
 @pytest.mark.feature("C8")
@@ -116,7 +116,7 @@ def test_an_import_is_redacted_whether_or_not_anything_is_kept(tmp_path: Path) -
         vault = home.vault("user:alice")
         vault.sessions.adopt(*_foreign(f"theirs {SECRET}"))
         assert "[secret:" in _everything(vault)
-        assert "[secret:" in (vault.sessions.page()[0].title or "")
+        assert "[secret:" in (vault.sessions.list()[0].title or "")
     files = [one for one in (tmp_path / "home").rglob("*") if one.is_file()]
     assert [one.name for one in files if SECRET.encode() in one.read_bytes()] == []
 

@@ -42,7 +42,7 @@ def words(vault: Vault, place: Citation) -> str:
 @pytest.mark.feature("A5")
 def test_what_was_read_leads_to_the_very_words(scripted: Vault) -> None:
     session = heard(scripted, "Good morning", f"Hello \N{HOT BEVERAGE}! {TEA}, 世界.", f"And {CAT}.")
-    by_text = {one.content: one.id for one in scripted.memories.page()}
+    by_text = {one.content: one.id for one in scripted.memories.list()}
     for text, position in ((TEA, 2), (CAT, 3)):
         (place,) = scripted.memories.citations(by_text[text])
         assert (place.session_id, place.position, place.exact) == (session, position, True)
@@ -51,7 +51,7 @@ def test_what_was_read_leads_to_the_very_words(scripted: Vault) -> None:
 
 def test_what_was_approved_leads_there_too(scripted: Vault) -> None:
     heard(scripted, f"The page says: {TEA}.", role="tool")
-    (waiting,) = scripted.admin.review.page()
+    (waiting,) = scripted.admin.review.list()
     memory_id = scripted.admin.review.approve(waiting.id, content="Drinks green tea").memory_id
     assert memory_id is not None
     (place,) = scripted.memories.citations(memory_id)
@@ -88,7 +88,7 @@ def test_what_was_written_by_hand_leads_nowhere(vault: Vault) -> None:
 
 def test_it_leads_nowhere_once_the_conversation_is_gone(scripted: Vault) -> None:
     session = heard(scripted, TEA)
-    (memory,) = scripted.memories.page()
+    (memory,) = scripted.memories.list()
     scripted.memories.edit(memory.id, "Green tea, always")
     assert scripted.memories.citations(memory.id)
     scripted.sessions.delete(session)
@@ -97,7 +97,7 @@ def test_it_leads_nowhere_once_the_conversation_is_gone(scripted: Vault) -> None
 
 def test_what_is_forgotten_says_nothing_of_where_it_came_from(scripted: Vault) -> None:
     heard(scripted, TEA)
-    (memory,) = scripted.memories.page()
+    (memory,) = scripted.memories.list()
     scripted.memories.move(memory.id, "archived")
     assert scripted.memories.citations(memory.id)
     scripted.memories.forget(memory.id)

@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 
 
 def _trail(vault: Vault, memory_id: str) -> list[str]:
-    return [event.type.value for event in vault.admin.events.of(memory_id)]
+    return [event.type.value for event in vault.admin.events.history(memory_id)]
 
 
 @pytest.mark.feature("A9")
@@ -52,7 +52,7 @@ def test_a_save_says_what_it_came_to(home: Recollectum) -> None:
     assert outcomes == [SaveOutcome.CREATED, SaveOutcome.RENEWED, SaveOutcome.CHANGED]
     many = vault.memories.save_many([Draft(content="a new thing"), Draft(content="vegetarian", key="diet")])
     assert [one.outcome for one in many] == [SaveOutcome.CREATED, SaveOutcome.RENEWED]
-    _, secret = home.keys.create("user:alice", permissions=("write",))
+    _, secret = home.keys.add("user:alice", permissions=("write",))
     blind = home.login(secret).vault("user:alice").memories
     assert blind.save("vegetarian", key="diet").outcome is SaveOutcome.SAVED
 
@@ -62,7 +62,7 @@ def test_a_save_says_what_it_came_to(home: Recollectum) -> None:
 def test_a_key_outside_the_grammar_is_refused(vault: Vault, key: str) -> None:
     with pytest.raises(InvalidInput):
         vault.memories.save("text", key=key)
-    assert not vault.memories.page()
+    assert not vault.memories.list()
 
 
 @pytest.mark.parametrize("key", ["a", "a" * 64, "a_1", "systemic", "x_system_"])
@@ -88,8 +88,8 @@ def test_a_key_inside_the_grammar_is_taken(vault: Vault, key: str) -> None:
 def test_a_draft_that_cannot_be_used_is_refused_with_all_that_came_with_it(vault: Vault, draft: Draft) -> None:
     with pytest.raises(InvalidInput):
         vault.memories.save_many([Draft(content="fine"), draft])
-    assert not vault.memories.page()
-    assert not vault.admin.events.page()
+    assert not vault.memories.list()
+    assert not vault.admin.events.list()
 
 
 @pytest.mark.feature("M7")
@@ -103,7 +103,7 @@ def test_a_thing_said_again_is_renewed_and_not_doubled(vault: Vault, clock: Turn
     assert renewed.expires_at == START + 6 * DAY
     assert renewed.archive_at == START + 91 * DAY
     assert _trail(vault, first.id) == ["created", "deduplicated"]
-    assert len(vault.memories.page()) == 1
+    assert len(vault.memories.list()) == 1
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_a_thing_said_again_is_renewed_and_not_doubled(vault: Vault, clock: Turn
 def test_a_thing_that_says_something_else_is_kept_too(vault: Vault, other: str) -> None:
     vault.memories.save("I like tea")
     vault.memories.save(other)
-    assert len(vault.memories.page()) == 2
+    assert len(vault.memories.list()) == 2
 
 
 def test_another_kind_or_another_time_is_another_memory(vault: Vault) -> None:
     vault.memories.save("tea at four")
     vault.memories.save("tea at four", kind="task")
     vault.memories.save("tea at four", valid_from=START)
-    assert len(vault.memories.page()) == 3
+    assert len(vault.memories.list()) == 3
 
 
 def test_a_thing_in_the_archive_that_is_said_again_is_active_again(vault: Vault) -> None:
@@ -163,9 +163,9 @@ def test_what_is_archived_is_read_by_id_and_never_recalled(vault: Vault) -> None
     vault.memories.move(memory.id, "archived")
     assert vault.memories.get(memory.id).state is State.ARCHIVED
     assert vault.memories.history(memory.id).versions
-    assert [memory.id] == [one.id for one in vault.memories.page(state="archived")]
+    assert [memory.id] == [one.id for one in vault.memories.list(state="archived")]
     assert not vault.recall("one")
-    assert not vault.memories.page()
+    assert not vault.memories.list()
     assert vault.memories.find("k") is None
 
 
@@ -209,7 +209,7 @@ def test_a_deadline_is_kept_to_the_second_and_without_a_sweep(vault: Vault, cloc
     assert vault.recall("one")
     clock.turn(timedelta(seconds=1))
     assert not vault.recall("one")
-    assert not vault.memories.page()
+    assert not vault.memories.list()
     assert vault.memories.find("k") is None
     assert "one" not in vault.context().text
     for read in (vault.memories.get, vault.memories.history):
@@ -250,20 +250,20 @@ def test_a_tenant_has_its_own_periods(home: Recollectum, clock: Turning) -> None
     clock.turn(DAY)
     assert home.vault("user:dora").admin.lifecycle.run().purged == 1
     home.vault("user:alice").memories.save("two")
-    assert home.vault("user:alice").memories.page()[0].archive_at == clock.now + 90 * DAY
+    assert home.vault("user:alice").memories.list()[0].archive_at == clock.now + 90 * DAY
 
 
 @pytest.mark.feature("M8")
 def test_a_person_restores_what_they_deleted(home: Recollectum, vault: Vault, clock: Turning) -> None:
     memory = vault.memories.save("one", key="k").memory
     vault.memories.forget(memory.id)
-    assert [one.id for one in vault.memories.page(state="soft_deleted")] == [memory.id]
+    assert [one.id for one in vault.memories.list(state="soft_deleted")] == [memory.id]
     clock.turn(6 * DAY)
     restored = home.as_person("user:alice").vault("user:alice").memories.move(memory.id, "active")
     assert (restored.state, restored.deleted_at, restored.hard_delete_at) == (State.ACTIVE, None, None)
     assert vault.memories.find("k") == restored
     assert _trail(vault, memory.id) == ["created", "deleted", "restored"]
-    assert vault.admin.events.of(memory.id)[-1].actor == "person:user:alice"
+    assert vault.admin.events.history(memory.id)[-1].actor == "person:user:alice"
 
 
 def test_a_key_that_was_given_away_is_not_taken_back(vault: Vault) -> None:
@@ -295,7 +295,7 @@ def test_no_hand_moves_a_memory_to_its_end(vault: Vault, state: str) -> None:
     with pytest.raises(StepRefused):
         vault.memories.move(memory.id, state)  # pyright: ignore[reportArgumentType]
     with pytest.raises(StepRefused):
-        vault.memories.page(state=state)  # pyright: ignore[reportArgumentType]
+        vault.memories.list(state=state)  # pyright: ignore[reportArgumentType]
 
 
 def test_what_comes_from_a_message_is_believed_no_more_than_the_message(vault: Vault) -> None:
@@ -317,28 +317,28 @@ def test_pages_follow_each_other_without_gap_or_repetition(vault: Vault) -> None
     ]
     pages: list[str] = []
     before = None
-    while page := vault.memories.page(cursor=before, limit=7):
+    while page := vault.memories.list(cursor=before, limit=7):
         pages += [memory.id for memory in page]
         before = page[-1].id
     assert pages == [memory.id for memory in reversed(saved)]
-    assert len(vault.memories.page(kind="fact", limit=1000)) == 9
+    assert len(vault.memories.list(kind="fact", limit=1000)) == 9
     with pytest.raises(InvalidInput):
-        vault.memories.page(limit=0)
+        vault.memories.list(limit=0)
 
 
 @pytest.mark.feature("M7")
 def test_every_step_has_its_event_and_no_event_repeats_what_was_said(vault: Vault) -> None:
     memory = vault.memories.save("canary", key="k_name").memory
     vault.memories.forget(memory.id)
-    created = vault.admin.events.page(type="created")
+    created = vault.admin.events.list(type="created")
     assert [(event.type, event.subject, event.subject_id) for event in created] == [
         (EventType.CREATED, "memory", memory.id)
     ]
-    deleted = vault.admin.events.page(type="deleted")[0]
+    deleted = vault.admin.events.list(type="deleted")[0]
     assert (deleted.state, deleted.payload["from"], deleted.actor) == (State.SOFT_DELETED, "active", "process")
-    assert "canary" not in repr(vault.admin.events.page())
+    assert "canary" not in repr(vault.admin.events.list())
     with pytest.raises(InvalidInput):
-        vault.admin.events.page(type="rumour")  # pyright: ignore[reportArgumentType]
+        vault.admin.events.list(type="rumour")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.feature("P2")

@@ -32,7 +32,7 @@ def test_a_renamed_note_keeps_its_vectors(place: Path, tmp_path: Path) -> None:
     write(tmp_path / "a.md", SECTIONS)
     embedder = scripted()
     with opened(place, embedder, settings=SETTINGS) as vault:
-        vault.admin.notes.add(tmp_path)
+        vault.admin.notes.add_folder(tmp_path)
         vault.admin.notes.sync()
         assert places(vault, "car") == f"{tmp_path / 'a.md'}:5-7"
         before = vectors(place)
@@ -47,7 +47,7 @@ def test_a_renamed_note_keeps_its_vectors(place: Path, tmp_path: Path) -> None:
 def test_a_removed_note_takes_its_vectors_along(place: Path, tmp_path: Path) -> None:
     write(tmp_path / "a.md", SECTIONS)
     with opened(place, scripted(), settings=SETTINGS) as vault:
-        vault.admin.notes.add(tmp_path)
+        vault.admin.notes.add_folder(tmp_path)
         vault.admin.notes.sync()
         assert vault.recall("car")
         (tmp_path / "a.md").unlink()
@@ -60,7 +60,7 @@ def test_a_removed_note_takes_its_vectors_along(place: Path, tmp_path: Path) -> 
 def test_only_what_changed_leaves_the_cache(place: Path, tmp_path: Path) -> None:
     write(tmp_path / "a.md", SECTIONS)
     with opened(place, scripted(), settings=SETTINGS) as vault:
-        vault.admin.notes.add(tmp_path)
+        vault.admin.notes.add_folder(tmp_path)
         vault.admin.notes.sync()
         vault.admin.index.update()
         kept = {row[0] for row in rows(place, "SELECT text_hash FROM embedding_cache")}

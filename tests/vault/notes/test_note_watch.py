@@ -16,7 +16,7 @@ from tests.vault.note_folders import found, write
 def folder(tmp_path: Path, vault: Vault) -> Path:
     made = tmp_path / "notes"
     made.mkdir()
-    vault.admin.notes.add(made)
+    vault.admin.notes.add_folder(made)
     return made
 
 
@@ -28,7 +28,7 @@ def test_a_search_or_a_new_session_looks_first(place: Path, folder: Path, clock:
         assert vault.recall("alpha")
         write(folder / "b.md", "beta")
         vault.sessions.open(channel="new")
-        assert len(vault.admin.notes.page()) == 2
+        assert len(vault.admin.notes.list()) == 2
         (folder / "a.md").unlink()
         assert vault.recall("alpha") == []
     with open_home(place, clock, settings={"notes.debounce_seconds": 3600}) as home:
@@ -45,7 +45,7 @@ def test_vaults_share_a_crawl_and_lose_nothing_by_it(place: Path, tmp_path: Path
         names = ("alice", "bob", "carol")
         alice, bob, carol = (home.vault(f"user:{name}") for name in names)
         for vault in (alice, bob, carol):
-            vault.admin.notes.add(tmp_path / "notes")
+            vault.admin.notes.add_folder(tmp_path / "notes")
         assert alice.recall("alpha")
         write(tmp_path / "notes" / "b.md", "beta")
         assert bob.recall("beta") == []
@@ -61,7 +61,7 @@ def test_a_note_that_went_while_somebody_looked_is_gone(place: Path, tmp_path: P
     with open_home(place, clock, settings={"notes.debounce_seconds": 3600}) as home:
         alice, bob = home.vault("user:alice"), home.vault("user:bob")
         for vault in (alice, bob):
-            vault.admin.notes.add(tmp_path / "notes")
+            vault.admin.notes.add_folder(tmp_path / "notes")
         bob.admin.notes.sync()
         assert alice.recall("alpha")
         path.unlink()
@@ -126,4 +126,4 @@ def test_nobody_looks_when_it_is_turned_off(place: Path, folder: Path, clock: Tu
                 vault.recall("alpha")
             else:
                 vault.sessions.open(channel=value)
-            assert len(vault.admin.notes.page()) == notes
+            assert len(vault.admin.notes.list()) == notes

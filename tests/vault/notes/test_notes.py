@@ -31,7 +31,7 @@ def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
 def folder(tmp_path: Path, vault: Vault) -> Path:
     made = tmp_path / "notes"
     made.mkdir()
-    vault.admin.notes.add(made)
+    vault.admin.notes.add_folder(made)
     return made
 
 
@@ -86,9 +86,9 @@ def test_nothing_is_done_twice(vault: Vault, folder: Path, place: Path) -> None:
     write(folder / "empty.md", "")
     assert counts(vault.admin.notes.sync()) == (2, 0, 0, 0, 0)
     assert counts(vault.admin.notes.sync()) == (0, 0, 0, 0, 2)
-    assert vault.admin.notes.add(folder) == vault.admin.notes.folders()[0]
-    assert [event.subject_id for event in vault.admin.events.page() if event.subject == "notes"] == ["folder_1"]
-    assert str(place) not in repr(vault.admin.events.page())
+    assert vault.admin.notes.add_folder(folder) == vault.admin.notes.list_folders()[0]
+    assert [event.subject_id for event in vault.admin.events.list() if event.subject == "notes"] == ["folder_1"]
+    assert str(place) not in repr(vault.admin.events.list())
 
 
 def test_a_file_that_did_not_change_is_not_read_again(vault: Vault, folder: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_removed_file_leaves_the_index_and_the_vault(home: Recollectum, vault:
     path.unlink()
     assert counts(vault.admin.notes.sync()) == (0, 0, 0, 1, 0)
     assert found(vault, "xylophone") == []
-    assert vault.admin.notes.page() == []
+    assert vault.admin.notes.list() == []
     assert vault.admin.index.verify().sound
     file = file_of(home, "user:alice")
     assert file is not None
@@ -139,14 +139,14 @@ def test_a_renamed_file_keeps_its_pieces(vault: Vault, folder: Path, tmp_path: P
     path = write(folder / "a.md", "alpha")
     write(folder / "b.md", "alpha, and quite another thing")
     vault.admin.notes.sync()
-    numbers = [note.number for note in vault.admin.notes.page()]
+    numbers = [note.number for note in vault.admin.notes.list()]
     other = tmp_path / "other"
     other.mkdir()
-    vault.admin.notes.add(other)
+    vault.admin.notes.add_folder(other)
     path.rename(folder / "garden.md")
     (folder / "b.md").rename(other / "b.md")
     assert counts(vault.admin.notes.sync()) == (0, 0, 2, 0, 0)
-    assert [note.number for note in vault.admin.notes.page()] == numbers
+    assert [note.number for note in vault.admin.notes.list()] == numbers
     assert set(found(vault, "alpha")) == {f"{folder / 'garden.md'}:1-1", f"{other / 'b.md'}:1-1"}
     assert found(vault, "garden") == [f"{folder / 'garden.md'}:1-1"]
     assert vault.admin.index.status().pieces == 2
@@ -159,7 +159,7 @@ def test_rules_are_kept_at_every_depth(vault: Vault, folder: Path) -> None:
     for name in ("a.md", "drafts/b.md", "c.tmp.md", "sub/secret.md", "sub/kept.tmp.md", ".obsidian/d.md", "e.txt"):
         write(folder / name, name)
     vault.admin.notes.sync()
-    assert [note.path for note in vault.admin.notes.page()] == ["a.md", "sub/kept.tmp.md"]
+    assert [note.path for note in vault.admin.notes.list()] == ["a.md", "sub/kept.tmp.md"]
     write(folder / ".recollectumignore", "a.md")
     assert counts(vault.admin.notes.sync()) == (0, 0, 0, 1, 1)
 
@@ -177,7 +177,7 @@ def test_links_are_not_followed(vault: Vault, folder: Path, tmp_path: Path) -> N
     assert "cannot be read" in reason(report, folder)
     (folder / ".gitignore").unlink()
     report = vault.admin.notes.sync()
-    assert [note.path for note in vault.admin.notes.page()] == ["sub/a.md"]
+    assert [note.path for note in vault.admin.notes.list()] == ["sub/a.md"]
     assert reason(report, folder / "out") == reason(report, folder / "out.md") == "is a link out of the folder"
     assert "circle" in reason(report, folder / "circle.md")
     assert found(vault, "private") == []
@@ -228,7 +228,7 @@ def test_a_huge_file_is_not_read(vault: Vault, folder: Path) -> None:
         file.truncate(100 << 20)
     write(folder / "most.md", b"x" * MOST)
     assert "102400 KiB" in reason(vault.admin.notes.sync(), path)
-    assert [note.path for note in vault.admin.notes.page()] == ["most.md"]
+    assert [note.path for note in vault.admin.notes.list()] == ["most.md"]
 
 
 def test_odd_things_in_a_folder_are_left_out_in_words(vault: Vault, folder: Path) -> None:
@@ -239,7 +239,7 @@ def test_odd_things_in_a_folder_are_left_out_in_words(vault: Vault, folder: Path
     write(folder / "old.md", "from a strange clock")
     os.utime(folder / "old.md", (-(10**10), -(10**10)))
     report = vault.admin.notes.sync()
-    assert [note.path for note in vault.admin.notes.page()] == ["old.md", "folder.md/real.md"]
+    assert [note.path for note in vault.admin.notes.list()] == ["old.md", "folder.md/real.md"]
     assert dict(report.skipped) == {
         str(folder / "pipe.md"): "is not a regular file",
         str(folder / "caf\ufffd.md"): "has a name that is not UTF-8",
@@ -282,10 +282,10 @@ def test_a_closed_folder_keeps_its_notes(vault: Vault, folder: Path) -> None:
 def test_the_same_name_in_two_folders_is_two_notes(vault: Vault, folder: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other" / "a.md", "alpha of the one").parent
     write(folder / "a.md", "alpha, and quite another thing")
-    vault.admin.notes.add(other)
+    vault.admin.notes.add_folder(other)
     assert counts(vault.admin.notes.sync()) == (2, 0, 0, 0, 0)
     assert set(found(vault, "alpha")) == {f"{folder / 'a.md'}:1-1", f"{other / 'a.md'}:1-1"}
-    assert vault.admin.notes.remove(other) == 1
+    assert vault.admin.notes.remove_folder(other) == 1
     assert found(vault, "alpha") == [f"{folder / 'a.md'}:1-1"]
     assert (other / "a.md").exists()
 
@@ -294,17 +294,17 @@ def test_a_folder_that_cannot_be_followed_is_refused(vault: Vault, folder: Path,
     (folder / "sub").mkdir()
     for nested in (folder / "sub", tmp_path, folder / ".." / "notes" / "sub"):
         with pytest.raises(Conflict, match="lie in each other"):
-            vault.admin.notes.add(nested)
+            vault.admin.notes.add_folder(nested)
     for wrong in (folder / "nothing", write(folder / "a.md", "x"), "", "a\0b", "\udce9", "x" * 5000):
         with pytest.raises(InvalidInput, match="folder"):
-            vault.admin.notes.add(wrong)
+            vault.admin.notes.add_folder(wrong)
     with pytest.raises(NotFound):
-        vault.admin.notes.remove(tmp_path)
+        vault.admin.notes.remove_folder(tmp_path)
 
 
 def test_only_the_operator_may_name_a_folder(home: Recollectum, tmp_path: Path) -> None:
     with pytest.raises(Denied):
-        home.as_person("user:alice").vault("user:alice").admin.notes.add(tmp_path)
+        home.as_person("user:alice").vault("user:alice").admin.notes.add_folder(tmp_path)
 
 
 def test_many_files_come_in_several_transactions(vault: Vault, folder: Path) -> None:
@@ -314,7 +314,7 @@ def test_many_files_come_in_several_transactions(vault: Vault, folder: Path) -> 
     assert vault.admin.notes.sync(seen.append).added == 100
     assert sum(seen) == 100
     assert len(seen) > 2
-    assert len(list(every(lambda cursor: vault.admin.notes.page(cursor=cursor, limit=60)))) == 100
+    assert len(list(every(lambda cursor: vault.admin.notes.list(cursor=cursor, limit=60)))) == 100
 
 
 def test_the_index_is_made_again_with_its_notes(vault: Vault, folder: Path) -> None:

@@ -76,11 +76,11 @@ def _on_file(home: Recollectum, work: Callable[[Tx], None]) -> None:
 
 def _said(vault: Vault) -> list[object]:
     """Everything a person can read, without times of the purge."""
-    chats = [vault.sessions.get(one.id) for one in vault.sessions.page()]
+    chats = [vault.sessions.get(one.id) for one in vault.sessions.list()]
     return [
         *([chat.info(), *chat.messages(limit=1000)] for chat in chats),
-        vault.memories.page(limit=1000),
-        [vault.memories.history(one.id) for one in vault.memories.page(limit=1000)],
+        vault.memories.list(limit=1000),
+        [vault.memories.history(one.id) for one in vault.memories.list(limit=1000)],
     ]
 
 
@@ -101,7 +101,7 @@ def test_a_session_goes_with_every_byte_and_the_rest_stays_as_it_was(home: Recol
     assert _hits(home, _SECRET, _SECRET[-6:], _KEPT) == {_KEPT}
     assert _said(vault) == before
     assert vault.admin.index.verify().sound
-    assert [one.id for one in vault.sessions.page()] == [kept.id]
+    assert [one.id for one in vault.sessions.list()] == [kept.id]
 
 
 @pytest.mark.feature("P9")
@@ -132,8 +132,8 @@ def test_what_came_from_it_goes_too(home: Recollectum, vault: Vault) -> None:
 
 @pytest.mark.feature("P9")
 def test_a_memory_goes_with_its_versions_and_its_line_in_the_file(home: Recollectum, vault: Vault) -> None:
-    learned = vault.learnings.add(f"always say {_SECRET}", "pattern")
-    vault.learnings.add(f"never say {_KEPT}", "pattern")
+    learned = vault.learnings.save(f"always say {_SECRET}", "pattern")
+    vault.learnings.save(f"never say {_KEPT}", "pattern")
     vault.learnings.sync()
     path = vault.learnings.file()
     assert _SECRET in path.read_text()
@@ -143,7 +143,7 @@ def test_a_memory_goes_with_its_versions_and_its_line_in_the_file(home: Recollec
     assert _KEPT in path.read_text()
     assert _hits(home, _SECRET, _KEPT) == {_KEPT}
     vault.learnings.sync()
-    assert [one.text for one in vault.learnings.page()] == [f"never say {_KEPT}"]
+    assert [one.text for one in vault.learnings.list()] == [f"never say {_KEPT}"]
 
 
 @pytest.mark.feature("P9")
@@ -157,10 +157,10 @@ def test_what_is_older_goes_and_what_is_newer_stays(home: Recollectum, vault: Va
     receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.older_than(30)).token)
     assert receipt.state is PurgeState.DONE, receipt
     assert _hits(home, _SECRET, _KEPT) == {_KEPT}
-    assert [one.id for one in vault.sessions.page()] == [mixed.id]
+    assert [one.id for one in vault.sessions.list()] == [mixed.id]
     assert [one.text for one in mixed.messages(limit=9)] == [f"today {_KEPT}"]
     assert mixed.add("user", "and on").position == 7
-    assert [one.id for one in vault.memories.page()] == [kept.id]
+    assert [one.id for one in vault.memories.list()] == [kept.id]
     with pytest.raises(NotFound):
         vault.sessions.get(old.id).info()
 
@@ -177,12 +177,12 @@ def test_a_source_goes_and_is_followed_no_more(home: Recollectum, vault: Vault, 
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "one.md").write_text(f"# A note\n\nIt says {_SECRET} and more.\n")
-    vault.admin.notes.add(str(folder))
+    vault.admin.notes.add_folder(str(folder))
     vault.admin.notes.sync()
     assert _hits(home, _SECRET) == {_SECRET}
     receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.of_source(str(folder.resolve()))).token)
     assert (receipt.state, receipt.counts["notes"]) == (PurgeState.DONE, 1)
-    assert (vault.admin.notes.folders(), _hits(home, _SECRET)) == ([], set())
+    assert (vault.admin.notes.list_folders(), _hits(home, _SECRET)) == ([], set())
     assert (folder / "one.md").exists()
     with pytest.raises(NotFound, match="is not followed"):
         vault.privacy.purge.preview(PurgeRequest.of_source(str(folder)))
@@ -191,20 +191,20 @@ def test_a_source_goes_and_is_followed_no_more(home: Recollectum, vault: Vault, 
 @pytest.mark.feature("M9")
 def test_a_person_asks_for_everything_of_theirs_to_go_at_once(home: Recollectum, vault: Vault) -> None:
     _talk(vault, "home", _SECRET)
-    vault.learnings.add(f"always say {_SECRET}", "pattern")
+    vault.learnings.save(f"always say {_SECRET}", "pattern")
     vault.learnings.sync()
-    home.people.link("user:ann", "telegram:421421421")
+    home.people.add_identity("user:ann", "telegram:421421421")
     home.people.add("user:bob")
     _talk(home.vault("user:bob"), "home", _KEPT)
-    home.keys.grant("user:bob", "user:ann", "read")
-    mine = home.login(home.keys.create("user:ann")[1]).vault("user:ann")
+    home.keys.add_grant("user:bob", "user:ann", "read")
+    mine = home.login(home.keys.add("user:ann")[1]).vault("user:ann")
     receipt = mine.privacy.purge.run(mine.privacy.purge.preview(PurgeRequest.user()).token)
     assert (receipt.state, receipt.hits) == (PurgeState.DONE, 0), receipt
     assert receipt.by.startswith("key:")
     assert "user:ann" not in repr(receipt)
     assert _hits(home, _SECRET, "user:ann", "421421421", _KEPT) == {_KEPT}
-    assert [str(one.owner) for one in home.people.all()] == ["user:bob"]
-    assert [str(one) for one in home.owners()] == ["user:bob"]
+    assert [str(one.owner) for one in home.people.list()] == ["user:bob"]
+    assert [str(one) for one in home.list_owners()] == ["user:bob"]
     # The name may be used again, by somebody who knows nothing.
     assert home.vault("user:ann").admin.totals().messages == 0
 
@@ -221,7 +221,7 @@ def test_a_token_is_good_for_what_was_seen_and_no_more(home: Recollectum, vault:
         vault.privacy.purge.run(f"{token[:-1]}{'0' if token[-1] != '0' else '1'}")
     with pytest.raises(InvalidInput):
         vault.privacy.purge.run("made up")
-    mine = home.login(home.keys.create("user:ann")[1]).vault("user:ann")
+    mine = home.login(home.keys.add("user:ann")[1]).vault("user:ann")
     with pytest.raises(Denied, match="did not make that preview"):
         mine.privacy.purge.run(token)
     with pytest.raises(InvalidInput):
@@ -237,8 +237,8 @@ def test_who_was_let_in_to_write_may_not_purge(home: Recollectum, vault: Vault) 
     chat = _talk(vault, "home", _SECRET)
     home.people.add("user:bob")
     for right in ("read", "write"):
-        home.keys.grant("user:bob", "user:ann", right)
-    guest = home.login(home.keys.create("user:bob")[1]).vault("user:ann")
+        home.keys.add_grant("user:bob", "user:ann", right)
+    guest = home.login(home.keys.add("user:bob")[1]).vault("user:ann")
     for call in (lambda: guest.privacy.purge.preview(PurgeRequest.sessions(chat.id)), guest.privacy.purge.finish):
         with pytest.raises(Denied, match="for its owner alone"):
             call()
@@ -249,7 +249,7 @@ def test_events_stay_and_say_nothing(home: Recollectum, vault: Vault) -> None:
     memory = vault.memories.save(f"once {_SECRET}").memory
     vault.memories.edit(memory.id, "something else")
     vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory.id)).token)
-    found = vault.admin.events.of(memory.id)
+    found = vault.admin.events.history(memory.id)
     assert [one.type for one in found] == ["created", "edited", "purged"]
     assert all(not one.payload for one in found)
 
@@ -267,8 +267,8 @@ def test_what_was_erased_is_not_taken_in_again(vault: Vault) -> None:
 def test_a_receipt_cannot_be_changed(home: Recollectum, vault: Vault) -> None:
     chat = _talk(vault, "home", _SECRET)
     made = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token)
-    (kept,) = home.receipts.all()
-    assert kept == made == home.receipts.get(made.id) == vault.privacy.purge.receipts()[0]
+    (kept,) = home.receipts.list()
+    assert kept == made == home.receipts.get(made.id) == vault.privacy.purge.list_receipts()[0]
     assert home.receipts.verify(made)
     assert made.public_key == home.receipts.key()
     for change in (
@@ -302,7 +302,7 @@ def test_events_name_no_content_of_what_lost_its_words(home: Recollectum, vault:
     memory = vault.memories.save("they said a thing twice").memory
     _cite(home, memory.id, chat.messages(limit=1)[0].id, other.messages(limit=1)[0].id)
     vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(chat.id)).token)
-    assert vault.admin.events.of(memory.id)[-1].payload == {"version": 1, "lost_words": True}
+    assert vault.admin.events.history(memory.id)[-1].payload == {"version": 1, "lost_words": True}
 
     def look(tx: Tx) -> None:
         assert [one.message_id for one in citations.of(tx, memory.id)] == [other.messages(limit=1)[0].id]

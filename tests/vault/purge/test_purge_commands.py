@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _session(home: Path) -> str:
     with Recollectum(home) as opened:
-        return opened.vault("user:ann").sessions.page()[0].id
+        return opened.vault("user:ann").sessions.list()[0].id
 
 
 @pytest.mark.feature("P9")
@@ -70,7 +70,7 @@ def test_a_person_goes_by_name(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["purge", "user", "ann", "--yes"]) == 1
     assert "there is no user 'ann'" in capsys.readouterr().err
     with Recollectum(home) as opened:
-        assert opened.owners() == []
+        assert opened.list_owners() == []
 
 
 @pytest.mark.parametrize(

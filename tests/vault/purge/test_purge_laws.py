@@ -24,7 +24,7 @@ def _now() -> datetime:
 
 def _talks(vault: Vault) -> dict[str, list[str]]:
     return {
-        one.id: [said.text for said in vault.sessions.get(one.id).messages(limit=99)] for one in vault.sessions.page()
+        one.id: [said.text for said in vault.sessions.get(one.id).messages(limit=99)] for one in vault.sessions.list()
     }
 
 
@@ -40,17 +40,17 @@ def test_what_is_not_covered_reads_the_same(talks: list[list[str]], facts: list[
                 chat.add("user", text)
         for fact in facts:
             vault.memories.save(f"fact {fact}")
-        said, known = _talks(vault), {one.id: one for one in vault.memories.page()}
+        said, known = _talks(vault), {one.id: one for one in vault.memories.list()}
         gone = data.draw(st.sets(st.sampled_from(sorted(said)), min_size=1))
         receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(*gone)).token)
         assert receipt.state is PurgeState.DONE, receipt
         assert _talks(vault) == {one: texts for one, texts in said.items() if one not in gone}
-        assert {one.id: one for one in vault.memories.page()} == known
+        assert {one.id: one for one in vault.memories.list()} == known
         if known:
             less = data.draw(st.sets(st.sampled_from(sorted(known)), min_size=1))
             assert (
                 vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(*less)).token).state
                 is PurgeState.DONE
             )
-            assert {one.id: one for one in vault.memories.page()} == {k: v for k, v in known.items() if k not in less}
+            assert {one.id: one for one in vault.memories.list()} == {k: v for k, v in known.items() if k not in less}
         assert vault.admin.index.verify().sound

@@ -10,6 +10,7 @@ from recollectum import Recollectum
 from recollectum.domain.errors import InvalidInput, NotFound, StepRefused
 from recollectum.domain.memory import Kind, State
 from recollectum.domain.message import Message, Role
+from recollectum.domain.page import every
 from recollectum.domain.proposal import Act, Decision, Finding, Span
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
@@ -68,12 +69,12 @@ def test_all_of_a_session_goes_and_comes_back(vault: Vault) -> None:
     vault.memories.save("zebra of mine")
     before = _texts(vault)
     assert len(before) == 4
-    made = vault.privacy.quarantine.put(f"session:{chat.id}")
+    made = vault.privacy.quarantine.add(f"session:{chat.id}")
     assert (made.messages, made.memories) == (1, 1)
     assert _texts(vault) == {"my zebra sleeps", "zebra of mine"}
     assert "Oslo" not in vault.context("zebra", mark="a1b2c3d4e5f60718").text
     assert "Oslo" not in vault.context(session_id=chat.id, mark="a1b2c3d4e5f60718").text
-    assert derived.id not in {one.id for one in vault.memories.page()}
+    assert derived.id not in {one.id for one in vault.memories.list()}
     # The index agrees, and making it again does not bring it back.
     assert vault.admin.index.verify().sound
     vault.admin.index.rebuild()
@@ -104,7 +105,7 @@ def test_each_kind_of_source(vault: Vault, source: str) -> None:
     before = _texts(vault)
     seen = vault.privacy.quarantine.preview(source)
     assert len(seen.messages) + len(seen.memories) == 1
-    vault.privacy.quarantine.put(source)
+    vault.privacy.quarantine.add(source)
     assert before - _texts(vault) == gone
 
 
@@ -113,11 +114,11 @@ def test_what_is_set_aside_can_be_purged(vault: Vault) -> None:
     chat = vault.sessions.open(channel="bad")
     said = chat.add("user", "the zebra was bought in Oslo")
     vault.memories.save("a zebra from Oslo", message_id=said.id)
-    made = vault.privacy.quarantine.put(f"session:{chat.id}")
+    made = vault.privacy.quarantine.add(f"session:{chat.id}")
     leave = vault.privacy.purge.preview(PurgeRequest.of_source(f"quarantine:{made.id}"))
     assert (leave.counts["messages"], leave.counts["memories"]) == (1, 1)
     assert vault.privacy.purge.run(leave.token).state is PurgeState.DONE
-    assert vault.memories.page(state="archived") == []
+    assert vault.memories.list(state="archived") == []
     assert vault.privacy.quarantine.release(made.id).messages == 0
 
 
@@ -126,22 +127,38 @@ def test_an_import_is_taken_back_whole(vault: Vault) -> None:
     first = _import(vault, "one", "zebra one", "zebra two")
     second = _import(vault, "one", "zebra one", "zebra two", "zebra three")
     kept = vault.memories.save("remembered zebra", message_id="msg_one1").memory
-    listed = {one.id: one.messages for one in vault.sessions.imports()}
+    listed = {one.id: one.messages for one in vault.sessions.list_imports()}
     assert listed == {first: 2, second: 1}
     done = vault.privacy.undo.brought(first)
     assert (done.messages, done.memories) == (2, 1)
     # Only what that import brought, and what was made of it.
     assert _texts(vault) == {"zebra three"}
-    assert [one.id for one in vault.privacy.trash.find()] == [kept.id]
+    assert [one.id for one in vault.privacy.trash.list()] == [kept.id]
     vault.privacy.quarantine.release(done.id)
     assert _texts(vault) == {"zebra one", "zebra two", "zebra three", "remembered zebra"}
     with pytest.raises(NotFound, match="there is no import 'imp_none'"):
         vault.privacy.undo.brought("imp_none")
 
 
+def test_quarantines_and_imports_come_in_pages_newest_first_and_none_is_missed(vault: Vault) -> None:
+    brought = [_import(vault, f"talk{number}", f"zebra {number}") for number in range(5)]
+    aside = [vault.privacy.quarantine.add(f"agent:coder{number}").id for number in range(5)]
+
+    first, came = vault.privacy.quarantine.list(limit=2), vault.sessions.list_imports(limit=2)
+    vault.privacy.quarantine.add("agent:late")
+    _import(vault, "late", "a late zebra")
+    following = every(lambda cursor: vault.privacy.quarantine.list(cursor=cursor or first.next, limit=2))
+    after = every(lambda cursor: vault.sessions.list_imports(cursor=cursor or came.next, limit=2))
+
+    assert [one.id for one in (*first, *following)] == aside[::-1]
+    assert [one.id for one in (*came, *after)] == brought[::-1]
+    with pytest.raises(InvalidInput, match="cursor 'none' is not one that a page gave"):
+        vault.sessions.list_imports(cursor="none")
+
+
 def test_a_key_that_was_taken_meanwhile_is_left(vault: Vault) -> None:
     vault.memories.save("old zebra", key="pet", agent="coder")
-    made = vault.privacy.quarantine.put("agent:coder")
+    made = vault.privacy.quarantine.add("agent:coder")
     vault.memories.save("new zebra", key="pet")
     back = vault.privacy.quarantine.release(made.id)
     assert back.memories == 0
@@ -154,7 +171,7 @@ def test_a_key_that_was_taken_meanwhile_is_left(vault: Vault) -> None:
 def test_what_a_source_writes_while_it_is_set_aside_is_set_aside_too(vault: Vault, kind: str) -> None:
     chat = vault.sessions.open(agent="coder")
     other = vault.sessions.open(agent="main")
-    made = vault.privacy.quarantine.put(f"session:{chat.id}" if kind == "session" else kind)
+    made = vault.privacy.quarantine.add(f"session:{chat.id}" if kind == "session" else kind)
     assert (made.messages, made.memories) == (0, 0)
     chat.add("user", "zebra said to the coder")
     other.add_many([NewMessage(role="tool", content="zebra from the web", speaker="Browser")])
@@ -169,7 +186,7 @@ def test_what_a_source_writes_while_it_is_set_aside_is_set_aside_too(vault: Vaul
     gone = {text for text, kinds in written.items() if kind in kinds}
     assert _texts(vault) == set(written) - gone
     assert vault.admin.index.verify().sound
-    (standing,) = vault.privacy.quarantine.all()
+    (standing,) = vault.privacy.quarantine.list()
     assert standing.messages + standing.memories == 1
     back = vault.privacy.quarantine.release(made.id)
     assert (back.messages + back.memories, back.left) == (1, ())
@@ -184,7 +201,7 @@ def test_what_a_source_writes_while_it_is_set_aside_is_set_aside_too(vault: Vaul
 def test_what_is_made_of_words_that_are_set_aside_is_set_aside(vault: Vault) -> None:
     chat = vault.sessions.open(channel="bad")
     said = chat.add("user", "the zebra was bought in Oslo")
-    made = vault.privacy.quarantine.put(f"session:{chat.id}")
+    made = vault.privacy.quarantine.add(f"session:{chat.id}")
     saved = vault.memories.save("a zebra from Oslo", message_id=said.id).memory
     assert saved.state is State.ARCHIVED
     fork = vault.sessions.checkpoints.fork(chat.id, 1)
@@ -200,12 +217,12 @@ def test_what_is_made_of_words_that_are_set_aside_is_set_aside(vault: Vault) -> 
 @pytest.mark.feature("G19")
 def test_the_later_words_of_an_author_or_agent_are_held_however_they_are_written(vault: Vault) -> None:
     before = vault.memories.save("zebra one").memory
-    vault.privacy.quarantine.put("author:process")
+    vault.privacy.quarantine.add("author:process")
     # What was here is archived; edits and learnings that come now are held as well.
     assert vault.memories.get(before.id).state is State.ARCHIVED
     assert vault.memories.supersede(before.id, "zebra two").state is State.ARCHIVED
-    vault.learnings.add("always greet the zebra", "preference")
-    assert vault.learnings.page() == []
+    vault.learnings.save("always greet the zebra", "preference")
+    assert vault.learnings.list() == []
     assert _texts(vault) == set()
 
 
@@ -218,16 +235,16 @@ def test_proposals_that_came_from_it_wait_with_it(vault: Vault) -> None:
     chat = vault.sessions.open(channel="bad")
     said = chat.add("user", "the zebra was bought in Oslo")
     (waiting,) = vault.admin.review.propose([_found("a zebra from Oslo", said)])
-    made = vault.privacy.quarantine.put(f"session:{chat.id}")
-    assert vault.admin.review.page() == []
+    made = vault.privacy.quarantine.add(f"session:{chat.id}")
+    assert vault.admin.review.list() == []
     assert "Oslo" not in repr([vault.admin.review.get(waiting.id), vault.admin.review.diff(waiting.id)])
     with pytest.raises(StepRefused, match="came from what is in quarantine"):
         vault.admin.review.approve(waiting.id)
     # One that is laid in while it stands waits as well.
     vault.admin.review.propose([_found("another zebra from Oslo", said)])
-    assert vault.admin.review.page() == []
+    assert vault.admin.review.list() == []
     vault.privacy.quarantine.release(made.id)
-    assert len(vault.admin.review.page()) == 2
+    assert len(vault.admin.review.list()) == 2
     assert vault.admin.review.approve(waiting.id).decision is Decision.APPROVED
 
 
@@ -236,9 +253,9 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
     own = vault.sessions.open(channel="mine")
     own.add("user", "my zebra")
     first = _import(vault, "one", "zebra one", "zebra two")
-    listed = {one.id for one in vault.sessions.page()}
+    listed = {one.id for one in vault.sessions.list()}
     done = vault.privacy.undo.brought(first)
-    assert {one.id for one in vault.sessions.page()} == {own.id}
+    assert {one.id for one in vault.sessions.list()} == {own.id}
     with pytest.raises(StepRefused, match=f"was taken back already; release {done.id}"):
         vault.privacy.undo.brought(first)
     for use in (
@@ -252,9 +269,9 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
     # Brought in again it is known, and stays where it is.
     again = vault.sessions.adopt(*_conversation("one", "zebra one", "zebra two"))
     assert (again.added, again.known) == (0, 2)
-    assert {one.id for one in vault.sessions.page()} == {own.id}
+    assert {one.id for one in vault.sessions.list()} == {own.id}
     vault.privacy.quarantine.release(done.id)
-    assert {one.id for one in vault.sessions.page()} == listed
+    assert {one.id for one in vault.sessions.list()} == listed
     assert len(vault.sessions.get("ses_one").messages()) == 2
 
 
@@ -262,14 +279,14 @@ def test_a_session_that_an_import_only_added_to_stays(vault: Vault) -> None:
     _import(vault, "one", "zebra one")
     second = _import(vault, "one", "zebra one", "zebra two")
     vault.privacy.undo.brought(second)
-    assert [one.id for one in vault.sessions.page()] == ["ses_one"]
+    assert [one.id for one in vault.sessions.list()] == ["ses_one"]
     assert vault.sessions.get("ses_one").info().message_count == 2
 
 
 @pytest.mark.parametrize("source", ["", "session:", "imported:x", "web:page", "session"])
 def test_what_is_no_source_is_refused(vault: Vault, source: str) -> None:
     with pytest.raises(InvalidInput, match="is no source"):
-        vault.privacy.quarantine.put(source)
+        vault.privacy.quarantine.add(source)
 
 
 def test_nothing_is_learned_from_what_is_set_aside(home: Recollectum, vault: Vault) -> None:
@@ -278,9 +295,9 @@ def test_nothing_is_learned_from_what_is_set_aside(home: Recollectum, vault: Vau
     chat = vault.sessions.open(channel="bad")
     chat.add("user", "I live in Oslo with my zebra.")
     chat.add("assistant", "Noted.")
-    vault.privacy.quarantine.put(f"session:{chat.id}")
+    vault.privacy.quarantine.add(f"session:{chat.id}")
     clock.turn(timedelta(hours=2))
     vault.admin.consolidation.note_idle()
     vault.admin.consolidation.work()
-    assert not vault.memories.page()
-    assert not vault.admin.review.page()
+    assert not vault.memories.list()
+    assert not vault.admin.review.list()

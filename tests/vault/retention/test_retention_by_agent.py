@@ -19,7 +19,7 @@ def test_an_agents_periods_go_before_the_usual_ones(tmp_path: Path) -> None:
         usual = vault.memories.save("of nobody").memory
         coder = vault.memories.save("of the coder", agent="coder").memory
         scratch = vault.memories.save("of the scratch pad", agent="scratch").memory
-        learned = vault.learnings.add("so it is done", "pattern", agent="coder")
+        learned = vault.learnings.save("so it is done", "pattern", agent="coder")
         assert usual.archive_at == START + 90 * DAY
         assert (coder.archive_at, coder.retention_expires_at) == (START + 10 * DAY, START + 70 * DAY)
         assert (scratch.archive_at, scratch.retention_expires_at) == (None, START + 2 * DAY)

@@ -15,7 +15,7 @@ DAY = timedelta(days=1)
 
 
 def contents(vault: Vault) -> set[str]:
-    return {one.content for one in vault.memories.page(limit=1000)}
+    return {one.content for one in vault.memories.list(limit=1000)}
 
 
 @pytest.mark.feature("M8")
@@ -25,7 +25,7 @@ def test_everything_deleted_on_a_day_comes_back_and_one_undo_takes_it_back(vault
     for memory, day in zip(ids, (0, 1, 1, 2), strict=True):
         clock.now = START + day * DAY
         vault.memories.forget(memory)
-    assert [one.content for one in vault.privacy.trash.find()] == ["wednesday", "tuesday too", "tuesday", "monday"]
+    assert [one.content for one in vault.privacy.trash.list()] == ["wednesday", "tuesday too", "tuesday", "monday"]
     done = vault.privacy.trash.restore(since=tuesday, until=tuesday + DAY)
     assert {one.content for one in done.memories} == contents(vault) == {"tuesday", "tuesday too"}
     vault.privacy.undo.last()
@@ -42,7 +42,7 @@ def test_what_came_from_a_session_comes_back(vault: Vault) -> None:
     other = vault.memories.save("has a dog").memory
     for one in (from_it, other):
         vault.memories.forget(one.id)
-    assert [one.id for one in vault.privacy.trash.find(session_id=chat.id)] == [from_it.id]
+    assert [one.id for one in vault.privacy.trash.list(session_id=chat.id)] == [from_it.id]
     vault.privacy.trash.restore(session_id=chat.id)
     assert contents(vault) == {"has a cat"}
     with pytest.raises(NotFound):
@@ -70,9 +70,9 @@ def test_past_the_grace_window_and_under_a_taken_key_nothing_comes_back(vault: V
 def test_only_who_may_write_restores(home: Recollectum, vault: Vault) -> None:
     vault.memories.forget(vault.memories.save("x").id)
     home.people.add("user:bob")
-    home.keys.grant("user:bob", "user:alice", "read")
-    bob = home.login(home.keys.create("user:bob")[1]).vault("user:alice")
-    assert len(bob.privacy.trash.find()) == 1
+    home.keys.add_grant("user:bob", "user:alice", "read")
+    bob = home.login(home.keys.add("user:bob")[1]).vault("user:alice")
+    assert len(bob.privacy.trash.list()) == 1
     with pytest.raises(Denied):
         bob.privacy.trash.restore(since=START)
 
@@ -88,12 +88,12 @@ def test_the_first_destruction_waits_for_a_yes_and_later_ones_do_not(vault: Vaul
     vault.memories.forget(vault.memories.save("second").id)
     clock.turn(8 * DAY)
     assert vault.privacy.trash.sweep().purged == 1
-    assert [(one.state, one.waiting, one.purged) for one in vault.privacy.trash.reports()] == [
+    assert [(one.state, one.waiting, one.purged) for one in vault.privacy.trash.list_sweeps()] == [
         (SweepState.DONE, 0, 1),
         (SweepState.DONE, 0, 1),
         (SweepState.NEEDS_CONFIRMATION, 1, 0),
     ]
-    assert "first" not in str(vault.privacy.trash.reports())
+    assert "first" not in str(vault.privacy.trash.list_sweeps())
 
 
 @pytest.mark.feature("P6")

@@ -42,51 +42,51 @@ def proposed(vault: Vault, act: Act, content: str, *targets: str) -> str:
 
 
 def contents(vault: Vault) -> list[str]:
-    return sorted(memory.content for memory in vault.memories.page())
+    return sorted(memory.content for memory in vault.memories.list())
 
 
 @pytest.mark.feature("A10")
 def test_what_is_approved_becomes_a_memory_once(inbox: Vault) -> None:
-    (waiting,) = inbox.admin.review.page()
+    (waiting,) = inbox.admin.review.list()
     assert (waiting.decision, waiting.finding.trust, contents(inbox)) == (Decision.WAITING, Trust.TOOL, [])
     first = inbox.admin.review.approve(waiting.id)
     second = inbox.admin.review.approve(waiting.id)
     assert first.memory_id == second.memory_id is not None
-    (memory,) = inbox.memories.page()
+    (memory,) = inbox.memories.list()
     assert (memory.content, memory.version, memory.trust) == (TEA, 1, Trust.OWNER)
-    assert inbox.admin.review.page() == []
-    assert [one.id for one in inbox.admin.review.page(decision="approved")] == [waiting.id]
+    assert inbox.admin.review.list() == []
+    assert [one.id for one in inbox.admin.review.list(decision="approved")] == [waiting.id]
 
 
 @pytest.mark.feature("A10")
 def test_it_can_be_put_in_other_words(inbox: Vault) -> None:
-    (waiting,) = inbox.admin.review.page()
+    (waiting,) = inbox.admin.review.list()
     inbox.admin.review.approve(waiting.id, "I drink sencha")
     assert contents(inbox) == ["I drink sencha"]
 
 
 @pytest.mark.feature("A10")
 def test_a_rejected_one_stays_rejected(inbox: Vault) -> None:
-    (waiting,) = inbox.admin.review.page()
+    (waiting,) = inbox.admin.review.list()
     assert inbox.admin.review.reject(waiting.id).decision is Decision.REJECTED
     assert inbox.admin.review.reject(waiting.id).decision is Decision.REJECTED
     with pytest.raises(Conflict, match="rejected already"):
         inbox.admin.review.approve(waiting.id)
     assert hear(inbox) == hear(inbox, "whatsapp") == 0
     # Also when the person says it themselves, in another conversation: they said no.
-    assert (inbox.admin.review.page(), contents(inbox)) == ([], [])
-    first = inbox.sessions.page()[-1]
+    assert (inbox.admin.review.list(), contents(inbox)) == ([], [])
+    first = inbox.sessions.list()[-1]
     inbox.sessions.delete(first.id)
     assert hear(inbox, "signal") == 0
 
 
 def test_what_waits_is_not_proposed_again(inbox: Vault) -> None:
     assert hear(inbox, "whatsapp") == 0
-    assert len(inbox.admin.review.page()) == 1
+    assert len(inbox.admin.review.list()) == 1
 
 
 def test_an_approved_one_cannot_be_rejected(inbox: Vault) -> None:
-    (waiting,) = inbox.admin.review.page()
+    (waiting,) = inbox.admin.review.list()
     inbox.admin.review.approve(waiting.id)
     with pytest.raises(Conflict, match="approved already"):
         inbox.admin.review.reject(waiting.id)
@@ -96,12 +96,12 @@ def test_an_approved_one_cannot_be_rejected(inbox: Vault) -> None:
 def test_each_act_does_what_it_says(vault: Vault) -> None:
     one, two = vault.memories.save("I like tea").memory, vault.memories.save("I like green tea", importance=0.9).memory
     vault.admin.review.approve(proposed(vault, Act.MERGE, TEA, one.id, two.id))
-    (merged,) = vault.memories.page()
+    (merged,) = vault.memories.list()
     assert (merged.id, merged.content, merged.version) == (one.id, TEA, 2)
     assert vault.memories.get(two.id).superseded_by == one.id
     vault.admin.review.approve(proposed(vault, Act.SUPERSEDE, "I drink coffee now", one.id))
     assert contents(vault) == ["I drink coffee now"]
-    vault.admin.review.approve(proposed(vault, Act.FORGET, "", vault.memories.page()[0].id))
+    vault.admin.review.approve(proposed(vault, Act.FORGET, "", vault.memories.list()[0].id))
     assert contents(vault) == []
 
 
@@ -118,11 +118,11 @@ def test_a_proposal_whose_target_changed_is_stale_and_writes_nothing(vault: Vaul
     waiting = proposed(vault, Act.UPDATE, TEA, old.id)
     vault.memories.edit(old.id, "I like coffee")
     assert vault.admin.review.get(waiting).decision is Decision.STALE
-    assert vault.admin.review.page() == []
+    assert vault.admin.review.list() == []
     with pytest.raises(Conflict, match="is stale"):
         vault.admin.review.approve(waiting)
     assert contents(vault) == ["I like coffee"]
-    assert [one.id for one in vault.admin.review.page(decision="stale")] == [waiting]
+    assert [one.id for one in vault.admin.review.list(decision="stale")] == [waiting]
 
 
 def test_a_proposal_says_nothing_of_what_was_forgotten(vault: Vault, clock: Turning) -> None:
@@ -135,7 +135,7 @@ def test_a_proposal_says_nothing_of_what_was_forgotten(vault: Vault, clock: Turn
         [
             vault.admin.review.get(waiting),
             vault.admin.review.diff(waiting),
-            vault.admin.review.page(decision="approved"),
+            vault.admin.review.list(decision="approved"),
         ]
     )
     assert "tea" not in shown
@@ -147,9 +147,9 @@ def test_a_proposal_says_nothing_of_what_was_forgotten(vault: Vault, clock: Turn
 
 
 def test_a_proposal_goes_with_its_conversation(inbox: Vault) -> None:
-    (session,) = inbox.sessions.page()
+    (session,) = inbox.sessions.list()
     inbox.sessions.delete(session.id)
-    assert inbox.admin.review.page() == []
+    assert inbox.admin.review.list() == []
 
 
 def test_what_has_no_target_is_not_laid_in(vault: Vault) -> None:
@@ -159,7 +159,7 @@ def test_what_has_no_target_is_not_laid_in(vault: Vault) -> None:
 
 def test_wrong_questions_are_answered_in_words(vault: Vault) -> None:
     with pytest.raises(InvalidInput, match="decision 'maybe' is unknown"):
-        vault.admin.review.page(decision="maybe")  # pyright: ignore[reportArgumentType]
+        vault.admin.review.list(decision="maybe")  # pyright: ignore[reportArgumentType]
     with pytest.raises(NotFound, match="no proposal 'prp_none'"):
         vault.admin.review.get("prp_none")
     with pytest.raises(InvalidInput, match="empty"):

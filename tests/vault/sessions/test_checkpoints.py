@@ -89,18 +89,18 @@ def test_checkpoints_are_listed_moved_and_deleted(vault: Vault, chat: Chat) -> N
     vault.sessions.checkpoints.save(chat.id, "one")
     other = vault.sessions.open(channel="other")
     vault.sessions.checkpoints.save(other.id, "two")
-    assert {one.name for one in vault.sessions.checkpoints.all()} == {"one", "two"}
-    assert [one.name for one in vault.sessions.checkpoints.all(other.id)] == ["two"]
+    assert {one.name for one in vault.sessions.checkpoints.list()} == {"one", "two"}
+    assert [one.name for one in vault.sessions.checkpoints.list(other.id)] == ["two"]
     chat.add("user", "more")
     assert vault.sessions.checkpoints.save(chat.id, "one").position == 6
-    vault.sessions.checkpoints.delete("two")
-    assert [(one.name, one.position) for one in vault.sessions.checkpoints.all()] == [("one", 6)]
+    vault.sessions.checkpoints.remove("two")
+    assert [(one.name, one.position) for one in vault.sessions.checkpoints.list()] == [("one", 6)]
     vault.sessions.delete(chat.id)
-    assert vault.sessions.checkpoints.all() == []
+    assert vault.sessions.checkpoints.list() == []
 
 
 def test_what_is_not_there_is_said(vault: Vault, chat: Chat) -> None:
-    for call in (vault.sessions.checkpoints.resume, vault.sessions.checkpoints.delete):
+    for call in (vault.sessions.checkpoints.resume, vault.sessions.checkpoints.remove):
         with pytest.raises(NotFound, match="no checkpoint 'gone'"):
             call("gone")
     for position in (-1, 6):

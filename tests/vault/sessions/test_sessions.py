@@ -127,7 +127,7 @@ def test_each_place_has_its_own_session(vault: Vault) -> None:
     assert str(places[4].key) == "agent:main:telegram:group:7:topic:t%3A1"
     assert vault.sessions.open_key(str(places[4].key)).id == places[4].id
     assert [chat.id for chat in places] == [vault.sessions.open_key(chat.key).id for chat in places]
-    assert {session.id for session in vault.sessions.page(key_prefix="agent:main:telegram:group:")} == {
+    assert {session.id for session in vault.sessions.list(key_prefix="agent:main:telegram:group:")} == {
         places[3].id,
         places[4].id,
     }
@@ -147,21 +147,21 @@ def test_direct_chats_collapse_when_the_setting_says_so(place: Path, clock: Turn
 def test_agents_apart_share_nothing(place: Path, clock: Turning) -> None:
     with open_home(place, clock, settings={"isolation": "agent"}) as home:
         home.people.add("user:alice")
-        home.people.link("user:alice", "telegram:42")
+        home.people.add_identity("user:alice", "telegram:42")
         chats = {agent: home.chat("telegram:42", agent=agent) for agent in ("main", "coder")}
         chats["main"].add("user", "canary")
         assert chats["main"].id != chats["coder"].id
         assert not home.vault("user:alice", agent="coder").recall("canary")
         assert home.vault("user:alice", agent="main").recall("canary")
         assert home.vault("user:alice").recall("canary"), "an agent that is not named is main"
-        assert [str(owner) for owner in home.owners()] == ["user:alice/agent:coder", "user:alice/agent:main"]
+        assert [str(owner) for owner in home.list_owners()] == ["user:alice/agent:coder", "user:alice/agent:main"]
         assert len(list(home.home.vaults.glob("*.db"))) == 2
 
 
 def test_agents_together_share_one_vault(home: Recollectum) -> None:
     home.vault("user:alice", agent="one").memories.save("shared")
     assert home.vault("user:alice", agent="two").recall("shared")
-    assert [str(owner) for owner in home.owners()] == ["user:alice"]
+    assert [str(owner) for owner in home.list_owners()] == ["user:alice"]
 
 
 @pytest.mark.feature("G5")
@@ -172,11 +172,11 @@ def test_hooks_are_pruned_by_age_on_every_write(vault: Vault, clock: Turning) ->
     vault.sessions.open(hook="middle").add("user", "x")
     clock.turn(2 * HOUR)
     vault.sessions.open(hook="new").add("user", "y")
-    keys = {str(session.key) for session in vault.sessions.page()}
+    keys = {str(session.key) for session in vault.sessions.list()}
     assert keys == {str(kept.key), "hook:middle", "hook:new"}
     assert not vault.recall("canary")
     assert vault.admin.index.verify().sound
-    assert [event.subject for event in vault.admin.events.page(type="pruned")] == ["session"]
+    assert [event.subject for event in vault.admin.events.list(type="pruned")] == ["session"]
 
 
 @pytest.mark.feature("G5")
@@ -186,7 +186,7 @@ def test_hooks_are_pruned_by_count_and_the_one_written_to_stays(place: Path, clo
         for number in range(6):
             clock.turn(timedelta(seconds=1))
             sessions.open(hook=str(number)).add("user", "x")
-        assert [str(session.key) for session in sessions.page()] == ["hook:5", "hook:4", "hook:3"]
+        assert [str(session.key) for session in sessions.list()] == ["hook:5", "hook:4", "hook:3"]
 
 
 def test_a_limit_of_nothing_prunes_no_hook(place: Path, clock: Turning) -> None:
@@ -196,7 +196,7 @@ def test_a_limit_of_nothing_prunes_no_hook(place: Path, clock: Turning) -> None:
         for number in range(3):
             clock.turn(700 * HOUR)
             sessions.open(hook=str(number)).add("user", "x")
-        assert len(sessions.page()) == 3
+        assert len(sessions.list()) == 3
 
 
 def test_a_session_that_ended_is_kept_and_not_resumed(vault: Vault) -> None:

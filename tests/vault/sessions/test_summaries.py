@@ -103,7 +103,7 @@ def test_what_is_removed_meanwhile_does_not_come_back(vault: Vault, chat: Chat) 
     say(chat, 60)
 
     def deleting(_: object) -> str:
-        if any(one.id == chat.id for one in vault.sessions.page()):
+        if any(one.id == chat.id for one in vault.sessions.list()):
             vault.sessions.delete(chat.id)
         return "What was deleted."
 

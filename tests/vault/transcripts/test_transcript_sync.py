@@ -15,7 +15,7 @@ from tests.vault.transcript_files import append, kept, lines, remarks, said
 def folder(tmp_path: Path, vault: Vault) -> Path:
     made = tmp_path / "projects"
     made.mkdir()
-    vault.admin.transcripts.follow(made)
+    vault.admin.transcripts.add(made)
     return made
 
 
@@ -31,7 +31,7 @@ def test_a_file_is_read_on_where_it_grew(vault: Vault, folder: Path) -> None:
     assert vault.admin.transcripts.sync().unchanged == 1
     (hit,) = vault.recall("remark4")
     assert (hit.trust, hit.source.position) == ("imported", 5)
-    (session,) = vault.sessions.page()
+    (session,) = vault.sessions.list()
     assert (str(session.key), session.imported) == (f"agent:claude:cli:direct:topic:{session.extra['native_id']}", True)
 
 
@@ -87,7 +87,7 @@ def test_a_file_that_is_not_what_it_was_is_read_anew_without_doubles(vault: Vaul
     # A copy that begins with the same bytes is simply read on.
     assert report.reread == (how != "replaced")
     assert kept(vault) == remarks(range(most))
-    assert len(vault.sessions.page()) == 1
+    assert len(vault.sessions.list()) == 1
 
 
 def test_another_conversation_under_the_same_name_is_another_session(vault: Vault, folder: Path) -> None:
@@ -95,7 +95,7 @@ def test_another_conversation_under_the_same_name_is_another_session(vault: Vaul
     vault.admin.transcripts.sync()
     path.write_bytes(lines(range(10, 12), conversation="another"))
     assert vault.admin.transcripts.sync().added == 2
-    assert [session.message_count for session in vault.sessions.page()] == [2, 3]
+    assert [session.message_count for session in vault.sessions.list()] == [2, 3]
 
 
 def test_a_renamed_or_copied_file_adds_nothing(vault: Vault, folder: Path) -> None:
@@ -110,13 +110,13 @@ def test_a_renamed_or_copied_file_adds_nothing(vault: Vault, folder: Path) -> No
 def test_a_deleted_session_does_not_come_back(vault: Vault, folder: Path) -> None:
     path = append(folder / "one.jsonl", lines(range(3)))
     vault.admin.transcripts.sync()
-    vault.sessions.delete(vault.sessions.page()[0].id)
+    vault.sessions.delete(vault.sessions.list()[0].id)
     append(path, said(3))
     ((_, why),) = vault.admin.transcripts.sync().skipped
     assert "was deleted" in why
     path.write_bytes(lines(range(2)))
     vault.admin.transcripts.sync()
-    assert vault.sessions.page() == []
+    assert vault.sessions.list() == []
     path.write_bytes(lines(range(2), conversation="another"))
     assert vault.admin.transcripts.sync().added == 2
 
@@ -145,31 +145,31 @@ def test_a_file_that_cannot_be_kept_does_not_hold_up_the_others(vault: Vault, fo
 def test_places_are_followed_and_let_go(vault: Vault, folder: Path, tmp_path: Path) -> None:
     append(folder / "one.jsonl", lines(range(3)))
     vault.admin.transcripts.sync()
-    (place,) = vault.admin.transcripts.followed()
+    (place,) = vault.admin.transcripts.list()
     assert (place.path, place.files) == (str(folder), 1)
-    assert vault.admin.transcripts.follow(folder) == place
+    assert vault.admin.transcripts.add(folder) == place
     with pytest.raises(Conflict):
-        vault.admin.transcripts.follow(folder / "one.jsonl")
+        vault.admin.transcripts.add(folder / "one.jsonl")
     with pytest.raises(Conflict):
-        vault.admin.transcripts.follow(folder, agent="other")
+        vault.admin.transcripts.add(folder, agent="other")
     with pytest.raises(InvalidInput):
-        vault.admin.transcripts.follow(tmp_path / "nothing")
-    assert vault.admin.transcripts.unfollow(folder) == 1
+        vault.admin.transcripts.add(tmp_path / "nothing")
+    assert vault.admin.transcripts.remove(folder) == 1
     with pytest.raises(NotFound):
-        vault.admin.transcripts.unfollow(folder)
+        vault.admin.transcripts.remove(folder)
     append(folder / "one.jsonl", said(3))
     assert vault.admin.transcripts.sync().added == 0
     assert kept(vault) == remarks(range(3))
-    vault.admin.transcripts.follow(folder)
+    vault.admin.transcripts.add(folder)
     report = vault.admin.transcripts.sync()
     assert (report.added, report.known) == (1, 3)
 
 
 def test_sessions_are_kept_under_the_given_agent_and_channel(vault: Vault, tmp_path: Path) -> None:
     path = append(tmp_path / "log.txt", lines(range(2)))
-    vault.admin.transcripts.follow(path, agent="coder", channel="terminal")
+    vault.admin.transcripts.add(path, agent="coder", channel="terminal")
     vault.admin.transcripts.sync()
-    (session,) = vault.sessions.page()
+    (session,) = vault.sessions.list()
     assert (session.key.agent, session.key.channel) == ("coder", "terminal")
 
 

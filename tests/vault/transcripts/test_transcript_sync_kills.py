@@ -21,7 +21,7 @@ def test_each_message_is_there_once_whenever_the_reader_is_killed(tmp_path: Path
     path = append(tmp_path / "log.jsonl", b"".join(said(n, f"remark{n} {_LONG}") for n in range(_COUNT)))
     home = tmp_path / "home"
     with Recollectum(home, settings={"encryption": "off"}) as r:
-        r.vault("user:alice").admin.transcripts.follow(path)
+        r.vault("user:alice").admin.transcripts.add(path)
     seen = [0]
     for message in (2, 4, 3):
         child = start(_PROGRAM, str(home), str(message))

@@ -112,7 +112,7 @@ def test_a_cut_and_a_vanished_file(bench: Bench) -> None:
 @pytest.mark.feature("G13")
 def test_a_watcher_reads_on(place: Path, tmp_path: Path, vault: Vault, clock: Turning) -> None:
     path = append(tmp_path / "a.jsonl", lines(range(2)))
-    vault.admin.transcripts.follow(path)
+    vault.admin.transcripts.add(path)
     wanted = {"transcripts.debounce_seconds": 0.02, "transcripts.on_search": "off"}
     with open_home(place, clock, settings=wanted) as home:
         watched = home.vault("user:alice")

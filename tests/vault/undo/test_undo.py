@@ -21,7 +21,7 @@ DAY = timedelta(days=1)
 
 def shown(vault: Vault) -> set[tuple[object, ...]]:
     """What a reader sees of the memories."""
-    every = [*vault.memories.page(limit=1000), *vault.memories.page(state="archived", limit=1000)]
+    every = [*vault.memories.list(limit=1000), *vault.memories.list(state="archived", limit=1000)]
     return {_seen(one) for one in every}
 
 
@@ -33,7 +33,7 @@ def _seen(one: Memory) -> tuple[object, ...]:
 
 
 def last_event(vault: Vault, type: EventType) -> int:
-    return vault.admin.events.page(type=type)[0].number
+    return vault.admin.events.list(type=type)[0].number
 
 
 def test_what_was_saved_goes_to_the_trash_and_comes_back(vault: Vault) -> None:
@@ -41,7 +41,7 @@ def test_what_was_saved_goes_to_the_trash_and_comes_back(vault: Vault) -> None:
     done = vault.privacy.undo.last()
     assert [step.type for step in done.steps] == [EventType.CREATED]
     assert shown(vault) == set()
-    assert [one.id for one in vault.privacy.trash.find()] == [memory.id]
+    assert [one.id for one in vault.privacy.trash.list()] == [memory.id]
     assert not list(vault.recall("kettle"))
     vault.privacy.undo.last()
     assert vault.memories.get(memory.id).content == "the kettle is blue"
@@ -100,10 +100,10 @@ def test_a_change_under_a_later_one_is_refused_whole(vault: Vault) -> None:
     vault.memories.edit(memory.id, "two")
     first = last_event(vault, EventType.EDITED)
     vault.memories.edit(memory.id, "three")
-    before, events = shown(vault), len(vault.admin.events.page(limit=100))
+    before, events = shown(vault), len(vault.admin.events.list(limit=100))
     with pytest.raises(Conflict, match="was changed after event"):
         vault.privacy.undo.event(first)
-    assert (shown(vault), len(vault.admin.events.page(limit=100))) == (before, events)
+    assert (shown(vault), len(vault.admin.events.list(limit=100))) == (before, events)
 
 
 def test_a_key_that_another_memory_holds_now_is_not_taken_from_it(vault: Vault) -> None:
@@ -177,7 +177,7 @@ def test_what_time_did_is_no_step_and_conversations_are_told_of(vault: Vault, cl
     memory = vault.memories.save("fades", ttl=DAY).memory
     clock.turn(2 * DAY)
     vault.admin.lifecycle.run()
-    assert [step.type for step in vault.privacy.undo.steps()] == [EventType.CREATED]
+    assert [step.type for step in vault.privacy.undo.list()] == [EventType.CREATED]
     with pytest.raises(Conflict):
         vault.privacy.undo.last()
     vault.privacy.undo.event(last_event(vault, EventType.DELETED))
@@ -204,17 +204,17 @@ def test_a_consolidation_run_is_one_step_and_holds_again_when_that_is_undone(pla
         chat.add("user", f"{tea}. {cat}.")
         vault.admin.consolidation.run(chat.id)
         after = shown(vault)
-        (run,) = vault.admin.consolidation.runs()
+        (run,) = vault.admin.consolidation.list_runs()
         assert len(after) == 3
         clock.turn(DAY)
         assert [step.run_ids for step in vault.privacy.undo.last().steps] == [(run.id,)]
         assert shown(vault) == before
-        assert vault.admin.consolidation.runs()[0].reverted_at
+        assert vault.admin.consolidation.list_runs()[0].reverted_at
         with pytest.raises(StepRefused, match="taken back already"):
             vault.privacy.undo.run(run.id)
         vault.privacy.undo.last()
         assert shown(vault) == after
-        assert vault.admin.consolidation.runs()[0].reverted_at is None
+        assert vault.admin.consolidation.list_runs()[0].reverted_at is None
         vault.privacy.undo.run(run.id)
         assert shown(vault) == before
 

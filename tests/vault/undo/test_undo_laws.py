@@ -70,7 +70,7 @@ class World:
 
     def newest(self) -> int:
         """The number of the newest event."""
-        return next((event.number for event in self.vault.admin.events.page(limit=1)), 0)
+        return next((event.number for event in self.vault.admin.events.list(limit=1)), 0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,6 +110,6 @@ def test_nothing_purged_comes_back_however_far_one_goes(
                     world.vault.privacy.undo.last(back)
                 except RecollectumError:
                     continue
-                every = {one[0] for one in shown(world.vault)} | {one.id for one in world.vault.privacy.trash.find()}
+                every = {one[0] for one in shown(world.vault)} | {one.id for one in world.vault.privacy.trash.list()}
                 assert not every & world.purged
                 assert world.vault.admin.index.verify().sound

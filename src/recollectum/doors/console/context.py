@@ -47,7 +47,7 @@ def context(visit: CurrentVisit, q: str = "", session: str = "", tokens: str = "
         "q": q.strip()[:2000],
         "session": session,
         "tokens": made.budget.tokens,
-        "sessions": visit.vault.sessions.page(limit=_SESSIONS),
+        "sessions": visit.vault.sessions.list(limit=_SESSIONS),
         "made": made,
         "whole": shown(made.whole),
         "ledger": made.ledger,

@@ -49,7 +49,7 @@ class MessageView:
 @router.get(PLACE)
 def listed(visit: CurrentVisit, before: str = "") -> Response:
     """Show the newest conversations."""
-    found = visit.vault.sessions.page(cursor=before or None, limit=_PAGE + 1)
+    found = visit.vault.sessions.list(cursor=before or None, limit=_PAGE + 1)
     shown_ones = found[:_PAGE]
     values = {
         "sessions": [(one, _first_words(visit.vault, one)) for one in shown_ones],

@@ -35,7 +35,7 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
         "index": visit.vault.admin.index.status(),
         "check": visit.vault.admin.index.verify(),
         "reading": visit.vault.admin.clock(),
-        "jobs": visit.vault.admin.consolidation.jobs(limit=10),
+        "jobs": visit.vault.admin.consolidation.list_jobs(limit=10),
         "rounds": rounds(visit),
     }
     return visit.page("health.html", values)
@@ -47,7 +47,7 @@ def findings(visit: Visit) -> list[HealthFinding]:
     found = examine(
         operator.admin, lambda one: operator.vault(one, create=False).admin.clock(), owners=[owner], fix=False
     )
-    if len(operator.people.all()) <= 1:
+    if len(operator.people.list()) <= 1:
         return found
     return [one for one in found if one.topic in _SHARED_TOPICS or str(owner) in one.topic]
 

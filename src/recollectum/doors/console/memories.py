@@ -99,7 +99,7 @@ def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", befor
     """Show the newest memories in one state."""
     vault = visit.vault
     wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind or None, "kind")
-    found = vault.memories.page(state=wanted, kind=sort, cursor=before or None, limit=_PAGE + 1)
+    found = vault.memories.list(state=wanted, kind=sort, cursor=before or None, limit=_PAGE + 1)
     shown = found[:_PAGE]
     more = urlencode({"state": state, "kind": kind, "before": shown[-1].id}) if len(found) > _PAGE else ""
     counts = vault.admin.totals().memories
@@ -134,7 +134,7 @@ def one(visit: CurrentVisit, memory_id: str) -> Response:
         "memory": memory,
         "kinds": [one.value for one in Kind],
         "versions": _version_views(history.versions) if history else [],
-        "events": list(reversed(history.events if history else vault.admin.events.of(memory_id))),
+        "events": list(reversed(history.events if history else vault.admin.events.history(memory_id))),
         "origins": origins_of(vault, memory) if live else [],
     }
     return visit.page("memory.html", values)
@@ -179,7 +179,7 @@ def find(vault: "Vault", memory_id: str) -> Memory:
     try:
         return vault.memories.get(memory_id)
     except NotFound:
-        for found in vault.privacy.trash.find():
+        for found in vault.privacy.trash.list():
             if found.id == memory_id:
                 return found
         raise

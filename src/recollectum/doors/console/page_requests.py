@@ -77,7 +77,7 @@ class Visit:
         frame = {
             "person": self.signed.person.name,
             "owner": str(self.vault.owner),
-            "owners": [str(one) for one in self.recollectum.owners()],
+            "owners": [str(one) for one in self.recollectum.list_owners()],
             "waiting": self._waiting(),
             "notice": self.signed.notice,
             "csrf": self.signed.csrf,
@@ -91,7 +91,7 @@ class Visit:
     def _waiting(self) -> str:
         """Return how many proposals wait, for the navigation; empty for a person who may not see them."""
         try:
-            waiting = len(self.vault.admin.review.page(limit=_MOST_WAITING))
+            waiting = len(self.vault.admin.review.list(limit=_MOST_WAITING))
         except Denied:
             # The page is about something else, which this person may see.
             return ""

@@ -37,20 +37,20 @@ def export_lines(vault: Vault) -> Iterator[bytes]:
     yield _line("vault", {"owner": vault.owner, "at": vault.admin.clock().now, "form": 1})
     yield from _memories(vault)
     yield from _sessions(vault)
-    for event in every(lambda cursor: vault.admin.events.page(cursor=cursor, limit=_PAGE)):
+    for event in every(lambda cursor: vault.admin.events.list(cursor=cursor, limit=_PAGE)):
         yield _line("event", event)
 
 
 def _memories(vault: Vault) -> Iterator[bytes]:
     for state in _STATES:
-        for memory in every(lambda cursor, state=state: vault.memories.page(state=state, cursor=cursor, limit=_PAGE)):
+        for memory in every(lambda cursor, state=state: vault.memories.list(state=state, cursor=cursor, limit=_PAGE)):
             past = vault.memories.history(memory.id).versions[:-1] if state is not State.SOFT_DELETED else ()
             yield _line("memory", memory)
             yield from (_line("version", one) for one in past)
 
 
 def _sessions(vault: Vault) -> Iterator[bytes]:
-    for session in every(lambda cursor: vault.sessions.page(cursor=cursor, limit=_PAGE)):
+    for session in every(lambda cursor: vault.sessions.list(cursor=cursor, limit=_PAGE)):
         yield _line("session", session)
         chat = vault.sessions.get(session.id)
         for said in every(lambda cursor, chat=chat: chat.transcript(cursor=cursor, limit=_PAGE)):
@@ -81,19 +81,19 @@ def privacy(visit: CurrentVisit) -> Response:
     """Show what is stored and who can read it, with export and erasure."""
     holder = visit.operator.encryption().holder()
     place = visit.recollectum.vault_place(visit.vault.owner)
-    settings, folders = visit.operator.settings, visit.vault.admin.notes.folders()
+    settings, folders = visit.operator.settings, visit.vault.admin.notes.list_folders()
     values = {
         "totals": visit.vault.admin.totals(),
         "folders": folders,
         "notes": sum(one.notes for one in folders),
-        "places": visit.vault.admin.transcripts.followed(),
+        "places": visit.vault.admin.transcripts.list(),
         "file": place.words if place else None,
         "bytes": place.bytes if place else 0,
         "encrypted": holder.kind is not HolderKind.OFF,
         "holder": holder,
         "elsewhere": outgoing_data(settings),
         "lifecycle": settings.lifecycle,
-        "receipts": list(reversed(visit.vault.privacy.purge.receipts())),
+        "receipts": list(reversed(visit.vault.privacy.purge.list_receipts())),
         "what": {kind.value: words for kind, words in WHAT.items()},
     }
     return visit.page("privacy.html", values)
@@ -103,7 +103,7 @@ def privacy(visit: CurrentVisit) -> Response:
 def export(visit: CurrentVisit) -> Response:
     """Export everything as a file; refuse it as a whole, before its first line, when a rule denies a part."""
     vault = visit.vault
-    for first_read in (vault.memories.page, vault.sessions.page, vault.admin.events.page):
+    for first_read in (vault.memories.list, vault.sessions.list, vault.admin.events.list):
         first_read(limit=1)
     headers = {"content-disposition": f'attachment; filename="recollectum-{visit.signed.person.name}.jsonl"'}
     return StreamingResponse(export_lines(vault), media_type="application/x-ndjson", headers=headers)
@@ -132,7 +132,7 @@ def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
 @router.get(PLACE + "/receipts/{receipt_id}")
 def receipt(visit: CurrentVisit, receipt_id: str, form: str = "") -> Response:
     """Show the receipt of one purge, or download it."""
-    found = next((one for one in visit.vault.privacy.purge.receipts() if one.id == receipt_id), None)
+    found = next((one for one in visit.vault.privacy.purge.list_receipts() if one.id == receipt_id), None)
     if found is None:
         raise NotFound(f"there is no receipt {receipt_id!r} of this vault")
     if form == "json":

@@ -40,7 +40,7 @@ class ProposalView:
 def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = "") -> Response:
     """Show the newest proposals with one decision."""
     wanted = parse_enum(Decision, decision, "decision")
-    found = visit.vault.admin.review.page(decision=wanted, cursor=before or None, limit=_PAGE + 1)
+    found = visit.vault.admin.review.list(decision=wanted, cursor=before or None, limit=_PAGE + 1)
     values = {
         "tabs": [(one.value, name) for one, name in TABS],
         "decision": decision,

@@ -125,10 +125,10 @@ def place_of(hit: Hit) -> str | None:
 def _glance(visit: Visit) -> dict[str, object]:
     # The first page must not wait for a model, or spend money.
     asks_nobody = visit.operator.settings.language_model.provider == "none"
-    profile = visit.vault.admin.profile.get() if asks_nobody else None
+    profile = visit.vault.admin.profile.find() if asks_nobody else None
     bullets: tuple[Bullet, ...] = profile.bullets[:_RECENT] if profile else ()
     return {
         "totals": visit.vault.admin.totals(),
         "bullets": bullets,
-        "recent": visit.vault.memories.page(limit=_RECENT),
+        "recent": visit.vault.memories.list(limit=_RECENT),
     }

@@ -88,7 +88,7 @@ def undo(visit: CurrentVisit, sent: CheckedForm) -> Response:
 def _since(vault: "Vault", begins: datetime) -> Iterator[Event]:
     cursor = None
     for _ in range(_MOST // _PAGE):
-        page = vault.admin.events.page(cursor=cursor, limit=_PAGE)
+        page = vault.admin.events.list(cursor=cursor, limit=_PAGE)
         for event in page:
             if event.at < begins:
                 return
@@ -99,7 +99,7 @@ def _since(vault: "Vault", begins: datetime) -> Iterator[Event]:
 
 
 def _done_steps(visit: Visit) -> Iterator[DoneStep]:
-    for step in visit.vault.privacy.undo.steps(_STEPS):
+    for step in visit.vault.privacy.undo.list(limit=_STEPS):
         subject = step.subjects[0] if step.subjects else ""
         memory_id = subject if is_id(subject, "mem") else None
         yield DoneStep(

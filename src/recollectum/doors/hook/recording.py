@@ -41,7 +41,7 @@ def key_of(event: HookEvent) -> SessionKey:
 def sessions_of(vault: Vault, event: HookEvent) -> tuple[Session, ...]:
     """Return the sessions of a conversation, newest first."""
     key = key_of(event)
-    return tuple(one for one in vault.sessions.page(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
+    return tuple(one for one in vault.sessions.list(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
 
 
 def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float], None] = time.sleep) -> str | None:
@@ -72,7 +72,7 @@ def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float],
 
 def _is_followed(vault: Vault, path: Path) -> bool:
     real = path.resolve()
-    return any(real.is_relative_to(one.path) for one in vault.admin.transcripts.followed())
+    return any(real.is_relative_to(one.path) for one in vault.admin.transcripts.list())
 
 
 def _recorded_conversation(vault: Vault, event: HookEvent) -> RecordedConversation:

@@ -72,7 +72,7 @@ def list_memories(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Return the newest memories in one state."""
     limit = given.get("limit", _LISTED)
     state = given.get("state", State.ACTIVE.value)
-    found = guest.vault.memories.page(state=state, kind=given.get("kind"), cursor=given.get("before"), limit=limit)
+    found = guest.vault.memories.list(state=state, kind=given.get("kind"), cursor=given.get("before"), limit=limit)
     shown = fence_texts([memory_text(one) for one in found], f"No memories are {state}.")
     return ToolAnswer(shown, {"memories": [memory_json(one) for one in found], "next": found.next})
 
@@ -106,7 +106,7 @@ def sessions(guest: McpClient, given: Arguments) -> ToolAnswer:
         return ToolAnswer(
             shown, {"sessions": [session_json(chat.info())], "messages": [message_json(one) for one in said]}
         )
-    found = guest.vault.sessions.page(cursor=given.get("before"), limit=limit)
+    found = guest.vault.sessions.list(cursor=given.get("before"), limit=limit)
     lines = [f"{one.id} · {one.updated_at.date()} · {one.message_count} messages" for one in found]
     shown = "\n".join(lines) or "There are no conversations."
     return ToolAnswer(shown, {"sessions": [session_json(one) for one in found], "messages": []})
@@ -124,7 +124,7 @@ TOOLS: Mapping[str, ToolFunction] = {
 
 def read_profile(guest: McpClient) -> str:
     """Return the person's profile as a fenced text."""
-    profile = guest.vault.admin.profile.get()
+    profile = guest.vault.admin.profile.find()
     if profile is None:
         return "Nothing is known about the person yet."
     texts = [text for bullet in profile.bullets for text in _bullet_texts(guest, bullet.memory_ids)]

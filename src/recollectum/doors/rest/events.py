@@ -31,6 +31,6 @@ def list_events(
 ) -> Response:
     """List what happened. Events name things by id and never contain their content."""
     place = decode_row_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).admin.events.page(type=type_, cursor=place, limit=limit)
+    found = visitor_of(request).vault(owner).admin.events.list(type=type_, cursor=place, limit=limit)
     following = encode_cursor(_LIST, found.next)
     return json_response({"events": found, "next": following})

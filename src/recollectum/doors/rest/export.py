@@ -53,7 +53,7 @@ def _sent(lines: Iterable[bytes]) -> Response:
 def _memories(vault: Vault) -> Iterator[bytes]:
     for state in (State.ACTIVE, State.ARCHIVED):
         before = None
-        while found := vault.memories.page(state=state, cursor=before, limit=_BATCH):
+        while found := vault.memories.list(state=state, cursor=before, limit=_BATCH):
             for memory in found:
                 yield json.dumps(to_json(memory), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
             before = found[-1].id
@@ -61,7 +61,7 @@ def _memories(vault: Vault) -> Iterator[bytes]:
 
 def _sessions(vault: Vault) -> Iterator[bytes]:
     before = None
-    while found := vault.sessions.page(cursor=before, limit=_BATCH):
+    while found := vault.sessions.list(cursor=before, limit=_BATCH):
         for session in found:
             yield from export_session(vault, session.id)
         before = found[-1].id

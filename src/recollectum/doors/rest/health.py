@@ -26,7 +26,7 @@ async def healthz() -> Response:
 @router.get("/readyz", responses=describe_responses({"status": Literal["ready"]}))
 def readyz(request: Request) -> Response:
     """Report whether the home is open and its catalog is readable."""
-    server_state_of(request).recollectum.owners()
+    server_state_of(request).recollectum.list_owners()
     return json_response({"status": "ready"})
 
 

@@ -19,7 +19,7 @@ _NEW = {"key": ApiKey, "secret": str}
 @router.get("/v1/keys", responses=describe_responses({"keys": list[ApiKey]}))
 def list_keys(request: Request) -> Response:
     """List the keys of the owners that this key administers, by id; never their secrets."""
-    return json_response({"keys": visitor_of(request).recollectum.keys.all()})
+    return json_response({"keys": visitor_of(request).recollectum.keys.list()})
 
 
 @router.post("/v1/keys", responses=describe_responses(_NEW))
@@ -27,7 +27,7 @@ def make_key(request: Request, body: MakeKey) -> Response:
     """Create a key with no more permissions than this one has; its secret is shown once."""
     visitor = visitor_of(request)
     person = _parsed(body.person) if body.person else visitor.named()
-    key, secret = visitor.recollectum.keys.create(
+    key, secret = visitor.recollectum.keys.add(
         str(person), permissions=body.scopes, owners=[str(_parsed(one)) for one in body.owners]
     )
     return json_response({"key": key, "secret": secret})

@@ -36,7 +36,7 @@ def list_learnings(
     """List the newest learnings of an agent and those that all agents share."""
     place = decode_cursor(_LIST, cursor)
     vault = visitor_of(request).vault(owner)
-    found = vault.learnings.page(agent=agent, category=category, cursor=place, limit=limit)
+    found = vault.learnings.list(agent=agent, category=category, cursor=place, limit=limit)
     following = encode_cursor(_LIST, found.next)
     return json_response({"learnings": found, "next": following})
 
@@ -51,10 +51,10 @@ def add_learning(
     agent = None if body.shared else body.agent
 
     def work() -> StoredResult:
-        return {"id": learnings.add(body.text, body.category, agent=agent, shared=body.shared).id}
+        return {"id": learnings.save(body.text, body.category, agent=agent, shared=body.shared).id}
 
     def show(done: StoredResult) -> Response:
-        found = learnings.page(agent=agent, shared=body.shared, cursor=f"{done['id']}~", limit=1)
+        found = learnings.list(agent=agent, shared=body.shared, cursor=f"{done['id']}~", limit=1)
         if not found or found[0].id != done["id"]:
             raise NotFound("that learning is there no more")
         return json_response({"learning": found[0]})
@@ -65,4 +65,4 @@ def add_learning(
 @router.delete("/v1/learnings/{memory_id}", responses=describe_responses(_ONE))
 def remove_learning(request: Request, memory_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Forget a learning; it can be restored while its grace window lasts."""
-    return json_response({"learning": visitor_of(request).vault(owner).learnings.remove(memory_id)})
+    return json_response({"learning": visitor_of(request).vault(owner).learnings.forget(memory_id)})

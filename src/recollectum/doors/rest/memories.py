@@ -103,7 +103,7 @@ def list_memories(
 ) -> Response:
     """List the newest memories in one state; `next` leads to older ones."""
     place = decode_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).memories.page(state=state, kind=kind, cursor=place, limit=limit)
+    found = visitor_of(request).vault(owner).memories.list(state=state, kind=kind, cursor=place, limit=limit)
     following = encode_cursor(_LIST, found.next)
     return json_response({"memories": found, "next": following})
 

@@ -59,7 +59,7 @@ def _purged(request: Request, token: str | None) -> Response:
 @router.get("/v1/receipts", responses=describe_responses({"receipts": list[Receipt]}))
 def list_receipts(request: Request) -> Response:
     """List the receipts of what was erased from the key's own vault, oldest first."""
-    return json_response({"receipts": visitor_of(request).vault().privacy.purge.receipts()})
+    return json_response({"receipts": visitor_of(request).vault().privacy.purge.list_receipts()})
 
 
 @router.get("/v1/receipts/{receipt_id}", responses=describe_responses(_DONE))
@@ -81,7 +81,7 @@ def verify_receipt(request: Request, receipt_id: IdPath) -> Response:
 
 
 def _own(request: Request, receipt_id: str) -> Receipt:
-    for receipt in visitor_of(request).vault().privacy.purge.receipts():
+    for receipt in visitor_of(request).vault().privacy.purge.list_receipts():
         if receipt.id == receipt_id:
             return receipt
     raise NotFound(f"there is no receipt {receipt_id!r} of this caller's")

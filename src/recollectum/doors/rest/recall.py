@@ -71,4 +71,4 @@ def profile(
     request: Request, agent: Annotated[str | None, InQuery(**AGENT)] = None, owner: OwnerQuery = None
 ) -> Response:
     """Return the person's profile in at most twenty points, each with its memories."""
-    return json_response({"profile": visitor_of(request).vault(owner).admin.profile.get(agent=agent)})
+    return json_response({"profile": visitor_of(request).vault(owner).admin.profile.find(agent=agent)})

@@ -33,7 +33,7 @@ def list_proposals(
 ) -> Response:
     """List the newest proposals."""
     place = decode_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).admin.review.page(decision=decision, cursor=place, limit=limit)
+    found = visitor_of(request).vault(owner).admin.review.list(decision=decision, cursor=place, limit=limit)
     following = encode_cursor(_LIST, found.next)
     return json_response({"proposals": found, "next": following})
 

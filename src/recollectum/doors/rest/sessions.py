@@ -45,7 +45,7 @@ def list_sessions(
 ) -> Response:
     """List the newest conversations, all or those whose key begins with a text."""
     place = decode_cursor(_LIST, cursor)
-    found = visitor_of(request).vault(owner).sessions.page(cursor=place, key_prefix=key_prefix, limit=limit)
+    found = visitor_of(request).vault(owner).sessions.list(cursor=place, key_prefix=key_prefix, limit=limit)
     following = encode_cursor(_LIST, found.next)
     return json_response({"sessions": found, "next": following})
 

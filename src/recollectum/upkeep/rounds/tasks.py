@@ -72,7 +72,7 @@ Work: TypeAlias = Callable[[Vault, RoundContext], RoundResult]
 def consolidate(vault: Vault, look: RoundContext) -> RoundResult:
     """Consolidate idle conversations; while messages are unread, check again at every interval."""
     swept = sweep(vault)
-    waiting = len(vault.admin.consolidation.unread(everything=True))
+    waiting = len(vault.admin.consolidation.list_unread(everything=True))
     read = sum(one.run is not None for one in swept.outcomes)
     return RoundResult(
         counts={"read": read, "ended": swept.ended, "waiting": waiting},
@@ -84,7 +84,7 @@ def consolidate(vault: Vault, look: RoundContext) -> RoundResult:
 def summarise(vault: Vault, look: RoundContext) -> RoundResult:
     """Summarise messages that have left the window of active conversations."""
     made = 0
-    for session in vault.sessions.page(limit=_SESSIONS):
+    for session in vault.sessions.list(limit=_SESSIONS):
         if not _goes_on(session, look.since):
             continue
         before = vault.sessions.summaries.find(session.id)

@@ -73,7 +73,7 @@ class NoteWatcher:
 
     def refresh(self) -> int:
         """Load the folders."""
-        self._folders = tuple(one.path for one in self._vault.admin.notes.folders())
+        self._folders = tuple(one.path for one in self._vault.admin.notes.list_folders())
         return len(self._folders)
 
     def step(self) -> Mapping[str, int] | None:
@@ -133,7 +133,7 @@ class TranscriptWatcher:
 
     def refresh(self) -> int:
         """Load the paths."""
-        self._places = tuple(one.path for one in self._vault.admin.transcripts.followed())
+        self._places = tuple(one.path for one in self._vault.admin.transcripts.list())
         return len(self._places)
 
     def step(self) -> Mapping[str, int] | None:

@@ -1,5 +1,6 @@
 """Creates, rotates and revokes API keys, manages grants, and turns a key into a caller."""
 
+import builtins
 import hashlib
 import secrets
 from collections.abc import Iterable
@@ -38,7 +39,7 @@ class Keys:
         return self._gate
 
     @operation(Action.KEY_WRITE, Scope.USER)
-    def create(
+    def add(
         self, person: str, *, permissions: Iterable[PermissionName] = ("read", "write"), owners: Iterable[str] = ()
     ) -> NewKey:
         """Create an API key for a person; return it with its secret, which is shown once and never stored.
@@ -84,7 +85,7 @@ class Keys:
         return self._catalog.write(change)
 
     @operation(Action.KEY_READ, Scope.USER)
-    def all(self) -> list[ApiKey]:
+    def list(self) -> builtins.list[ApiKey]:
         """Return all keys that the caller manages, by id, oldest first; never their secrets."""
         caller = self._gate.caller_now()
         return [key for key in self._catalog.read(keys.everything) if _manages(caller, key)]
@@ -103,7 +104,7 @@ class Keys:
         return self._catalog.write(change)
 
     @operation(Action.KEY_WRITE, Scope.GLOBAL)
-    def grant(
+    def add_grant(
         self,
         to: str,
         owner: str,
@@ -132,12 +133,12 @@ class Keys:
         return grant
 
     @operation(Action.KEY_READ, Scope.GLOBAL)
-    def grants(self) -> list[Grant]:
+    def list_grants(self) -> builtins.list[Grant]:
         """Return all grants, oldest first."""
         return self._catalog.read(keys.grants)
 
     @operation(Action.KEY_WRITE, Scope.GLOBAL)
-    def withdraw(self, grant_id: str) -> None:
+    def revoke_grant(self, grant_id: str) -> None:
         """End a grant at once."""
         if not self._catalog.write(lambda tx: keys.withdraw(tx, grant_id)):
             raise NotFound(f"there is no grant {grant_id!r} to withdraw")

@@ -1,5 +1,6 @@
 """Manages people, their channel addresses and tenants, and merges two people into one."""
 
+import builtins
 import hashlib
 import json
 from collections.abc import Mapping
@@ -131,12 +132,12 @@ class People:
         return self._catalog.read(lambda tx: _get_person(tx, wanted))
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
-    def all(self) -> list[Person]:
+    def list(self) -> builtins.list[Person]:
         """Return all people, by name."""
         return self._catalog.read(people.everyone)
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
-    def link(self, owner: str | Owner, identity: str) -> Person:
+    def add_identity(self, owner: str | Owner, identity: str) -> Person:
         """Give a person a channel address, such as telegram:42; an address belongs to one person only."""
         wanted, address = _person_of(owner), Identity.parse(identity)
 
@@ -149,7 +150,7 @@ class People:
         return self._catalog.write(change)
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
-    def unlink(self, owner: str | Owner, identity: str) -> Person:
+    def remove_identity(self, owner: str | Owner, identity: str) -> Person:
         """Remove a channel address from a person."""
         wanted, address = _person_of(owner), Identity.parse(identity)
 
@@ -167,7 +168,7 @@ class People:
         return self._catalog.read(lambda tx: people.owner_of(tx, address))
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
-    def merge_preview(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
+    def preview_merge(self, kept: str | Owner, merged: str | Owner) -> MergePreview:
         """Return what merging the second person into the first would move, and what becomes of their vaults."""
         one, other = _person_of(kept), _person_of(merged)
         return self._catalog.read(lambda tx: preview_merge(tx, one, other))
@@ -190,12 +191,12 @@ class People:
         return self._catalog.write(lambda tx: undo_merge(tx, merge_id, self._clock(), self.gate.caller.name))
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
-    def merges(self) -> list[Merge]:
+    def list_merges(self) -> builtins.list[Merge]:
         """Return all merges, oldest first: who was merged into whom, when, by whom, and whether it was undone."""
         return self._catalog.read(merges.everything)
 
     @operation(Action.PERSON_READ, Scope.GLOBAL)
-    def tenants(self) -> list[Tenant]:
+    def list_tenants(self) -> builtins.list[Tenant]:
         """Return all tenants, by name."""
         return self._catalog.read(people.tenants)
 

@@ -121,7 +121,7 @@ class Consolidation:
         return run_job(self._runtime, job_id) if job_id else ConsolidationOutcome(session_id=session_id)
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
-    def unread(self, *, everything: bool = False) -> list[str]:
+    def list_unread(self, *, everything: bool = False) -> list[str]:
         """Return the idle conversations with unread messages, or all with unread messages, longest idle first."""
         return self._runtime.read(lambda tx, reading: [one for one, _ in self._unread(tx, reading, everything)])
 
@@ -167,14 +167,14 @@ class Consolidation:
         return ended
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
-    def jobs(self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
+    def list_jobs(self, *, state: JobStateName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Job]:
         """Return the newest jobs: waiting, claimed, done or failed."""
         size, wanted = check_limit(limit, MAX_PAGE), parse_optional_enum(JobState, state, "state")
         found = self._runtime.read(lambda tx, _: jobs.page(tx, state=wanted, before=cursor, limit=size + 1))
         return cut_page(found, size, lambda one: one.id)
 
     @operation(Action.CONSOLIDATION_READ, Scope.USER)
-    def runs(
+    def list_runs(
         self, *, session_id: str | None = None, cursor: str | None = None, limit: int = 50
     ) -> Page[ConsolidationRun]:
         """Return the newest consolidation runs of one session or of all."""

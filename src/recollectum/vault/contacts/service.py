@@ -1,5 +1,6 @@
 """Resolves words such as "my girlfriend" to one contact, or returns the question that would make them clear."""
 
+import builtins
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -172,7 +173,7 @@ class Contacts:
         return resolve_contact(clean(text), self._runtime.read(_load_statements))
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def all(self) -> list[Contact]:
+    def list(self) -> builtins.list[Contact]:
         """Return all contacts by name, from every source; each address carries its trust."""
         return [one.contact for one in link_statements(self._runtime.read(_load_statements))]
 

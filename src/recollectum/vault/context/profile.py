@@ -38,7 +38,7 @@ class Profiles:
         return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def get(
+    def find(
         self, *, model: LanguageModel | None = None, agent: str | None = None, refresh: bool = False
     ) -> Profile | None:
         """Return the profile; None when nothing is known. It is cached until its sources change.

@@ -39,7 +39,7 @@ class Learnings:
 
     # It may return a learning that was known already, so write permission alone is not enough.
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
-    def add(self, text: str, category: CategoryName, *, agent: str | None = None, shared: bool = False) -> Learning:
+    def save(self, text: str, category: CategoryName, *, agent: str | None = None, shared: bool = False) -> Learning:
         """Save a learning for one agent or for all; one that is known already gets today's day."""
         # Imported in each method: most programs have no learnings, and the module is slow to import.
         from recollectum.vault.learnings.saving import open_learning_writer  # noqa: PLC0415
@@ -52,7 +52,7 @@ class Learnings:
             )
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def page(
+    def list(
         self,
         *,
         agent: str | None = None,
@@ -79,7 +79,7 @@ class Learnings:
         return self._runtime.read(read)
 
     @operation(Action.MEMORY_DELETE, Scope.USER, reads=True)
-    def remove(self, memory_id: str) -> Learning:
+    def forget(self, memory_id: str) -> Learning:
         """Move a learning to the trash; the next sync removes it from its file."""
         from recollectum.vault.learnings.saving import open_learning_writer, to_learning  # noqa: PLC0415
 

@@ -1,5 +1,6 @@
 """Saves, finds, edits, supersedes, moves and forgets memories."""
 
+import builtins
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -97,7 +98,7 @@ class Memories:
         return self._save([draft], said_by)[0]
 
     @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
-    def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> list[SaveResult]:
+    def save_many(self, drafts: Iterable[Draft], *, said_by: ToolUse | None = None) -> builtins.list[SaveResult]:
         """Save many texts in one transaction: all of them, or none."""
         return self._save(drafts, said_by)
 
@@ -117,7 +118,7 @@ class Memories:
         return self._runtime.read(load)
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def page(
+    def list(
         self,
         *,
         state: StateName = State.ACTIVE,
@@ -236,12 +237,12 @@ class Memories:
         return self._runtime.read(load)
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def citations(self, memory_id: str) -> list[Citation]:
+    def citations(self, memory_id: str) -> builtins.list[Citation]:
         """Return the places in conversations that a memory came from, in the order in which they were said."""
         return self._runtime.read(lambda tx, reading: citations_of(tx, get_live_memory(tx, memory_id, reading)))
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def as_of(self, when: datetime) -> list[Memory]:
+    def as_of(self, when: datetime) -> builtins.list[Memory]:
         """Return the memories that were active at a time, as they read then. Memories deleted since are left out."""
 
         check_aware("when", when)
@@ -258,7 +259,7 @@ class Memories:
 
         return self._runtime.read(load)
 
-    def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> list[SaveResult]:
+    def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> builtins.list[SaveResult]:
         with Intake(self._runtime) as intake:
             admitted = [intake.memory(draft) for draft in drafts]
             spoken = (said_by, intake.message(tool_use_message(said_by))) if said_by else None
@@ -272,9 +273,9 @@ class Memories:
         self,
         tx: Tx,
         reading: ClockReading,
-        admitted: list[AdmittedMemory],
+        admitted: builtins.list[AdmittedMemory],
         spoken: tuple[ToolUse, AdmittedMessage] | None,
-    ) -> list[SaveResult]:
+    ) -> builtins.list[SaveResult]:
         if spoken is not None:
             use, message = spoken
             source = record_tool_use(tx, use, message, reading, self._runtime)

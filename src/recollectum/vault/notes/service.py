@@ -1,5 +1,6 @@
 """Adds and removes note folders, lists notes, and starts their sync and watch."""
 
+import builtins
 import os
 import threading
 from collections.abc import Callable
@@ -37,7 +38,7 @@ class Notes:
 
     # Files are read with the rights of this process, so write permission for a vault is not enough.
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.NOTE_WRITE,))
-    def add(self, folder: str | os.PathLike[str]) -> NoteFolder:
+    def add_folder(self, folder: str | os.PathLike[str]) -> NoteFolder:
         """Follow a folder from now on; the next sync reads its notes. A second call changes nothing."""
         path = _existing_folder(folder)
 
@@ -53,7 +54,7 @@ class Notes:
         return self._runtime.write(change)
 
     @operation(Action.NOTE_WRITE, Scope.USER)
-    def remove(self, folder: str | os.PathLike[str]) -> int:
+    def remove_folder(self, folder: str | os.PathLike[str]) -> int:
         """Unfollow a folder and remove its notes from the vault; return how many. The files stay unchanged."""
         # Imported in each method: most programs have no notes, and the module is slow to import.
         from recollectum.vault.notes.sync import remove_notes  # noqa: PLC0415
@@ -76,12 +77,12 @@ class Notes:
         return removed
 
     @operation(Action.NOTE_READ, Scope.USER)
-    def folders(self) -> list[NoteFolder]:
+    def list_folders(self) -> builtins.list[NoteFolder]:
         """Return the followed folders, by path."""
         return self._runtime.read(lambda tx, _: notes.folders(tx))
 
     @operation(Action.NOTE_READ, Scope.USER)
-    def page(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
+    def list(self, *, cursor: str | None = None, limit: int = 50) -> Page[Note]:
         """Return the notes in the order in which they were added."""
         size = check_limit(limit, MAX_PAGE)
         after = number_of(cursor) or 0

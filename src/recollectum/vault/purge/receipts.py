@@ -1,5 +1,6 @@
 """Lists and verifies the purge receipts of a home."""
 
+import builtins
 import json
 from typing import Any, cast
 
@@ -29,7 +30,7 @@ class Receipts:
         return self._gate
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
-    def all(self) -> list[Receipt]:
+    def list(self) -> builtins.list[Receipt]:
         """Return every receipt, oldest first."""
         return [from_stored(one) for one in self._catalog.read(receipts.everything)]
 
@@ -52,7 +53,7 @@ class Receipts:
         return is_genuine(receipt, public_key(self._ground.seed()))
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
-    def read(self, text: str) -> Receipt:
+    def parse(self, text: str) -> Receipt:
         """Parse a receipt from its JSON text, as `recollectum purge receipts show --json` writes it."""
         try:
             given = json.loads(text)
@@ -67,6 +68,6 @@ class Receipts:
         return from_json(cast("dict[str, Any]", inner))
 
     @operation(Action.PURGE_RUN, Scope.GLOBAL, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
-    def finish(self) -> list[Receipt]:
+    def finish(self) -> builtins.list[Receipt]:
         """Continue to erase people whose purge had to wait because another process had their vault open."""
         return resume_home_purges(self._ground)

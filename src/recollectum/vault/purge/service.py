@@ -76,7 +76,7 @@ class Purge:
         return finish_vault_purges(self._runtime, self._ground())
 
     @operation(Action.RECEIPT_READ, Scope.USER)
-    def receipts(self) -> list[Receipt]:
+    def list_receipts(self) -> list[Receipt]:
         """Return the receipts of this vault's purges, oldest first."""
         environment = self._home
         if environment is None or not environment.has_ledger():

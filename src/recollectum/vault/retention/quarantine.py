@@ -7,6 +7,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.memory import State
+from recollectum.domain.page import Page, cut_page
 from recollectum.domain.session import SessionKey
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
@@ -114,7 +115,7 @@ class Quarantines:
         return self._runtime.read(lambda tx, _: find_source_rows(tx, source))
 
     @operation(Action.QUARANTINE_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
-    def put(self, source: str) -> Quarantine:
+    def add(self, source: str) -> Quarantine:
         """Quarantine a source: hide everything it wrote and will write, until `release`.
 
         No recall, no context and no review shows it.
@@ -126,10 +127,11 @@ class Quarantines:
             )
 
     @operation(Action.QUARANTINE_READ, Scope.USER)
-    def all(self, *, limit: int = 100) -> list[Quarantine]:
+    def list(self, *, cursor: str | None = None, limit: int = 50) -> Page[Quarantine]:
         """Return the newest quarantines, including released ones."""
         size = check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, _: quarantines.page(tx, size))
+        found = self._runtime.read(lambda tx, _: quarantines.page(tx, before=cursor, limit=size + 1))
+        return cut_page(found, size, lambda one: one.id)
 
     @operation(Action.QUARANTINE_WRITE, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def release(self, quarantine_id: str) -> Released:

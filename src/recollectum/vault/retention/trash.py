@@ -1,5 +1,6 @@
 """Lists and restores deleted memories, and runs the sweeps that empty the trash."""
 
+import builtins
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -56,9 +57,9 @@ class Trash:
         return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def find(
+    def list(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
-    ) -> list[Memory]:
+    ) -> builtins.list[Memory]:
         """Return deleted memories, newest first: all, those deleted between two times, or those of a session."""
         wanted = _deleted_between(since, until)
         return self._runtime.read(lambda tx, reading: _select_deleted(tx, reading, wanted, session_id))
@@ -67,7 +68,7 @@ class Trash:
     def restore(
         self, *, since: datetime | None = None, until: datetime | None = None, session_id: str | None = None
     ) -> Restored:
-        """Restore all that `find` finds, in one transaction that can be undone; at least one filter is required."""
+        """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required."""
         if since is until is session_id is None:
             raise InvalidInput(
                 "say what to restore: a time of deletion, or a session; one memory is restored by its id"
@@ -111,7 +112,7 @@ class Trash:
         )
 
     @operation(Action.MEMORY_READ, Scope.USER)
-    def reports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Sweep]:
+    def list_sweeps(self, *, cursor: str | None = None, limit: int = 50) -> Page[Sweep]:
         """Return the newest reports of sweeps: counts, no content."""
         size = check_limit(limit, MAX_PAGE)
         before = number_of(cursor)

@@ -1,5 +1,6 @@
 """Puts proposals into the review inbox, and lists, approves and rejects them."""
 
+import builtins
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -119,7 +120,7 @@ class Review:
         return self._runtime.gate
 
     @operation(Action.REVIEW_READ, Scope.USER)
-    def page(
+    def list(
         self, *, decision: DecisionName = Decision.WAITING, cursor: str | None = None, limit: int = 50
     ) -> Page[Proposal]:
         """Return the newest proposals: waiting, approved, rejected, or stale."""
@@ -133,7 +134,7 @@ class Review:
         return self._runtime.read(lambda tx, reading: to_readable(tx, get_proposal(tx, proposal_id), reading))
 
     @operation(Action.REVIEW_READ, Scope.USER)
-    def diff(self, proposal_id: str) -> list[str]:
+    def diff(self, proposal_id: str) -> builtins.list[str]:
         """Return what a proposal would change, as the lines of a unified diff."""
         return self._runtime.read(
             lambda tx, reading: unified_diff_of(tx, to_readable(tx, get_proposal(tx, proposal_id), reading))
@@ -166,27 +167,27 @@ class Review:
         return decided
 
     @operation(Action.REVIEW_READ, Scope.USER)
-    def analyse(self) -> list[Finding]:
+    def analyse(self) -> builtins.list[Finding]:
         """Analyse all memories; return proposals to merge duplicates and to replace contradictions."""
         return self._analyse()
 
     @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
-    def grow(self) -> list[Proposal]:
+    def grow(self) -> builtins.list[Proposal]:
         """Add the proposals of such an analysis to the inbox, except those that are there or were rejected."""
         return self._propose(self._analyse())
 
     @operation(Action.REVIEW_PROPOSE, Scope.USER, reads=True)
-    def propose(self, findings: Sequence[Finding]) -> list[Proposal]:
+    def propose(self, findings: Sequence[Finding]) -> builtins.list[Proposal]:
         """Add findings to the inbox, except those that are there, were rejected, or have no target."""
         return self._propose(findings)
 
-    def _analyse(self) -> list[Finding]:
+    def _analyse(self) -> builtins.list[Finding]:
         # Imported here: only a person who tidies up needs it.
         from recollectum.distil.merge_proposals import analyse  # noqa: PLC0415
 
         return list(analyse(self._runtime.read(load_current_memories)))
 
-    def _propose(self, findings: Sequence[Finding]) -> list[Proposal]:
+    def _propose(self, findings: Sequence[Finding]) -> builtins.list[Proposal]:
         def change(tx: Tx, reading: ClockReading, admitted: Sequence[AdmittedFinding]) -> list[Proposal]:
             desk = ChangeContext(tx, reading, self._runtime)
             laid = [_enqueue_finding(desk, finding) for finding in admitted]

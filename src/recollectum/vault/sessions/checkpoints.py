@@ -1,5 +1,6 @@
 """Saves named checkpoints in conversations, and forks conversations from them."""
 
+import builtins
 from dataclasses import replace
 from itertools import takewhile
 
@@ -52,7 +53,7 @@ class Checkpoints:
             return self._runtime.write(lambda tx, reading: change(tx, reading, called))
 
     @operation(Action.SESSION_READ, Scope.USER)
-    def all(self, session_id: str | None = None) -> list[Checkpoint]:
+    def list(self, session_id: str | None = None) -> builtins.list[Checkpoint]:
         """Return all checkpoints, or those of one session, newest first."""
 
         def load(tx: Tx, _: ClockReading) -> list[Checkpoint]:
@@ -81,8 +82,8 @@ class Checkpoints:
         return self._opened(self._runtime.write(lambda tx, reading: self._fork(tx, reading, session_id, position)))
 
     @operation(Action.SESSION_DELETE, Scope.USER)
-    def delete(self, name: str) -> None:
-        """Delete a checkpoint; the conversation and its forks stay."""
+    def remove(self, name: str) -> None:
+        """Remove a checkpoint; the conversation and its forks stay."""
 
         def change(tx: Tx, _: ClockReading) -> None:
             if not checkpoints.delete(tx, name):

@@ -1,5 +1,6 @@
 """Opens, lists, imports and deletes the conversations of a vault."""
 
+import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -95,7 +96,7 @@ class Sessions:
         return Chat(self._runtime, self._runtime.read(lambda tx, _: get_session(tx, session_id)))
 
     @operation(Action.SESSION_READ, Scope.USER)
-    def page(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
+    def list(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:
         """Return the newest sessions, all or those whose key begins with a text."""
         size = check_limit(limit, MAX_PAGE)
         seconds = self._runtime.settings.sessions.cache_seconds
@@ -170,10 +171,11 @@ class Sessions:
             return self._runtime.write(lambda tx, reading: change(tx, reading, admitted, said))
 
     @operation(Action.SESSION_READ, Scope.USER)
-    def imports(self, *, limit: int = 50) -> list[Import]:
+    def list_imports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Import]:
         """Return the newest imports of which something is left, each with the id that undoes it."""
         size = check_limit(limit, MAX_PAGE)
-        return self._runtime.read(lambda tx, _: imports.page(tx, size))
+        found = self._runtime.read(lambda tx, _: imports.page(tx, cursor=cursor, limit=size + 1))
+        return cut_page(found, size, imports.cursor_of)
 
     def _open(self, place: SessionKey) -> Chat:
         def change(tx: Tx, reading: ClockReading) -> Session:
@@ -190,7 +192,9 @@ class Sessions:
             self._runtime.session_cache.clear()
         return Chat(self._runtime, opened)
 
-    def _insert(self, tx: Tx, admitted: AdmittedSession, said: list[AdmittedMessage], reading: ClockReading) -> Session:
+    def _insert(
+        self, tx: Tx, admitted: AdmittedSession, said: builtins.list[AdmittedMessage], reading: ClockReading
+    ) -> Session:
         """Insert the session as it came, with its ids, times and order, but without its secrets."""
         counted = [one.message for one in said]
         whole = admitted.counted(

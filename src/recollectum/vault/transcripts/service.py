@@ -1,5 +1,6 @@
 """Follows and unfollows transcript files of other programs, and starts their sync and watch."""
 
+import builtins
 import os
 import threading
 from collections.abc import Callable
@@ -38,7 +39,7 @@ class Transcripts:
 
     # Files are read with the rights of this process, so write permission for a vault is not enough.
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.TRANSCRIPT_WRITE,))
-    def follow(
+    def add(
         self, place: str | os.PathLike[str], *, agent: str | None = None, channel: str | None = None
     ) -> FollowedPath:
         """Follow a file, or a folder with .jsonl files; the next sync reads them.
@@ -66,7 +67,7 @@ class Transcripts:
         return self._runtime.write(change)
 
     @operation(Action.TRANSCRIPT_WRITE, Scope.USER)
-    def unfollow(self, place: str | os.PathLike[str]) -> int:
+    def remove(self, place: str | os.PathLike[str]) -> int:
         """Unfollow a path; return how many files it had. Its conversations stay in the vault, and the files on disk."""
         path = _resolve_path(place)
 
@@ -83,7 +84,7 @@ class Transcripts:
         return self._runtime.write(change, frees=True)
 
     @operation(Action.TRANSCRIPT_READ, Scope.USER)
-    def followed(self) -> list[FollowedPath]:
+    def list(self) -> builtins.list[FollowedPath]:
         """Return the followed paths, sorted."""
         return self._runtime.read(lambda tx, _: transcripts.roots(tx))
 

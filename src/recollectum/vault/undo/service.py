@@ -1,5 +1,6 @@
 """Undoes the last changes of memories in one transaction that can itself be undone."""
 
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -66,9 +67,9 @@ class Undo:
         return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
-    def steps(self, count: int = 10) -> list[UndoStep]:
+    def list(self, *, limit: int = 10) -> builtins.list[UndoStep]:
         """Return the last changes of memories, newest first."""
-        size = check_limit(count, _MOST, "count")
+        size = check_limit(limit, _MOST)
         return self._runtime.read(lambda tx, _: list(islice(latest_steps(tx), size)))
 
     @operation(Action.UNDO_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE, Action.MEMORY_DELETE))

@@ -49,7 +49,7 @@ def test_tool_calls_are_done_recorded_and_shown_to_the_model() -> None:
     with own_vault() as vault:
         agent = agent_with(vault, model)
         agent.turn("I live in Lyon, keep that")
-        (memory,) = vault.memories.page()
+        (memory,) = vault.memories.list()
         asking = recorded(agent)[1]
         agent.turn("Where do I live?")
     assert memory.content == "The person lives in Lyon"
@@ -82,7 +82,7 @@ def test_nothing_that_takes_away_is_a_tool(name: str) -> None:
         memory = vault.memories.save("tea").memory
         model = ScriptedModel([use(name, id=memory.id, text="tea"), "I cannot."])
         answered = agent_with(vault, model).turn("forget all about tea")
-        assert [one.id for one in vault.memories.page()] == [memory.id]
+        assert [one.id for one in vault.memories.list()] == [memory.id]
     (call,) = answered.tool_calls
     assert call.status is ToolStatus.FAILED
     assert call.result == f"there is no tool {name!r}; use remember or recall"
@@ -93,7 +93,7 @@ def test_arguments_that_cannot_be_are_told_to_the_model(args: dict[str, Json]) -
     with own_vault() as vault:
         model = ScriptedModel([use("remember", **args), "I see."])
         answered = agent_with(vault, model).turn("hello")
-        assert not vault.memories.page()
+        assert not vault.memories.list()
     assert answered.reply == "I see."
     assert answered.tool_calls[0].result == "remember needs 'text' as a text that is not empty"
 
@@ -102,7 +102,7 @@ def test_what_the_person_did_not_say_is_the_word_of_the_model() -> None:
     script = [use("remember", text="The sky over Lyon was grey on Tuesday"), "Noted."]
     with own_vault() as vault:
         agent_with(vault, ScriptedModel(script)).turn("hello")
-        (memory,) = vault.memories.page()
+        (memory,) = vault.memories.list()
     assert memory.trust is Trust.ASSISTANT
 
 

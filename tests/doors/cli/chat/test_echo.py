@@ -18,15 +18,15 @@ def test_fifty_turns_that_repeat_the_context_add_nothing() -> None:
     with own_vault() as vault:
         for fact in FACTS:
             vault.memories.save(fact)
-        before = {one.content for one in vault.memories.page()}
+        before = {one.content for one in vault.memories.list()}
         agent = agent_with(vault, ScriptedModel(lambda prompt: prompt.system))
         for _ in range(50):
             pasted = agent.context("peanuts", agent.chat().id).text
             answered = agent.turn(f"You told me this:\n\n{pasted}")
             assert "- I am allergic to peanuts" in answered.reply
             assert vault.admin.consolidation.reset(answered.session_id).trouble is None
-        assert {one.content for one in vault.memories.page()} == before
-        assert vault.admin.review.page() == []
+        assert {one.content for one in vault.memories.list()} == before
+        assert vault.admin.review.list() == []
 
 
 def test_the_tool_does_not_keep_what_the_model_was_shown() -> None:
@@ -40,7 +40,7 @@ def test_the_tool_does_not_keep_what_the_model_was_shown() -> None:
         vault.memories.save("Grace lives in Lyon")
         vault.admin.global_notes.save("The boiler is serviced every October.")
         answered = agent_with(vault, ScriptedModel(answer)).turn("hello")
-        assert [one.content for one in vault.memories.page()] == ["Grace lives in Lyon"]
+        assert [one.content for one in vault.memories.list()] == ["Grace lives in Lyon"]
     assert [call.result for call in answered.tool_calls] == [
         "That is known already, and was not kept a second time."
     ] * 2

@@ -45,11 +45,11 @@ def test_the_start_up_sweep_reads_what_fell_silent_while_nobody_looked() -> None
         tell(vault, "matrix", "I live in Lisbon.")
         upkeep = ChatUpkeep(vault, 30, clock)
         upkeep.start()
-        wait_until(lambda: bool(vault.admin.consolidation.runs()))
+        wait_until(lambda: bool(vault.admin.consolidation.list_runs()))
         assert upkeep.stop()
-        (run,) = vault.admin.consolidation.runs()
+        (run,) = vault.admin.consolidation.list_runs()
         assert run.session_id == session_id
-        assert len(vault.admin.review.page()) == 1
+        assert len(vault.admin.review.list()) == 1
 
 
 @pytest.mark.feature("P5")
@@ -86,9 +86,9 @@ def test_a_turn_arms_the_timer_and_silence_has_the_conversation_read() -> None:
         clock.now += timedelta(minutes=2)
         # Another conversation wakes the thread, which sees that the first has fallen silent.
         upkeep.turn(tell(vault, "matrix"))
-        wait_until(lambda: bool(vault.admin.consolidation.runs()))
+        wait_until(lambda: bool(vault.admin.consolidation.list_runs()))
         assert upkeep.stop()
-        assert [run.session_id for run in vault.admin.consolidation.runs()] == [first]
+        assert [run.session_id for run in vault.admin.consolidation.list_runs()] == [first]
 
 
 def test_where_the_settings_want_no_reading_there_is_none() -> None:
@@ -102,7 +102,7 @@ def test_where_the_settings_want_no_reading_there_is_none() -> None:
         upkeep.turn(session_id)
         upkeep.sweep()
         assert upkeep.stop()
-        assert vault.admin.consolidation.runs() == []
+        assert vault.admin.consolidation.list_runs() == []
 
 
 def test_a_sweep_is_bounded_and_says_why_something_waits() -> None:
@@ -115,7 +115,7 @@ def test_a_sweep_is_bounded_and_says_why_something_waits() -> None:
         clock.now += timedelta(minutes=31)
         upkeep = ChatUpkeep(vault, 30, clock)
         upkeep.sweep(2)
-        assert len(vault.admin.consolidation.jobs(state="waiting")) == 3
+        assert len(vault.admin.consolidation.list_jobs(state="waiting")) == 3
         assert "tokens_per_day is 1" in (upkeep.take_trouble() or "")
         assert upkeep.take_trouble() is None
         assert upkeep.stop()

@@ -71,7 +71,7 @@ def remember_text(talk: Conversation, text: str) -> Iterable[str]:
 
 def list_memories(talk: Conversation, query: str) -> Iterable[str]:
     """List memories about a topic, or the newest."""
-    found = _matching(talk, query, _SHOWN) if query else talk.vault.memories.page(limit=_SHOWN)
+    found = _matching(talk, query, _SHOWN) if query else talk.vault.memories.list(limit=_SHOWN)
     return [_line(one) for one in found] or ["nothing is remembered about that" if query else "nothing is remembered"]
 
 

@@ -139,7 +139,7 @@ def _tell_of_new_home(recollectum: "Recollectum") -> None:
 
 def _unknown(recollectum: "Recollectum", owner: Owner) -> NotFound:
     name = format_owner(owner)
-    names = [format_owner(person.owner) for person in recollectum.people.all()]
+    names = [format_owner(person.owner) for person in recollectum.people.list()]
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return NotFound(f"there is no {owner.kind} {name!r}; {hint}add it with: recollectum users add {shlex.quote(name)}")

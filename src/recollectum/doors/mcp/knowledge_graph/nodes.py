@@ -144,7 +144,7 @@ class ObservationChange:
 def _nodes(vault: "Vault") -> Iterator[GraphNode]:
     before: str | None = None
     while True:
-        page = vault.memories.page(key_prefix=_PREFIX, cursor=before, limit=_PAGE)
+        page = vault.memories.list(key_prefix=_PREFIX, cursor=before, limit=_PAGE)
         for memory in page:
             item = parse(memory.content)
             if item is not None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollectum.domain.page import number_of
 from recollectum.storage.port import Tx
 from recollectum.storage.times import micros, moment
 
@@ -15,7 +16,9 @@ _PAGE = """
     SELECT imports.id, min(imports.at), min(imports.by), count(DISTINCT imports.session_id), (
                SELECT count(*) FROM imports AS part JOIN messages ON messages.session_id = part.session_id
                   AND messages.number BETWEEN part.first AND part.last WHERE part.id = imports.id)
-      FROM imports GROUP BY imports.id ORDER BY 2 DESC, 1 DESC LIMIT :limit
+      FROM imports GROUP BY imports.id
+    HAVING CAST(:at AS BIGINT) IS NULL OR min(imports.at) < :at OR (min(imports.at) = :at AND imports.id < :id)
+     ORDER BY 2 DESC, 1 DESC LIMIT :limit
 """
 _MESSAGES = """
     SELECT messages.id FROM imports JOIN messages ON messages.session_id = imports.session_id
@@ -46,12 +49,19 @@ def add(tx: Tx, import_id: str, session_id: str, after: int, by: str, at: dateti
     tx.run(_ADD, {**params, "by": by, "at": micros(at)})
 
 
-def page(tx: Tx, limit: int) -> list[Import]:
-    """Return the newest imports of which messages are left."""
+def page(tx: Tx, *, cursor: str | None, limit: int) -> list[Import]:
+    """Return the newest imports after a cursor that still have messages."""
+    at, _, id_ = (cursor or "").partition(" ")
+    params = {"at": number_of(at) if cursor else None, "id": id_, "limit": limit}
     return [
         Import(id=row[0], at=moment(row[1]), by=row[2], sessions=row[3], messages=row[4])
-        for row in tx.rows(_PAGE, {"limit": limit})
+        for row in tx.rows(_PAGE, params)
     ]
+
+
+def cursor_of(one: Import) -> str:
+    """Return the place of an import in the list: its time and its id, because a caller may choose any id."""
+    return f"{micros(one.at)} {one.id}"
 
 
 def messages_of(tx: Tx, import_id: str) -> set[str] | None:

@@ -14,7 +14,10 @@ _COLUMNS = """quarantines.id, quarantines.source, quarantines.went, quarantines.
     (SELECT count(*) FROM quarantined_messages WHERE quarantine_id = quarantines.id),
     (SELECT count(*) FROM quarantined_memories WHERE quarantine_id = quarantines.id)"""
 _ADD = "INSERT INTO quarantines (id, source, went, by, at) VALUES (:id, :source, :went, :by, :at)"
-_PAGE = f"SELECT {_COLUMNS} FROM quarantines ORDER BY at DESC, id DESC LIMIT :limit"  # noqa: S608  (constants)
+_PAGE = f"""
+    SELECT {_COLUMNS} FROM quarantines WHERE CAST(:before AS TEXT) IS NULL OR id < :before
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608  (constants)
 _ONE = f"SELECT {_COLUMNS} FROM quarantines WHERE id = :id"  # noqa: S608
 _ADD_MESSAGE = "INSERT INTO quarantined_messages (message_id, quarantine_id) VALUES (:item, :id) ON CONFLICT DO NOTHING"
 _ADD_MEMORY = "INSERT INTO quarantined_memories (memory_id, quarantine_id) VALUES (:item, :id) ON CONFLICT DO NOTHING"
@@ -97,9 +100,9 @@ def aside(tx: Tx, ids: Collection[str]) -> set[str]:
     return {row[0] for row in tx.rows(_ASIDE, {"ids": json.dumps(sorted(ids))})} if ids else set()
 
 
-def page(tx: Tx, limit: int) -> list[Quarantine]:
-    """Return the newest quarantines, including released ones."""
-    return [_from_row(row) for row in tx.rows(_PAGE, {"limit": limit})]
+def page(tx: Tx, *, before: str | None, limit: int) -> list[Quarantine]:
+    """Return the newest quarantines before an id, including the released ones."""
+    return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
 
 
 def find(tx: Tx, quarantine_id: str) -> Quarantine | None:

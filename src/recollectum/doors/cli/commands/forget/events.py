@@ -30,7 +30,7 @@ def events(
     """List what happened, newest first. Events name things by id and never contain their content."""
     with open_user_vault(run) as vault:
         wanted = parse_optional_enum(EventType, type_, "event type")
-        found = vault.admin.events.page(type=wanted, cursor=None if before is None else str(before), limit=limit)
+        found = vault.admin.events.list(type=wanted, cursor=None if before is None else str(before), limit=limit)
     rows = [(event.number, event.at, event.type, event.subject_id, event.actor, event.state) for event in found]
     answer_rows(run, {"events": found}, ("number", "when", "type", "what", "by", "state"), rows)
     if not found:

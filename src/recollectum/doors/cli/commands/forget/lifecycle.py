@@ -86,7 +86,7 @@ def reports(
 ) -> None:
     """List what the last sweeps did, in counts; newest first."""
     with open_user_vault(run) as vault:
-        found = vault.privacy.trash.reports(cursor=None if before is None else str(before), limit=limit)
+        found = vault.privacy.trash.list_sweeps(cursor=None if before is None else str(before), limit=limit)
     rows = [
         (one.number, one.at, one.state, one.archived, one.deleted, one.marked, one.purged, one.waiting) for one in found
     ]

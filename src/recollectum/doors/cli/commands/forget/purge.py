@@ -40,7 +40,7 @@ def user(
         owner = parse_owner(name)
         if recollectum.caller.operator:
             recollectum.people.get(owner)
-        mine = [one for one in recollectum.owners() if one.person == owner.person]
+        mine = [one for one in recollectum.list_owners() if one.person == owner.person]
         vault = recollectum.vault(mine[0] if mine else owner)
         _purge(run, vault, PurgeRequest.user(), f"all of {format_owner(owner)} is erased", yes=yes, dry_run=dry_run)
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from recollectum.domain.page import every
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
@@ -39,7 +40,7 @@ def put(
         if not confirm(f"{told} would be set aside", yes=yes):
             note("nothing was set aside")
             raise typer.Exit(FAILED)
-        done = vault.privacy.quarantine.put(source)
+        done = vault.privacy.quarantine.add(source)
     answer(run, {"quarantine": done}, [f"{done.id}: {told} set aside"])
     note(f"to let it back: recollectum quarantine release {done.id}")
     note(f"to destroy it: recollectum purge source quarantine:{done.id}")
@@ -49,7 +50,7 @@ def put(
 def list_quarantines(run: Run) -> None:
     """List the quarantines, newest first, including released ones."""
     with open_user_vault(run) as vault:
-        found = vault.privacy.quarantine.all()
+        found = list(every(lambda cursor: vault.privacy.quarantine.list(cursor=cursor)))
     rows = [(one.id, one.source, one.at, one.by, one.messages, one.memories, one.released_at) for one in found]
     names = ("id", "source", "at", "by", "messages", "memories", "released")
     answer_rows(run, {"quarantines": found}, names, rows)

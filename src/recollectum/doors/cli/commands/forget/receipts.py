@@ -22,7 +22,7 @@ app = new_group("List, show and check the receipts of what was erased.")
 def list_receipts(run: Run) -> None:
     """List the receipts, oldest first."""
     with open_home(run) as recollectum:
-        found = recollectum.receipts.all()
+        found = recollectum.receipts.list()
     rows = [(one.id, one.kind.value, one.state.value, one.at, one.by, one.hits) for one in found]
     answer_rows(run, {"receipts": found}, ("id", "what", "state", "when", "by", "hits"), rows)
     if not found:
@@ -54,7 +54,7 @@ def verify(
 ) -> None:
     """Check that this home signed a receipt, and that no field of it was changed."""
     with open_home(run) as recollectum:
-        found = recollectum.receipts.all() if file is None else [recollectum.receipts.read(_text(file))]
+        found = recollectum.receipts.list() if file is None else [recollectum.receipts.parse(_text(file))]
         checked = {one.id: recollectum.receipts.verify(one) for one in found}
     lines = [
         one_line(f"{name}: {'genuine' if good else 'changed, or not from this home'}") for name, good in checked.items()

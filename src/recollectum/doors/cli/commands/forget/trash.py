@@ -30,7 +30,7 @@ def list_trash(
     """List the trash, and when each memory is destroyed."""
     begin, end = _times(deleted_on, since, until)
     with open_user_vault(run) as vault:
-        found = vault.privacy.trash.find(since=begin, until=end, session_id=session)
+        found = vault.privacy.trash.list(since=begin, until=end, session_id=session)
     _answer(run, found)
     if not found:
         note("the trash holds nothing of that kind")
@@ -52,7 +52,7 @@ def restore(
     if begin is end is session is None:
         raise Misuse("say what to restore: --deleted-on, --since, --until or --session; one alone: memories restore")
     with open_user_vault(run) as vault:
-        found = vault.privacy.trash.find(since=begin, until=end, session_id=session)
+        found = vault.privacy.trash.list(since=begin, until=end, session_id=session)
         if dry_run:
             _answer(run, found)
             return

@@ -70,7 +70,7 @@ def import_(
 def list_steps(run: Run, *, limit: Annotated[int, typer.Option(help="How many at most.")] = 10) -> None:
     """List the last changes that can be undone, newest first."""
     with open_user_vault(run) as vault:
-        steps = vault.privacy.undo.steps(limit)
+        steps = vault.privacy.undo.list(limit=limit)
     answer(run, {"steps": [_plain(step) for step in steps]}, map(_told, steps))
 
 

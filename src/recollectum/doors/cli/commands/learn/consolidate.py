@@ -169,7 +169,7 @@ def _told(outcome: "ConsolidationOutcome") -> str:
 def _chosen(vault: "Vault", session_id: str | None, *, everything: bool) -> list[str]:
     if session_id is not None:
         return [session_id]
-    return vault.admin.consolidation.unread(everything=everything)
+    return vault.admin.consolidation.list_unread(everything=everything)
 
 
 def _preview(run: Run, vault: "Vault", chosen: list[str]) -> None:

@@ -25,9 +25,9 @@ _MOST_REASONS = 20
 def add(run: Run, folder: Folder) -> None:
     """Follow a folder from now on, and read its notes."""
     with open_user_vault(run) as vault:
-        path = vault.admin.notes.add(folder).path
+        path = vault.admin.notes.add_folder(folder).path
         report = _synced(vault)
-        followed = next((one for one in vault.admin.notes.folders() if one.path == path), None)
+        followed = next((one for one in vault.admin.notes.list_folders() if one.path == path), None)
     answer(run, {"folder": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
     _explain(report)
 
@@ -36,7 +36,7 @@ def add(run: Run, folder: Folder) -> None:
 def list_folders(run: Run) -> None:
     """List the followed folders."""
     with open_user_vault(run) as vault:
-        found = vault.admin.notes.folders()
+        found = vault.admin.notes.list_folders()
     rows = [(one.path, one.notes, one.added_at) for one in found]
     answer_rows(run, {"folders": found}, ("folder", "notes", "since"), rows)
     if not found:
@@ -56,7 +56,7 @@ def sync(run: Run) -> None:
 def remove(run: Run, folder: Folder) -> None:
     """Unfollow a folder and remove its notes from the vault; the files stay unchanged."""
     with open_user_vault(run) as vault:
-        removed = vault.admin.notes.remove(folder)
+        removed = vault.admin.notes.remove_folder(folder)
     answer(run, {"removed": removed}, [f"{plural(removed, 'note')} taken out of the vault"])
 
 

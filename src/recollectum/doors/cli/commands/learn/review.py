@@ -29,7 +29,7 @@ def list_proposals(
     """List the newest proposals."""
     with open_user_vault(run) as vault:
         wanted = parse_enum(Decision, decision, "decision")
-        found = vault.admin.review.page(decision=wanted, cursor=before, limit=limit)
+        found = vault.admin.review.list(decision=wanted, cursor=before, limit=limit)
     rows = [(one.id, one.finding.act, one.finding.kind, one.finding.trust, one.finding.content) for one in found]
     answer_rows(run, {"proposals": found}, ("id", "act", "kind", "trust", "content"), rows)
     if not found:

@@ -32,7 +32,7 @@ def resolve(
 def list_contacts(run: Run) -> None:
     """List everybody that memories describe, by name."""
     with open_user_vault(run) as vault:
-        found = vault.memories.contacts.all()
+        found = vault.memories.contacts.list()
     rows = [
         (
             one.name,

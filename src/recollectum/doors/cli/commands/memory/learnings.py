@@ -33,7 +33,7 @@ def add(
     """Save a learning; one that is known already gets today's day."""
     content = read_text_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
-        learning = vault.learnings.add(content, check_category(category), agent=agent, shared=shared)
+        learning = vault.learnings.save(content, check_category(category), agent=agent, shared=shared)
     answer(run, {"learning": _shape(learning)}, [learning.id])
 
 
@@ -50,7 +50,7 @@ def list_learnings(
     """List the newest learnings of an agent and those that all agents share."""
     with open_user_vault(run) as vault:
         wanted = None if category is None else check_category(category)
-        found = vault.learnings.page(agent=agent, shared=shared, category=wanted, limit=limit, cursor=before)
+        found = vault.learnings.list(agent=agent, shared=shared, category=wanted, limit=limit, cursor=before)
     rows = [(one.id, one.day.isoformat(), one.category, one.agent or "shared", one.text) for one in found]
     document = {"learnings": [_shape(one) for one in found]}
     answer_rows(run, document, ("id", "day", "category", "agent", "text"), rows)
@@ -64,7 +64,7 @@ def remove(
 ) -> None:
     """Forget a learning; it can be restored while its grace window lasts."""
     with open_user_vault(run) as vault:
-        learning = vault.learnings.remove(memory_id)
+        learning = vault.learnings.forget(memory_id)
     answer(
         run, {"learning": _shape(learning)}, [f"{learning.id} is in the trash, and leaves its file with the next sync"]
     )

@@ -38,7 +38,7 @@ def list_memories(
     """List the newest memories in one state."""
     with open_user_vault(run) as vault:
         wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind, "kind")
-        found = vault.memories.page(state=wanted, kind=sort, limit=limit, cursor=before)
+        found = vault.memories.list(state=wanted, kind=sort, limit=limit, cursor=before)
     _answer_list(run, found)
     if not found:
         note(f"no memories that are {state}")

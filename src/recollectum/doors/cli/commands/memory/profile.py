@@ -23,7 +23,7 @@ def profile(
 ) -> None:
     """Show what a new session starts with: the most important facts, each line with its memories."""
     with open_user_vault(run) as vault:
-        made = vault.admin.profile.get(agent=agent, refresh=refresh)
+        made = vault.admin.profile.find(agent=agent, refresh=refresh)
     lines = [one_line(f"- {one.text} ({', '.join(one.memory_ids)})") for one in made.bullets] if made else []
     answer(run, {"profile": made}, lines)
     note(f"by: {made.by}" if made else "nothing is known yet; tell it something with: recollectum remember TEXT")

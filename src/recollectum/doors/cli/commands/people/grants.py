@@ -28,7 +28,7 @@ def add(
     whose = parse_owner(owner)
     usual = Scope.SESSION if session else Scope.GLOBAL if whose.kind is OwnerKind.GLOBAL else Scope.USER
     with open_home(run) as recollectum:
-        grant = recollectum.keys.grant(
+        grant = recollectum.keys.add_grant(
             str(parse_owner(to)),
             str(whose),
             parse_enum(Permission, permission, "permission"),
@@ -44,7 +44,7 @@ def add(
 def list_grants(run: Run) -> None:
     """List all grants, oldest first."""
     with open_home(run) as recollectum:
-        found = recollectum.keys.grants()
+        found = recollectum.keys.list_grants()
     rows = [
         (grant.id, format_owner(grant.to), grant.permission, format_owner(grant.owner), grant.scope, grant.session_id)
         for grant in found
@@ -58,5 +58,5 @@ def list_grants(run: Run) -> None:
 def withdraw(run: Run, grant_id: Annotated[str, typer.Argument(metavar="ID", help="The grant's id.")]) -> None:
     """End a grant at once."""
     with open_home(run) as recollectum:
-        recollectum.keys.withdraw(grant_id)
+        recollectum.keys.revoke_grant(grant_id)
     answer(run, {"withdrawn": grant_id}, [f"{grant_id} is withdrawn"])

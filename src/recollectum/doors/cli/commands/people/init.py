@@ -25,7 +25,7 @@ def init(run: Run) -> None:
     new_home = not is_made(home_of(run))
     with open_or_create_home(run) as recollectum:
         owner = user_of(recollectum, run) if new_home else check_user(recollectum, run, create=True)
-        new_vault = owner not in {known.person for known in recollectum.owners()}
+        new_vault = owner not in {known.person for known in recollectum.list_owners()}
         recollectum.vault(owner)
         keys = recollectum.encryption()
         code = keys.new_recovery_code() if new_home and keys.enabled else None

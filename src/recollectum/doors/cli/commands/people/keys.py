@@ -37,7 +37,7 @@ def create(
     with open_home(run) as recollectum:
         person = check_user(recollectum, run)
         others = [str(parse_owner(name)) for name in owner or ()]
-        key, secret = recollectum.keys.create(str(person), permissions=allowed, owners=others)
+        key, secret = recollectum.keys.add(str(person), permissions=allowed, owners=others)
     _tell_secret(run, key, secret)
 
 
@@ -67,7 +67,7 @@ def _tell_secret(run: Run, key: ApiKey, secret: str) -> None:
 def list_keys(run: Run) -> None:
     """List all keys by id; secrets are not stored."""
     with open_home(run) as recollectum:
-        found = recollectum.keys.all()
+        found = recollectum.keys.list()
     rows = [
         (
             key.id,

@@ -19,7 +19,7 @@ app = new_group("List tenants and set how long their memories rest in each state
 def list_tenants(run: Run) -> None:
     """List all tenants with their own retention periods; a missing one follows the settings."""
     with open_home(run) as recollectum:
-        found = recollectum.people.tenants()
+        found = recollectum.people.list_tenants()
     rows = [(tenant.name, tenant.created_at, _periods(tenant)) for tenant in found]
     answer_rows(run, {"tenants": found}, ("name", "made", "days"), rows)
     if not found:
@@ -44,7 +44,7 @@ def set_(
 
 
 def _known(recollectum: "Recollectum", name: str) -> dict[str, int]:
-    periods = {tenant.name: dict(tenant.retention_days) for tenant in recollectum.people.tenants()}
+    periods = {tenant.name: dict(tenant.retention_days) for tenant in recollectum.people.list_tenants()}
     return periods.get(name, {})
 
 

@@ -24,7 +24,7 @@ Address = Annotated[str, typer.Argument(metavar="IDENTITY", help="CHANNEL:ADDRES
 def list_users(run: Run) -> None:
     """List everybody by name."""
     with open_home(run) as recollectum:
-        found = recollectum.people.all()
+        found = recollectum.people.list()
     rows = [(format_owner(person.owner), person.tenant, person.created_at, _addresses(person)) for person in found]
     answer_rows(run, {"users": found}, ("name", "tenant", "added", "identities"), rows)
     if not found:
@@ -56,7 +56,7 @@ def show(run: Run, name: Name) -> None:
 def link(run: Run, name: Name, identity: Address) -> None:
     """Give a person a channel address; an address belongs to one person only."""
     with open_home(run) as recollectum:
-        person = recollectum.people.link(parse_owner(name), identity)
+        person = recollectum.people.add_identity(parse_owner(name), identity)
     _answer_person(run, person)
 
 
@@ -64,7 +64,7 @@ def link(run: Run, name: Name, identity: Address) -> None:
 def unlink(run: Run, name: Name, identity: Address) -> None:
     """Remove a channel address from a person."""
     with open_home(run) as recollectum:
-        person = recollectum.people.unlink(parse_owner(name), identity)
+        person = recollectum.people.remove_identity(parse_owner(name), identity)
     _answer_person(run, person)
 
 
@@ -78,7 +78,7 @@ def merge(
 ) -> None:
     """Merge two people: addresses, keys and grants move, vaults stay separate, and it can be undone."""
     with open_home(run) as recollectum:
-        seen = recollectum.people.merge_preview(parse_owner(kept), parse_owner(merged))
+        seen = recollectum.people.preview_merge(parse_owner(kept), parse_owner(merged))
         for line in _preview(recollectum, seen):
             note(line)
         if not confirm(f"{format_owner(seen.merged)} becomes part of {format_owner(seen.kept)}", yes=yes):
@@ -100,7 +100,7 @@ def unmerge(run: Run, merge_id: Annotated[str, typer.Argument(metavar="ID", help
 def list_merges(run: Run) -> None:
     """List who was merged into whom, oldest first."""
     with open_home(run) as recollectum:
-        found = recollectum.people.merges()
+        found = recollectum.people.list_merges()
     rows = [
         (one.id, format_owner(one.kept), format_owner(one.merged), one.merged_at, one.undone_at, one.merged_by)
         for one in found

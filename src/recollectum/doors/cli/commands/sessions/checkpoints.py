@@ -29,7 +29,7 @@ def list_checkpoints(
 ) -> None:
     """List the checkpoints, newest first."""
     with open_user_vault(run) as vault:
-        found = vault.sessions.checkpoints.all(session)
+        found = vault.sessions.checkpoints.list(session)
     rows = [(one.name, one.session_id, one.position, one.saved_at) for one in found]
     answer_rows(run, {"checkpoints": found}, ("name", "session", "message", "saved"), rows)
     if not found:
@@ -60,5 +60,5 @@ def fork(
 def delete(run: Run, name: Name) -> None:
     """Delete a checkpoint; the conversation and its forks stay."""
     with open_user_vault(run) as vault:
-        vault.sessions.checkpoints.delete(name)
+        vault.sessions.checkpoints.remove(name)
     answer(run, {"deleted": name}, [one_line(f"{name} is forgotten")])

@@ -54,7 +54,7 @@ def add_to(app: typer.Typer) -> None:
 def imports(run: Run, *, limit: Annotated[int, typer.Option(help="How many at most, the newest first.")] = 50) -> None:
     """List the imports, with the ids that undo them."""
     with open_user_vault(run) as vault:
-        found = vault.sessions.imports(limit=limit)
+        found = vault.sessions.list_imports(limit=limit)
     rows = [(one.id, one.at, one.by, one.sessions, one.messages) for one in found]
     answer_rows(run, {"imports": found}, ("id", "at", "by", "sessions", "messages"), rows)
     if not found:

@@ -31,7 +31,7 @@ def list_sessions(
 ) -> None:
     """List the newest sessions."""
     with open_user_vault(run) as vault:
-        found = vault.sessions.page(cursor=before, key_prefix=key, limit=limit)
+        found = vault.sessions.list(cursor=before, key_prefix=key, limit=limit)
     rows = [(one.id, one.key, one.updated_at, one.message_count, one.title) for one in found]
     answer_rows(run, {"sessions": found}, ("id", "key", "last", "messages", "title"), rows)
     if not found:

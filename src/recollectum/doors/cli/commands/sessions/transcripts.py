@@ -30,9 +30,9 @@ def follow(
 ) -> None:
     """Follow a transcript, or all in a folder, from now on, and import what is there."""
     with open_user_vault(run, create=True) as vault:
-        path = vault.admin.transcripts.follow(place, agent=agent, channel=channel).path
+        path = vault.admin.transcripts.add(place, agent=agent, channel=channel).path
         report = _synced(vault)
-        followed = next((one for one in vault.admin.transcripts.followed() if one.path == path), None)
+        followed = next((one for one in vault.admin.transcripts.list() if one.path == path), None)
     answer(run, {"followed": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
     _explain(report)
 
@@ -41,7 +41,7 @@ def follow(
 def list_followed(run: Run) -> None:
     """List the followed paths."""
     with open_user_vault(run) as vault:
-        found = vault.admin.transcripts.followed()
+        found = vault.admin.transcripts.list()
     rows = [(one.path, one.files, one.agent, one.channel, one.added_at) for one in found]
     answer_rows(run, {"followed": found}, ("place", "files", "agent", "channel", "since"), rows)
     if not found:
@@ -61,7 +61,7 @@ def sync(run: Run) -> None:
 def unfollow(run: Run, place: Place) -> None:
     """Unfollow a path; the conversations stay in the vault, and the files unchanged."""
     with open_user_vault(run) as vault:
-        files = vault.admin.transcripts.unfollow(place)
+        files = vault.admin.transcripts.remove(place)
     answer(run, {"files": files}, [f"{plural(files, 'file')} followed no more"])
 
 

@@ -1,4 +1,4 @@
-"""Four scopes of settings merged into one validated value.
+"""Merges four scopes of settings into one validated value.
 
 spec      the rules of one setting
 model     every setting with its default

@@ -15,7 +15,7 @@ _DOLLAR = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})
 
 @dataclass(frozen=True, slots=True)
 class ResolvedText:
-    """A text with its references filled in, and what stood in the way."""
+    """A text with its references resolved, and the problems found."""
 
     text: str
     #: The variables it names.
@@ -24,7 +24,7 @@ class ResolvedText:
 
 
 def resolve_references(text: str, environ: Mapping[str, str] | None) -> ResolvedText:
-    """Fill the references in; without an environment they are only checked for their form."""
+    """Resolve the references; without an environment, only check their form."""
     names: list[str] = []
     problems: list[str] = []
     if UNPRINTABLE.search(text):
@@ -47,7 +47,7 @@ def resolve_references(text: str, environ: Mapping[str, str] | None) -> Resolved
 
 
 class SettingsScope(StrEnum):
-    """The places settings come from; a later one wins over an earlier one."""
+    """The scopes of settings; a later one wins over an earlier one."""
 
     BUILT_IN = "built-in"
     SYSTEM_DEFAULTS = "system defaults"
@@ -60,38 +60,38 @@ class SettingsScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingOrigin:
-    """One place: its scope, and the file or variable."""
+    """The origin of a setting: its scope, and the file or variable."""
 
     scope: SettingsScope
     source: str = ""
 
     def __str__(self) -> str:
-        """The scope, and the file or variable where there is one."""
+        """Return the scope, and the file or variable if there is one."""
         return f"{self.scope} ({self.source})" if self.source else str(self.scope)
 
 
-#: What a settings file holds once it is parsed.
+#: The content of a parsed settings file.
 Tree = Mapping[str, object]
 _LONGEST_SHOWN = 60
-#: The sections of models, which somebody may want to give a key; and what it would be called.
+#: The sections of models, in which a person may try to set a key; and the names they may use for it.
 _WITH_KEYS = ("embedding", "language_model", "rerank")
 _SECRET = re.compile("api_?key|secret|passw|credential|bearer|auth|^key$|(^|api_?|access_?)token$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one place sets, by dotted key, and what is wrong with it."""
+    """The settings of one origin, by dotted key, and its problems."""
 
     origin: SettingOrigin
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     problems: list[str] = field(default_factory=list[str])
 
     def complain(self, sentence: str) -> None:
-        """Note a problem under the name of the file."""
+        """Add a problem, with the name of the file."""
         self.problems.append(f"{self.origin.source}: {sentence}")
 
     def take(self, setting: Setting, raw: object, shown: object, name: str) -> None:
-        """Keep the value, or say what it should have been. A filled-in reference is never shown."""
+        """Store the value, or add a problem with the accepted values. A resolved reference is never shown."""
         value = setting.take(raw)
         if value is None:
             self.complain(f"{name} is {_show(shown)}; it must be {setting.allowed}")
@@ -105,15 +105,15 @@ def check_tree(
     environ: Mapping[str, str] | None,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Layer:
-    """The settings of a parsed file; `names` are the ones its writer knows them by, where those are others.
+    """Return the settings of a parsed file; `names` are the old names if the file uses those.
 
-    Without an environment, a value with references is accepted for its form alone and left out of the values.
+    Without an environment, a value with references is checked for its form only and left out of the values.
     """
     layer = Layer(origin)
     for path, raw in leaves(tree):
         key = ".".join(path)
         name = names.get(key, key)
-        # A quoted key with a dot in it reads like one of ours, but is not.
+        # A quoted key with a dot in it looks like one of ours, but is not.
         setting = all_settings().get(key) if not any("." in part for part in path) else None
         if setting is None:
             layer.complain(_unknown(key))
@@ -138,7 +138,7 @@ def _take_reference(layer: Layer, setting: Setting, raw: str, name: str, environ
 
 
 def leaves(tree: Tree) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Each value of a parsed file with its path: a name, or a section and a name."""
+    """Yield each value of a parsed file with its path: a name, or a section and a name."""
     for name, value in tree.items():
         inner: Tree = cast("Tree", value) if isinstance(value, Mapping) and name not in all_settings() else {}
         yield from (((name, sub), leaf) for sub, leaf in inner.items())
@@ -151,7 +151,7 @@ def _unknown(key: str) -> str:
         return f"{key} is a section; write [{key}] on a line of its own, with its settings below"
     section, _, name = key.rpartition(".")
     if section in _WITH_KEYS and _SECRET.search(name):
-        # Whoever can read the file could use it.
+        # Anybody who can read the file could use it.
         return (
             f"{key} does not belong into a settings file; put the key into a variable named by {section}.key_variable"
         )
@@ -159,7 +159,7 @@ def _unknown(key: str) -> str:
 
 
 def check_environment(environ: Mapping[str, str]) -> Layer:
-    """The settings that variables make. An empty one counts as not set."""
+    """Return the settings of environment variables. An empty variable counts as not set."""
     layer = Layer(SettingOrigin(SettingsScope.ENVIRONMENT))
     by_variable = {setting.variable: setting for setting in all_settings().values()}
     for name, text in sorted(environ.items()):
@@ -167,7 +167,7 @@ def check_environment(environ: Mapping[str, str]) -> Layer:
             continue
         setting = by_variable.get(name)
         if setting is None:
-            # Its value is not shown: a misspelt variable may well hold a secret.
+            # The value is not shown: a misspelt variable may hold a secret.
             near = nearest(name, (*by_variable, *OTHER_VARIABLES))
             layer.problems.append(f"the variable {name} is not one of ours; the nearest is {near}")
         elif text and (value := setting.take(setting.from_text(text))) is not None:
@@ -178,7 +178,7 @@ def check_environment(environ: Mapping[str, str]) -> Layer:
 
 
 def check_overrides(overrides: Mapping[str, object]) -> Layer:
-    """The settings that were given for this one run, by dotted key."""
+    """Return the settings that were given for this run only, by dotted key."""
     layer = Layer(SettingOrigin(SettingsScope.OVERRIDE, "given for this run"))
     for key, raw in overrides.items():
         setting = all_settings().get(key)

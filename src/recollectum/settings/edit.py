@@ -16,7 +16,7 @@ from recollectum.settings.spec import Value
 
 
 def set_value(home: Home, dotted_key: str, text: str) -> None:
-    """Set one value, given as one would write it: a number, or a text without its quotes, which may hold `${NAME}`."""
+    """Set one value, written as on a command line: a number, or a text without quotes, which may hold `${NAME}`."""
     setting = all_settings().get(dotted_key)
     if setting is None:
         raise SettingsError(_not_a_setting(dotted_key))
@@ -27,12 +27,12 @@ def set_value(home: Home, dotted_key: str, text: str) -> None:
 
 
 def unset_value(home: Home, dotted_key: str) -> None:
-    """Take one value out, so that a lower scope decides; nothing happens when it is not there."""
+    """Remove one value, so that a lower scope decides; do nothing when it is not set."""
     before = _text_of(home)
     tree = parse_toml(before, home.settings_file)
     wanted = _with(tree, dotted_key, None)
     if wanted == _pruned(tree):
-        # A key that is not a setting can be taken out, which cures the file, but not asked for in vain.
+        # An unknown key may be removed, which repairs the file, but a request for a missing unknown key is an error.
         if dotted_key not in all_settings():
             raise SettingsError(_not_a_setting(dotted_key))
         return
@@ -45,7 +45,7 @@ def _not_a_setting(key: str) -> str:
 
 def _value(home: Home, setting: Setting, text: str) -> Value:
     if "$" in text:
-        # A reference stays one; what it stands for is looked up whenever the file is read.
+        # Keep a reference as it is; it is resolved whenever the file is read.
         return text
     value = setting.take(setting.from_text(text))
     if value is None:
@@ -54,13 +54,13 @@ def _value(home: Home, setting: Setting, text: str) -> Value:
 
 
 def _text_of(home: Home) -> str:
-    # A new settings.toml would hide what the old file says.
+    # A new settings.toml would hide the settings of the old file.
     migrate(home, dry_run=False)
     return read_text(home.settings_file) or ""
 
 
 def _edited(text: str, key: str, value: Value | None) -> str:
-    """The text with the value set, or taken out for None, and every other line as it was."""
+    """Return the text with the value set, or removed for None, and every other line unchanged."""
     import tomlkit  # noqa: PLC0415 - only a change of the file needs it
 
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -82,7 +82,7 @@ def _edited(text: str, key: str, value: Value | None) -> str:
 
 
 def _with(tree: Tree, key: str, value: Value | None) -> dict[str, object]:
-    """The tree with the value set, or taken out for None."""
+    """Return the tree with the value set, or removed for None."""
     wanted = deepcopy(dict(tree))
     section, _, name = key.rpartition(".")
     table = wanted.setdefault(section, {}) if section else wanted
@@ -96,22 +96,22 @@ def _with(tree: Tree, key: str, value: Value | None) -> dict[str, object]:
 
 
 def _pruned(tree: Tree) -> dict[str, object]:
-    """The tree without empty tables, which set nothing."""
+    """Return the tree without empty tables, which set nothing."""
     return {name: inner for name, inner in tree.items() if inner != {}}
 
 
 def _save(home: Home, key: str, text: str, wanted: dict[str, object]) -> None:
-    """Write the text, once it is sure to say what was wanted and nothing in it is wrong."""
+    """Write the text, after checking that it has the wanted values and no problems."""
     path = home.settings_file
     tree = _parsed(text, path)
     if tree is None or _pruned(tree) != wanted:
         raise SettingsError(f"{path} sets {key} in a form that cannot be changed from here; change it in an editor")
     layer = check_tree(tree, SettingOrigin(SettingsScope.USER, str(path)), None)
     if layer.problems:
-        # One value was given, so one sentence is the answer; the file as a whole is judged when it is loaded.
+        # One value was given, so report one problem; the file as a whole is checked when it is loaded.
         raise SettingsError(layer.problems[0])
     make_private_folder(home.root)
-    # The file may be a link into somebody's collection of dotfiles: change what it points to.
+    # The file may be a link into a collection of dotfiles: change its target.
     write_atomic(path.resolve(), text.encode())
 
 
@@ -119,5 +119,5 @@ def _parsed(text: str, path: Path) -> Tree | None:
     try:
         return parse_toml(text, path)
     except SettingsError:
-        # What was there before could be read, so it is our change that does not fit its form.
+        # The previous text could be parsed, so our change does not fit its form.
         return None

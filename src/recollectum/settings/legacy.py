@@ -10,7 +10,7 @@ from recollectum.settings.check import Layer, SettingOrigin, SettingsScope, Tree
 from recollectum.settings.read import read_json
 from recollectum.settings.registry import all_settings, nearest, sections
 
-#: The names of V1, and what they are called now.
+#: The names of V1, and their current names.
 V1_NAMES: Mapping[str, str] = {
     "isolation": "isolation",
     "encryption": "encryption",
@@ -40,7 +40,7 @@ _SECRET = re.compile(r"api_?key|token|secret|passw|passphrase|credential|bearer|
 
 @dataclass(frozen=True, slots=True)
 class LegacySettings:
-    """An old file, its values under the names of today."""
+    """An old file, its values under the current names."""
 
     path: Path
     #: Old name → new key, where they differ.
@@ -50,11 +50,11 @@ class LegacySettings:
 
     @property
     def form(self) -> Literal["V1", "V2"]:
-        """V1 when a name in it is one that only V1 has."""
+        """Return V1 if the file has a name that only V1 has, else V2."""
         return "V1" if self.renamed else "V2"
 
     def check(self, environ: Mapping[str, str] | None) -> Layer:
-        """The file as a layer of the user's scope, its problems in the names its writer knows."""
+        """Return the file as a layer of the user's scope; its problems use the old names."""
         tree: dict[str, object] = {}
         for key, raw in self.values.items():
             section, _, name = key.rpartition(".")
@@ -66,13 +66,13 @@ class LegacySettings:
         return layer
 
     def differences(self, tree: Tree) -> list[str]:
-        """The keys of this file that the tree of settings.toml leaves out or sets to something else."""
+        """Return the keys of this file that settings.toml leaves out or sets to another value."""
         there = {".".join(path): raw for path, raw in leaves(tree)}
         return [key for key, raw in self.values.items() if key not in there or there[key] != raw]
 
 
 def read_legacy(path: Path) -> LegacySettings | None:
-    """The old file, or None where there is none."""
+    """Return the old file, or None if there is none."""
     tree = read_json(path)
     if tree is None:
         return None
@@ -106,7 +106,7 @@ def _take(legacy: LegacySettings, name: str, raw: object) -> None:
 
 
 def _secrets(tree: object, above: str = "") -> Iterator[str]:
-    """Names, at any depth, that are no setting of ours and are likely to hold a secret."""
+    """Return the names, at any depth, that are no settings of ours and probably hold a secret."""
     if isinstance(tree, Mapping):
         for name, value in cast("Tree", tree).items():
             where = f"{above}.{name}" if above else name

@@ -24,7 +24,7 @@ from recollectum.settings.spec import Value
 
 
 def build(values: Mapping[str, Value]) -> Settings:
-    """The built-in settings with these in their place; the values must have been checked."""
+    """Return the default settings with these values in their place; the values must have been checked."""
     top: dict[str, object] = {}
     sections: dict[str, dict[str, Value]] = {}
     for key, value in values.items():
@@ -41,16 +41,16 @@ def build(values: Mapping[str, Value]) -> Settings:
 
 SYSTEM_FOLDER = Path("/etc/recollectum")
 SYSTEM_VARIABLE = "RECOLLECTUM_SYSTEM_DIR"
-#: A value by dotted key, with the place it came from.
+#: A value by dotted key, with its origin.
 Values = Mapping[str, tuple[Value, SettingOrigin]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSettings:
-    """The settings in force, and where each of them came from."""
+    """The settings in force, and the origin of each."""
 
     settings: Settings
-    #: By dotted key; a setting that nobody made comes from `built-in`.
+    #: By dotted key; a setting that nobody set comes from `built-in`.
     origins: Mapping[str, SettingOrigin]
     project: Project | None
 
@@ -63,7 +63,7 @@ def load(
     overrides: Mapping[str, object] = MappingProxyType({}),
     system: Path = SYSTEM_FOLDER,
 ) -> LoadedSettings:
-    """Merge all scopes, or report every problem of every one of them in a single error, a line each."""
+    """Merge all scopes, or raise one error with every problem of every scope, a line each."""
     problems: list[str] = []
     project = find_project(cwd, home)
     folder = _system_folder(environ, system, problems)
@@ -86,12 +86,12 @@ def load(
 
 
 def merge(lower: Values, higher: Values) -> Values:
-    """Both, the higher scope winning where they meet. It is associative, so the scopes are simply a chain."""
+    """Return both layers merged; the higher scope wins. Merging is associative, so the scopes form a chain."""
     return {**lower, **higher}
 
 
 def with_origins(layer: Layer) -> Values:
-    """The values of a layer, each with its place: for the environment that is a variable of its own."""
+    """Return the values of a layer, each with its origin: for the environment, each has its own variable."""
     if layer.origin.scope is SettingsScope.ENVIRONMENT:
         scope = SettingsScope.ENVIRONMENT
         return {key: (value, SettingOrigin(scope, all_settings()[key].variable)) for key, value in layer.values.items()}
@@ -130,7 +130,7 @@ def _project_layer(project: Project | None, environ: Mapping[str, str], problems
 
 
 def _user_layer(home: Home, environ: Mapping[str, str], problems: list[str]) -> Layer | None:
-    """settings.toml; where there is none, the old settings.json; where there are both, they must not disagree."""
+    """Return settings.toml, or the old settings.json if there is none; if both exist, they must not disagree."""
     from recollectum.settings.legacy import read_legacy  # noqa: PLC0415 - for old files only; importing us stays quick
 
     try:
@@ -147,7 +147,7 @@ def _user_layer(home: Home, environ: Mapping[str, str], problems: list[str]) -> 
 
 
 def disagreement(home: Home, keys: list[str]) -> str:
-    """The sentence for two files of one home that say different things."""
+    """Return the sentence about two files of one home with different settings."""
     return (
         f"{home.legacy_settings_file} and {home.settings_file} disagree about {', '.join(keys)}; "
         f"write what you want into settings.toml and remove settings.json"

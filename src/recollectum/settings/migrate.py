@@ -18,28 +18,28 @@ HEADING = "Brought over from settings.json."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsMigration:
-    """What was done, or would be."""
+    """The result of a migration, or of its dry run."""
 
     #: The form of the old file; `none` when there is nothing to do.
     form: Literal["none", "V1", "V2"]
     #: Old name → new key, where they differ.
     renamed: Mapping[str, str]
-    #: The settings.toml that is written; empty when the one that is there already says the same.
+    #: The settings.toml that is written; empty when the existing one already says the same.
     text: str
-    #: Where the old file is kept.
+    #: The path at which the old file is kept.
     kept: Path
     dry_run: bool
 
 
 def migrate(home: Home, *, dry_run: bool) -> SettingsMigration:
-    """Write settings.toml, then set settings.json aside; with a problem in it, change nothing and say so."""
+    """Write settings.toml, then rename settings.json; if there is a problem, change nothing and raise."""
     kept = home.legacy_settings_file.with_name("settings.json.migrated")
     legacy = read_legacy(home.legacy_settings_file)
     if legacy is None:
         return SettingsMigration(form="none", renamed={}, text="", kept=kept, dry_run=dry_run)
     text = _text(home, legacy)
     if not dry_run:
-        # In this order: stopped in between, both files say the same, and the next run finishes.
+        # In this order: if it stops in between, both files say the same, and the next run finishes.
         if text:
             write_atomic(home.settings_file, text.encode())
         _set_aside(home.legacy_settings_file, kept)
@@ -52,7 +52,7 @@ def _text(home: Home, legacy: LegacySettings) -> str:
         raise SettingsError("\n".join(layer.problems))
     tree = read_toml(home.settings_file)
     if tree is None:
-        # What has a reference in it was not turned into a value, and is carried over as it stands.
+        # A value with a reference was not resolved, and is copied as it is.
         as_written = {key: raw for key, raw in legacy.values.items() if isinstance(raw, str)}
         return to_toml_document({**layer.values, **as_written}, HEADING)
     if keys := legacy.differences(tree):
@@ -66,7 +66,7 @@ def _set_aside(path: Path, kept: Path) -> None:
         path.replace(kept)
         sync_folder(kept.parent)
     except FileNotFoundError:
-        # Another process did the same at the same time.
+        # Another process migrated the file at the same time.
         return
     except OSError as error:
         raise explain(error, path) from error

@@ -22,7 +22,7 @@ def _is_user(name: str) -> bool:
 
 
 def split_sources(text: str) -> tuple[SourceKind, ...]:
-    """The sources that a list with commas names, each once, in the order of their kinds."""
+    """Return the sources in a comma-separated list, each once, in the order of their kinds."""
     named = {SourceKind(part.strip()) for part in text.split(",")}
     return tuple(kind for kind in SourceKind if kind in named)
 
@@ -35,7 +35,7 @@ def _is_sources(text: str) -> bool:
 
 
 def split_agents(text: str) -> dict[str, tuple[int, ...]]:
-    """The days of each agent that a list such as `coder=30, scratch=7/0/1` names: active, archive, grace."""
+    """Return the days (active, archive, grace) of each agent in a list such as `coder=30, scratch=7/0/1`."""
     found: dict[str, tuple[int, ...]] = {}
     for part in filter(None, (one.strip() for one in text.split(","))):
         name, mark, days = part.partition("=")
@@ -64,7 +64,7 @@ def _is_address(url: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StorageSettings:
-    """How the database files are used."""
+    """Settings of the database files."""
 
     busy_timeout_seconds: float = number(10.0, 0.1, 600, "How long a write waits for another process.")
     open_vaults: int = number(256, 1, 10_000, "How many vaults one process keeps open at once.")
@@ -78,7 +78,7 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LifecycleSettings:
-    """How long a memory rests in each state."""
+    """How long a memory stays in each state."""
 
     active_days: int = number(90, 0, 36_500, "Days until an active memory is archived; 0 leaves it active for ever.")
     archive_days: int = number(60, 0, 36_500, "Days until an archived memory is deleted; 0 skips the archive.")
@@ -94,7 +94,7 @@ class LifecycleSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SessionSettings:
-    """How conversations are kept."""
+    """Settings of conversations."""
 
     direct: Literal["channel", "main"] = choice(
         "channel", ("main",), "Whether each channel has a direct chat of its own, or all share `main`.", project=True
@@ -108,7 +108,7 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RecallSettings:
-    """How much recall answers."""
+    """How much recall returns, and how."""
 
     limit: int = number(10, 1, 1000, "How many hits are returned when nobody says.", project=True)
     max: int = number(1000, 1, 100_000, "The most hits a caller may ask for.")
@@ -132,7 +132,7 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EmbeddingSettings:
-    """Which model turns texts into vectors, and how it is called."""
+    """The embedding model, and how it is called."""
 
     provider: str = choice(
         "auto",
@@ -147,7 +147,7 @@ class EmbeddingSettings:
     plain_http: Literal["loopback", "anywhere"] = choice(
         "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
     )
-    # Not checked here: a key written by mistake would be shown in the error.
+    # Not checked here: the error would show a key that was written here by mistake.
     key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
     dimensions: int = number(0, 0, 65_536, "How long a vector is; 0 leaves it to the model.")
     timeout_seconds: float = number(10.0, 0.1, 600, "How long one call of a provider may take.")
@@ -160,7 +160,7 @@ class EmbeddingSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RerankSettings:
-    """Which model judges the head of a list again, where `recall.rerank` asks for one, and how it is called."""
+    """The reranking model, if `recall.rerank` asks for one, and how it is called."""
 
     model: str = text(
         "",
@@ -177,7 +177,7 @@ class RerankSettings:
     plain_http: Literal["loopback", "anywhere"] = choice(
         "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
     )
-    # Not checked here: a key written by mistake would be shown in the error.
+    # Not checked here: the error would show a key that was written here by mistake.
     key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
     timeout_seconds: float = number(10.0, 0.1, 600, "How long a list may take to be judged before it stays as it is.")
     threads: int = number(1, 1, 64, "How many threads a model of one's own computes with.")
@@ -185,7 +185,7 @@ class RerankSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LanguageModelSettings:
-    """Which model reads and writes, how it is called, and what it may cost."""
+    """The language model, how it is called, and what it may cost."""
 
     provider: str = choice(
         "none",
@@ -211,7 +211,7 @@ class LanguageModelSettings:
     plain_http: Literal["loopback", "anywhere"] = choice(
         "loopback", ("anywhere",), "Where prompts may go without TLS: to this machine alone, or anywhere."
     )
-    # Not checked here: a key written by mistake would be shown in the error.
+    # Not checked here: the error would show a key that was written here by mistake.
     key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
     timeout_seconds: float = number(60.0, 0.1, 3600, "How long one call may take; for a stream, each piece of it.")
     retries: int = number(4, 0, 20, "How often a call that failed for want of time or room is made again.")
@@ -223,7 +223,7 @@ class LanguageModelSettings:
     tokens_per_day: int = number(0, 0, 1_000_000_000_000, "The most tokens a day, read and written; 0 is no limit.")
     money_per_day: float = number(0.0, 0, 1_000_000_000, "The most money a day, by the prices below; 0 is no limit.")
     currency: str = text("USD", _is_any, "text", "What prices and money are in; it is shown and not converted.")
-    # Below 0 is what nobody would write, and 0 is a price.
+    # Negative means not set, because 0 is a price.
     input_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens read; -1 is not known.")
     output_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens written; -1 is not known.")
     ask_above_tokens: int = number(
@@ -233,7 +233,7 @@ class LanguageModelSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class NotesSettings:
-    """When folders of Markdown notes are looked at, and what is read of them."""
+    """When folders of Markdown notes are checked, and what is read of them."""
 
     on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall looks for changed notes first.")
     on_session_start: Literal["on", "off"] = choice("on", ("off",), "Whether a new session looks for changed notes.")
@@ -247,7 +247,7 @@ class NotesSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LearningsSettings:
-    """When the LEARNINGS.md files are looked at."""
+    """When the LEARNINGS.md files are checked."""
 
     on_session_start: Literal["on", "off"] = choice(
         "on", ("off",), "Whether a new session takes over what was edited in a LEARNINGS.md that is there."
@@ -257,7 +257,7 @@ class LearningsSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TranscriptSettings:
-    """When the transcripts that are followed are read on."""
+    """When followed transcripts are read."""
 
     on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall reads on in grown transcripts first.")
     on_session_start: Literal["on", "off"] = choice(
@@ -283,7 +283,7 @@ class ContextSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ConsolidationSettings:
-    """When a conversation becomes what is known, and how often that is tried."""
+    """When a conversation is consolidated into memories, and how often that is tried."""
 
     idle_minutes: int = number(30, 0, 10_080, "Minutes without a turn until a conversation is read; 0 is never.")
     clean_slate: Literal["on", "off"] = choice(
@@ -307,7 +307,7 @@ class ConsolidationSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ServerSettings:
-    """How the daemon is reached, and how much it takes."""
+    """The address and the limits of the daemon."""
 
     host: str = text("127.0.0.1", bool, "an address", "The address that `recollectum serve` listens on.")
     port: int = number(8377, 0, 65_535, "The port that it listens on; 0 is any that is free.")
@@ -326,7 +326,7 @@ class ServerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DaemonSettings:
-    """How often `recollectum serve` looks after the vaults, and what it does for other processes."""
+    """How often `recollectum serve` runs upkeep, and what it does for other processes."""
 
     consolidation_seconds: float = number(
         60.0, 0.1, 86_400, "Seconds between two looks for conversations that fell silent or grew long."
@@ -342,7 +342,7 @@ class DaemonSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RedactionSettings:
-    """What becomes of a secret that somebody says: it never reaches a vault."""
+    """What happens to a secret in a text; it never reaches a vault."""
 
     keep: Literal["off", "credentials"] = choice(
         "off", ("credentials",), "Whether secrets are kept in the credential store, with a reference in the text."
@@ -351,7 +351,7 @@ class RedactionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LogSettings:
-    """What is written into the log of the home; never anything that was said, asked or kept secret."""
+    """What is written to the log of the home; never content, queries or secrets."""
 
     level: Literal["error", "off", "info", "debug"] = choice(
         "error",
@@ -362,7 +362,7 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings:
-    """Everything that can be chosen, as it is in force."""
+    """All settings in force."""
 
     isolation: Literal["user", "agent"] = choice(
         "user", ("agent",), "Whether all agents of a person share one vault, or each has its own."

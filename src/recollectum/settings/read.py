@@ -1,4 +1,4 @@
-"""Reads and parses a settings file, or says in one sentence why it cannot."""
+"""Reads and parses a settings file, or gives one sentence with the reason why it cannot."""
 
 import json
 import re
@@ -9,14 +9,14 @@ from typing import cast
 from recollectum.domain.errors import SettingsError
 from recollectum.settings.check import Tree
 
-#: A file in a project is anybody's; nobody needs one near this size.
+#: Anybody may have written the file of a project; none needs to be near this size.
 MAX_BYTES = 256 * 1024
 
 _PLACE = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 
 
 def read_text(path: Path) -> str | None:
-    """The text of the file, or None where there is none."""
+    """Return the text of the file, or None if it does not exist."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
@@ -30,7 +30,7 @@ def read_text(path: Path) -> str | None:
     if len(data) > MAX_BYTES:
         raise SettingsError(f"{path} is larger than {MAX_BYTES // 1024} KiB; it cannot be a settings file")
     try:
-        # Some editors begin a file with a mark that TOML and JSON do not allow.
+        # Some editors begin a file with a byte order mark, which TOML and JSON do not allow.
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -38,13 +38,13 @@ def read_text(path: Path) -> str | None:
 
 
 def read_toml(path: Path) -> Tree | None:
-    """The file as a tree, or None where there is none."""
+    """Return the file as a tree, or None if it does not exist."""
     text = read_text(path)
     return None if text is None else parse_toml(text, path)
 
 
 def parse_toml(text: str, path: Path) -> Tree:
-    """The text as a tree; an error names the file and the line."""
+    """Return the text as a tree; an error names the file and the line."""
     import tomllib  # noqa: PLC0415 - most homes have no settings file, and then the parser is not needed
 
     try:
@@ -55,12 +55,12 @@ def parse_toml(text: str, path: Path) -> Tree:
         said = _PLACE.sub("", str(error))
         raise SettingsError(f"{path} line {line} is not TOML: {said[:1].lower()}{said[1:]}") from error
     except (RecursionError, ValueError) as error:
-        # Brackets within brackets past all reason, or a number of thousands of digits.
+        # Very deep nesting, or a number of thousands of digits.
         raise SettingsError(f"{path} holds a value that no setting can have; take it out") from error
 
 
 def read_json(path: Path) -> Tree | None:
-    """The file as a tree, or None where there is none."""
+    """Return the file as a tree, or None if it does not exist."""
     text = read_text(path)
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""Lists every setting by dotted key, with its accepted values and the nearest name to a wrong one."""
+"""Lists every setting by dotted key, with its accepted values, and finds the nearest name to a wrong one."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,19 +29,19 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it."""
+        """Return the environment variable of the setting."""
         return PREFIX + self.key.replace(".", "__").upper()
 
     @property
     def kind(self) -> str:
-        """Its type, in a word or two."""
+        """Return the type of the setting in a word or two."""
         if isinstance(self.default, str):
             return "choice" if self.spec.one_of else "text"
         return "whole number" if isinstance(self.default, int) else "number"
 
     @property
     def allowed(self) -> str:
-        """What it may be, in words."""
+        """Return the accepted values in words."""
         if self.spec.one_of:
             return " or ".join(f'"{word}"' for word in self.spec.one_of)
         if isinstance(self.default, str):
@@ -49,7 +49,7 @@ class Setting:
         return f"a {self.kind} from {self.spec.least} to {self.spec.most}"
 
     def take(self, raw: object) -> Value | None:
-        """The value in the setting's own type, or None when it is not allowed."""
+        """Return the value in the setting's type, or None if it is not allowed."""
         if isinstance(self.default, str):
             return raw if isinstance(raw, str) and self._takes_text(raw) else None
         if isinstance(raw, bool) or not isinstance(raw, int if isinstance(self.default, int) else int | float):
@@ -65,7 +65,7 @@ class Setting:
         return not UNPRINTABLE.search(raw) and (self.spec.is_valid is None or self.spec.is_valid(raw))
 
     def from_text(self, raw: str) -> Value:
-        """A text from a variable or command line, as a number where one is wanted and it reads as one."""
+        """Return a text from a variable or command line, as a number if the setting is one and the text parses."""
         bare = raw.strip()
         if isinstance(self.default, int) and _WHOLE.fullmatch(bare):
             return int(bare)
@@ -76,7 +76,7 @@ class Setting:
 
 @cache
 def all_settings() -> Mapping[str, Setting]:
-    """Every setting by dotted key, in the order of the model."""
+    """Return every setting by dotted key, in the order of the model."""
     found: dict[str, Setting] = {}
     for name, value, spec in _fields(Settings()):
         if spec is not None and isinstance(value, Value):
@@ -97,12 +97,12 @@ def _fields(of: object) -> Iterable[tuple[str, object, Spec | None]]:
 
 @cache
 def sections() -> frozenset[str]:
-    """The names of the tables in a settings file."""
+    """Return the names of the tables in a settings file."""
     return frozenset(key.partition(".")[0] for key in all_settings() if "." in key)
 
 
 def nearest(name: str, among: Iterable[str]) -> str:
-    """The name that looks most like the given one, by itself or by its last part."""
+    """Return the name most similar to the given one, as a whole or by its last part."""
     from difflib import SequenceMatcher  # noqa: PLC0415 - needed only to word an error
 
     def likeness(candidate: str) -> float:

@@ -8,15 +8,15 @@ from recollectum.settings.spec import Value
 
 
 def to_toml_value(value: Value) -> str:
-    """One value as TOML writes it."""
+    """Return one value as TOML."""
     if isinstance(value, str):
-        # JSON's escapes are TOML's too, except that TOML also wants DEL escaped.
+        # JSON's escapes are valid in TOML, but TOML also needs DEL escaped.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)
 
 
 def to_toml_document(values: Mapping[str, Value], heading: str) -> str:
-    """A settings file that sets just these, in the order of the model."""
+    """Return a settings file that sets these values only, in the order of the model."""
     lines = [f"# {heading}"]
     section = ""
     for key in (key for key in all_settings() if key in values):
@@ -34,7 +34,7 @@ _HEAD = """| setting | may be | default | variable | project may set it | what i
 
 
 def reference_page() -> str:
-    """A Markdown table of every setting."""
+    """Return a Markdown table of every setting."""
     return _HEAD + "".join(f"{_row(setting)}\n" for setting in all_settings().values())
 
 

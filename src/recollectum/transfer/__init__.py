@@ -1,4 +1,4 @@
-"""Import and export: one module per foreign format.
+"""Imports and exports conversations: one module per foreign format.
 
 sessions           exports and imports sessions of a vault
 transcript_reader  reads new lines of a growing transcript

@@ -11,12 +11,12 @@ from recollectum.text.tokens import estimate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLine:
-    """What a line says: of which conversation it is, when it was written, and what was said."""
+    """One parsed line: its conversation, its time, and its message."""
 
-    #: The agent's own id of the conversation, where the line names it.
+    #: The agent's own id of the conversation, if the line has it.
     conversation: str | None = None
     at: datetime | None = None
-    #: Without its ids and its place; None for a line that holds no message.
+    #: Without ids and position; None for a line without a message.
     message: Message | None = None
 
 
@@ -30,7 +30,7 @@ def imported_message(
     thoughts: tuple[Part, ...] = (),
     model: str | None = None,
 ) -> Message:
-    """A message that somebody else's program wrote down."""
+    """Return a message that another program recorded."""
     return Message(
         id="",
         session_id="",
@@ -48,5 +48,5 @@ def imported_message(
 
 
 def flag(value: Mapping[str, Json], name: str) -> bool:
-    """Whether a switch is on."""
+    """Return whether a flag is set."""
     return value.get(name) is True

@@ -8,15 +8,15 @@ from recollectum.transfer.foreign_json import Fields, as_objects
 
 AGENT = "claude"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
-#: What the program adds for itself or for its model, and nobody said; a side chain is the work of a helper.
+#: Entries that the program adds for itself or for its model; a side chain is the work of a subagent.
 _ASIDE = ("isMeta", "isCompactSummary", "isSidechain")
-#: Written in the place of a reply that no model gave.
+#: The model name of a placeholder reply, which no model gave.
 _NO_MODEL = "<synthetic>"
 _WRAPPERS = ("<command-name>", "<command-message>", "<local-command-")
 
 
 def read_line(value: Mapping[str, Json]) -> AgentLine:
-    """What a line says; lines of kinds that are not known hold no message."""
+    """Return the content of a line; a line of an unknown kind has no message."""
     fields = Fields(value, "line")
     conversation, at = fields.optional_text("sessionId"), fields.optional_time("timestamp")
     role = _ROLES.get(str(value.get("type")))

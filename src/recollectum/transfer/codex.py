@@ -11,12 +11,12 @@ from recollectum.transfer.foreign_json import Fields, parse
 AGENT = "codex"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 _CALLS = ("function_call", "custom_tool_call")
-#: What the program says to its model in the person's name.
+#: Texts that the program sends to its model as the user.
 _WRAPPERS = ("<environment_context>", "<user_instructions>")
 
 
 def read_line(value: Mapping[str, Json]) -> AgentLine:
-    """What a line says; other lines repeat what the items say, or hold no message."""
+    """Return the content of a line; other lines repeat the items, or have no message."""
     fields = Fields(value, "line")
     at, kind = fields.time("timestamp"), fields.text("type")
     payload = fields.object("payload")
@@ -45,7 +45,7 @@ def _item(payload: Mapping[str, Json], at: datetime, ordinal: str) -> Message | 
 
 
 def _arguments(given: Json) -> Mapping[str, Json]:
-    """What a tool was given: an object, written as a text."""
+    """Return the arguments of a tool: an object that is encoded as a text."""
     try:
         value = parse(given) if isinstance(given, str) else given
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""Reads and writes Gemini CLI conversation records; a record that was read is written back unchanged."""
+"""Reads and writes Gemini CLI conversation records; a record is written back as it was read."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -27,12 +27,12 @@ from recollectum.transfer.gemini_format import (
 )
 from recollectum.transfer.records import tokens_to_record
 
-#: What a field of the agent's means to us: two spellings of one meaning are equal.
+#: The meaning of a field of the agent: two spellings of one meaning are equal.
 Meanings = Mapping[str, Callable[[Json], object]]
 
 
 def unmapped_fields(agent: str, theirs: Mapping[str, Json], ours: Mapping[str, Json]) -> dict[str, Json]:
-    """For `extra`: each field that would not come out of our nouns just as it was."""
+    """Return the fields for `extra`: those that our types would not reproduce exactly."""
     unsaid = {name: value for name, value in theirs.items() if name not in ours or ours[name] != value}
     return {agent: unsaid} if unsaid else {}
 
@@ -40,7 +40,7 @@ def unmapped_fields(agent: str, theirs: Mapping[str, Json], ours: Mapping[str, J
 def restore_unmapped(
     agent: str, ours: Mapping[str, Json], extra: Mapping[str, Json], meanings: Meanings
 ) -> dict[str, Json]:
-    """Our fields in the agent's own spelling, where it still means the same, and with the fields only it knows."""
+    """Return our fields in the agent's spelling, if it still means the same, and the fields that only it has."""
     theirs = extra.get(agent)
     if not isinstance(theirs, Mapping):
         return dict(ours)
@@ -56,7 +56,7 @@ def _same(meaning: Callable[[Json], object], theirs: Json, ours: Json) -> bool:
     try:
         return meaning(theirs) == meaning(ours)
     except InvalidInput:
-        # Extras may come from anyone; one that cannot be understood does not replace what can.
+        # Extras may come from anybody; one that cannot be parsed does not replace a valid value.
         return False
 
 
@@ -82,7 +82,7 @@ _CALL_MEANINGS = {"args": nothing_or, "result": nothing_or, "status": status_of,
 
 
 def read_record(data: bytes | str, ids: IdMaker) -> tuple[Session, tuple[Message, ...]]:
-    """The conversation in a record, or in the log of changes that newer versions write; ids are made anew."""
+    """Return the conversation of a record, or of the change log that newer versions write; ids are new."""
     record = record_of(_decode(data))
     fields = Fields(record, "record")
     native_id = fields.text("sessionId")
@@ -129,7 +129,7 @@ def _read_message(item: Mapping[str, Json], position: int, session_id: str, ids:
         native_id=fields.text("id"),
         trust=Trust.IMPORTED,
     )
-    # Tool calls keep their own fields; only an empty list of them is remembered here.
+    # Tool calls keep their own fields; only an empty list of them is stored here.
     theirs = _without(item, "toolCalls") if message.tool_calls else item
     return replace(message, extra=unmapped_fields(AGENT, theirs, _message_fields(message)))
 
@@ -148,16 +148,16 @@ def _read_call(item: Mapping[str, Json], place: str) -> ToolCall:
 
 
 def write_record(session: Session, messages: Iterable[Message]) -> str:
-    """The conversation as a record; one that was read comes out as it was."""
+    """Return the conversation as a record; one that was read is unchanged."""
     return json.dumps(_record(session, messages), indent=2, ensure_ascii=False)
 
 
 def same_record(before: bytes, after: str) -> bool:
-    """Whether a file says the same as a record, whenever each says it was last updated."""
+    """Return whether a file has the same content as a record, apart from the time of the last update."""
     try:
         found = as_object(parse(_decode(before)), "record")
     except InvalidInput:
-        # A file that cannot be read says nothing, and is replaced whole.
+        # A file that cannot be read has no content, and is replaced whole.
         return False
     return _without(found, "lastUpdated") == _without(as_object(parse(after), "record"), "lastUpdated")
 

@@ -29,28 +29,28 @@ _STATUSES: dict[str, ToolStatus] = {status.value: status for status in ToolStatu
 
 
 def role_of(word: Json) -> Role:
-    """The role that a message's type names; one that is not known is a notice."""
+    """Return the role for a message's type; an unknown type is a notice."""
     return _ROLES.get(word, Role.INFO) if isinstance(word, str) else Role.INFO
 
 
 def speaking_role(word: Json, content: Content) -> Role:
-    """The role of a message: a user's message of tool results alone is the tool's."""
+    """Return the role of a message: a user message with tool results only is the tool's."""
     is_result = isinstance(content, tuple) and content and all("functionResponse" in part for part in content)
     return Role.TOOL if word == "user" and is_result else role_of(word)
 
 
 def type_of(role: Role) -> str:
-    """The word for a role."""
+    """Return the type for a role."""
     return _TYPES[role]
 
 
 def status_of(word: Json) -> ToolStatus:
-    """The state that a word names; one that is not known is not yet done."""
+    """Return the state for a word; an unknown word means not done."""
     return _STATUSES.get(word, ToolStatus.PENDING) if isinstance(word, str) else ToolStatus.PENDING
 
 
 def content_of(value: Json, place: str = "content") -> Content:
-    """A content in any of its forms: a text, a part, or a list of texts and parts."""
+    """Return a content in any of its forms: a text, a part, or a list of texts and parts."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -64,17 +64,17 @@ def _part_of(item: Json, place: str) -> Part:
 
 
 def tokens_of(value: Json, place: str = "tokens") -> TokenCount | None:
-    """Token counts, when there are any."""
+    """Return the token counts, or None."""
     return None if value is None else tokens_from(value, place)
 
 
 def moment_of(value: Json) -> datetime | None:
-    """A time, when there is one."""
+    """Return a time, or None."""
     return None if value is None else as_time(value, "time")
 
 
 def moment(time: datetime) -> str:
-    """A time as the program writes it: with milliseconds, and with more only when there is more."""
+    """Return a time in the program's format: with milliseconds, and with more digits only if needed."""
     if time.tzinfo is None:
         raise InvalidInput(f"time {time} has no zone; give it in UTC")
     precision = "microseconds" if time.microsecond % 1000 else "milliseconds"
@@ -82,14 +82,14 @@ def moment(time: datetime) -> str:
 
 
 def nothing_or(value: Json) -> object:
-    """The value, but null and empty are one."""
+    """Return the value, or None if it is empty."""
     return cast("object", value) or None
 
 
 def record_of(text: str) -> dict[str, Json]:
-    """The conversation record in a text, which is one object or a log of changes."""
+    """Return the conversation record in a text, which is one object or a change log."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    # The first line of a log is an object; that of a record on several lines is not.
+    # The first line of a change log is an object; that of a record on several lines is not.
     if len(lines) < 2 or not _is_object(lines[0][1]):
         return as_object(parse(text), "record")
     return _replay(lines)
@@ -111,7 +111,7 @@ def _replay(lines: list[tuple[int, str]]) -> dict[str, Json]:
         try:
             _apply(as_object(parse(line), "it"), metadata, messages)
         except InvalidInput as error:
-            # The program may be writing, or may have died writing, its last line.
+            # The program may be writing, or may have crashed while writing, its last line.
             if number == lines[-1][0]:
                 break
             raise InvalidInput(f"line {number} of the log cannot be read: {error}") from None
@@ -122,7 +122,7 @@ def _apply(entry: dict[str, Json], metadata: dict[str, Json], messages: dict[str
     rewind, id_ = entry.get("$rewindTo"), entry.get("id")
     if isinstance(rewind, str):
         ids = list(messages)
-        # Like the program itself: an id that is not there is older than all that are.
+        # Like the program itself: an id that is missing counts as older than all others.
         for dropped in ids[ids.index(rewind) if rewind in messages else 0 :]:
             del messages[dropped]
     elif "$set" in entry:

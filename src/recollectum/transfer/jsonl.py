@@ -5,8 +5,8 @@ r"""Reads and writes one conversation as JSON lines, each with a checksum.
 …
 {"crc":"…","end":{"messages":2}}
 
-`crc` is the CRC-32 of the canonical JSON of the rest of its line. A line that was torn, edited or lost costs only
-itself, and is reported: a newline at the end of a line does not show that the line is whole.
+`crc` is the CRC-32 of the canonical JSON of the rest of its line. A line that was torn, edited or lost affects only
+itself, and is reported: a newline at the end of a line does not show that the line is complete.
 """
 
 import zlib
@@ -23,14 +23,14 @@ from recollectum.transfer.records import message_from_record, message_to_record,
 
 VERSION = 1
 MAX_LINE = 16 * 2**20
-#: How many damaged lines are listed, and after how many a file with nothing else is given up.
+#: The number of damaged lines that are listed, and after which a file with nothing else is rejected.
 MAX_LISTED = 1000
 _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A line that could not be accepted, counted from 1, and why."""
+    """A line that was rejected, counted from 1, and the reason."""
 
     line: int
     reason: str
@@ -38,7 +38,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What a transcript holds: None for a session whose line is lost."""
+    """The content of a transcript; the session is None if its line is lost."""
 
     session: Session | None
     messages: tuple[Message, ...]
@@ -47,7 +47,7 @@ class Transcript:
 
 
 def write(session: Session, messages: Iterable[Message]) -> Iterator[bytes]:
-    """The lines of a transcript, one at a time."""
+    """Yield the lines of a transcript, one at a time."""
     yield _line({"recollectum": "session", "version": VERSION, "session": session_to_record(session)})
     written, last = 0, 0
     for message in messages:
@@ -59,7 +59,7 @@ def write(session: Session, messages: Iterable[Message]) -> Iterator[bytes]:
 
 
 def read(lines: Iterable[bytes]) -> Transcript:
-    """The whole of a transcript, with its session's counts made anew."""
+    """Return a whole transcript, with its session's counts computed again."""
     session: Session | None = None
     messages: list[Message] = []
     damage: list[Damage] = []
@@ -80,7 +80,7 @@ def read(lines: Iterable[bytes]) -> Transcript:
 
 
 def stream(lines: Iterable[bytes]) -> Iterator[Session | Message | Damage]:
-    """The session, then each message, with damage where it was met; nothing is held but the line at hand."""
+    """Yield the session, then each message, and damage where it occurs; only the current line is in memory."""
     reader = _Reader()
     number = 0
     for number, line in enumerate(lines, start=1):
@@ -102,7 +102,7 @@ def stream(lines: Iterable[bytes]) -> Iterator[Session | Message | Damage]:
 
 
 def read_line(line: bytes) -> Session | Message | None:
-    """What one line of a growing transcript holds, by itself; None for an empty line or an end line."""
+    """Return the content of one line of a growing transcript; None for an empty line or an end line."""
     stripped = line.rstrip(b"\r\n").removeprefix(_BOM)
     if not stripped:
         return None
@@ -114,7 +114,7 @@ def read_line(line: bytes) -> Session | Message | None:
 
 
 def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file, none of them longer than a reader needs to refuse it: what exceeds `MAX_LINE` is skipped."""
+    """Yield the lines of a file; a line longer than `MAX_LINE` is cut to a length that the reader rejects."""
     while line := file.readline(MAX_LINE + 1):
         yield line
         while len(line) > MAX_LINE and not line.endswith(b"\n"):
@@ -124,11 +124,11 @@ def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 class _Fault(Exception):
-    """Why one line is not accepted."""
+    """Raised with the reason why a line is rejected."""
 
 
 class _Reader:
-    """What has been read so far, as far as the next line depends on it."""
+    """The state of reading that the next line depends on."""
 
     def __init__(self) -> None:
         self.damaged = 0
@@ -138,13 +138,13 @@ class _Reader:
         self._last = 0
 
     def count_damage(self) -> None:
-        """Go on past damage, but not through a file that has nothing else."""
+        """Count a damaged line; raise InvalidInput if the file has nothing else."""
         self.damaged += 1
         if self.damaged == MAX_LISTED and not (self._session or self._messages):
             raise InvalidInput(f"this is no transcript: none of its first {MAX_LISTED} lines could be read")
 
     def accept(self, line: dict[str, Json]) -> Session | Message | None:
-        """What the line holds; None for the end line when its count is right."""
+        """Return the content of the line; None for the end line when its count is right."""
         if self.ended:
             raise _Fault("it stands after the end line")
         if "recollectum" in line:
@@ -186,7 +186,7 @@ class _Reader:
 
 
 def _line(rest: dict[str, Json]) -> bytes:
-    """One line: the object with its checksum, on which the reader will insist."""
+    """Return one line: the object with its checksum."""
     cleaned = as_object(clean_json(rest), "line")
     line = canonical({**cleaned, "crc": _crc(cleaned)}) + b"\n"
     if len(line) > MAX_LINE:
@@ -195,7 +195,7 @@ def _line(rest: dict[str, Json]) -> bytes:
 
 
 def _open_line(line: bytes) -> dict[str, Json]:
-    """What a line holds, once its form and checksum are right."""
+    """Return the content of a line, after checking its form and checksum."""
     if len(line) > MAX_LINE:
         raise _Fault(f"it is longer than {MAX_LINE} bytes")
     try:
@@ -205,7 +205,7 @@ def _open_line(line: bytes) -> dict[str, Json]:
         raise _Fault("it is not UTF-8") from None
     except InvalidInput as error:
         raise _Fault(str(error)) from None
-    # The writer summed what it wrote, so the sum is over the line before cleaning.
+    # The writer computed the checksum of what it wrote, so it is checked before cleaning.
     crc = value.pop("crc", None)
     if crc != _crc(value):
         raise _Fault("its checksum is wrong or missing")

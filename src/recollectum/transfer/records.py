@@ -16,7 +16,7 @@ Word = TypeVar("Word", bound=StrEnum)
 
 
 def session_to_record(session: Session) -> dict[str, Json]:
-    """What a transcript says of its session; what is a matter of one vault (imported, counts) is left out."""
+    """Return the session as an object, without what belongs to one vault (imported, counts)."""
     return _present(
         id=session.id,
         key=str(session.key),
@@ -31,7 +31,7 @@ def session_to_record(session: Session) -> dict[str, Json]:
 
 
 def session_from_record(value: Json) -> Session:
-    """The session of a record; fields that are unknown here are kept in `extra`."""
+    """Return the session of a record; unknown fields are kept in `extra`."""
     fields = Fields(value, "session")
     return Session(
         id=_id(fields, "ses"),
@@ -47,7 +47,7 @@ def session_from_record(value: Json) -> Session:
 
 
 def message_to_record(message: Message) -> dict[str, Json]:
-    """A message as an object; what has its default value is left out."""
+    """Return a message as an object, without fields that have their default value."""
     return _present(
         id=message.id,
         session_id=message.session_id,
@@ -68,7 +68,7 @@ def message_to_record(message: Message) -> dict[str, Json]:
 
 
 def message_from_record(value: Json) -> Message:
-    """The message of a record; fields that are unknown here are kept in `extra`."""
+    """Return the message of a record; unknown fields are kept in `extra`."""
     fields = Fields(value, "message")
     tokens = fields.value("tokens")
     return Message(
@@ -91,12 +91,12 @@ def message_from_record(value: Json) -> Message:
 
 
 def content_from(value: Json, place: str) -> Content:
-    """Content as a text or as parts."""
+    """Return the content as a text or as parts."""
     return value if isinstance(value, str) else as_objects(value, place)
 
 
 def tokens_from(value: Json, place: str) -> TokenCount:
-    """Token counts as the provider gave them."""
+    """Return the token counts as the provider gave them."""
     fields = Fields(value, place)
     return TokenCount(
         input=fields.count("input"),
@@ -109,7 +109,7 @@ def tokens_from(value: Json, place: str) -> TokenCount:
 
 
 def tokens_to_record(tokens: TokenCount) -> dict[str, Json]:
-    """Token counts as an object."""
+    """Return the token counts as an object."""
     return _present(
         input=tokens.input,
         output=tokens.output,
@@ -150,7 +150,7 @@ def _present(**fields: object) -> dict[str, Json]:
 
 
 def _extra(fields: Fields) -> Mapping[str, Json]:
-    """What came as extra, and every field that a newer writer added."""
+    """Return the extra fields, and every field that a newer writer added."""
     extra = fields.object("extra")
     return {**fields.rest(), **extra}
 

@@ -19,20 +19,20 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What came in."""
+    """The result of an import."""
 
     session: Session
     added: int
-    #: Messages that were here already.
+    #: Messages that already existed.
     known: int
-    #: Lines that could not be read; each cost only itself.
+    #: Lines that could not be read; each affects only itself.
     damage: tuple[Damage, ...] = ()
-    #: By which it can be taken back; None when nothing was new.
+    #: The id for reverting the import; None when nothing was new.
     import_id: str | None = None
 
 
 def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
-    """The lines of a session's transcript."""
+    """Return the lines of a session's transcript."""
     chat = vault.sessions.get(session_id)
     return jsonl.write(chat.info(), _whole(chat))
 
@@ -40,7 +40,7 @@ def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
 def import_transcript(
     vault: Vault, lines: Iterable[bytes], *, strict: bool = False, foreign: bool = False, import_id: str | None = None
 ) -> ImportReport:
-    """Bring a transcript in, whole or not at all. With `strict`, one damaged line refuses it."""
+    """Import a transcript, whole or not at all. With `strict`, one damaged line rejects it."""
     found = jsonl.read(lines)
     if found.damage and strict:
         first = found.damage[0]
@@ -52,13 +52,13 @@ def import_transcript(
 
 
 def export_record(vault: Vault, session_id: str) -> str:
-    """A session as a conversation record of Gemini CLI's."""
+    """Return a session as a Gemini CLI conversation record."""
     chat = vault.sessions.get(session_id)
     return gemini.write_record(chat.info(), _whole(chat))
 
 
 def import_record(vault: Vault, data: bytes, *, foreign: bool = False, import_id: str | None = None) -> ImportReport:
-    """Bring in a conversation record; bringing it in again adds only what is new in it."""
+    """Import a conversation record; importing it again adds only what is new in it."""
     session, messages = with_derived_ids(*gemini.read_record(data, IdMaker()))
     return _report(vault.sessions.adopt(session, messages, foreign=foreign, import_id=import_id))
 
@@ -78,13 +78,13 @@ def _whole(chat: Chat) -> Iterator[Message]:
 
 
 def placeholder_session(messages: tuple[Message, ...]) -> Session:
-    """A session for messages whose header line is lost."""
+    """Return a session for messages whose header line is lost."""
     times = [message.created_at for message in messages]
     return Session(id=messages[0].session_id, key=SessionKey(), created_at=min(times), updated_at=max(times))
 
 
 def with_derived_ids(session: Session, messages: tuple[Message, ...]) -> tuple[Session, tuple[Message, ...]]:
-    """Ids that follow from the agent's own, so that the same conversation is the same one next time."""
+    """Return the session and messages with ids derived from the agent's, so that a later import matches them."""
     theirs = str(session.extra.get("native_id", ""))
     named = replace(session, id=derived_id("ses", session.created_at, f"gemini\x1f{theirs}"))
     return named, tuple(

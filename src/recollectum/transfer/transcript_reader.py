@@ -18,7 +18,7 @@ OURS = "recollectum"
 _OUR_LINE = b'{"crc":"'
 _NATIVE_ID = "native_id"
 _CHANNEL = "cli"
-#: A file that shows in none of its first lines what it is, is none of ours.
+#: If none of this many first lines shows the format, the file is not one of ours.
 _LOOKED_AT = 50
 
 _AGENTS: Mapping[str, Callable[[Mapping[str, Json]], AgentLine]] = {
@@ -28,18 +28,18 @@ _AGENTS: Mapping[str, Callable[[Mapping[str, Json]], AgentLine]] = {
 
 
 class TranscriptLineReader:
-    """Reads the forms of transcripts; see `vault.transcript_sync_port.TranscriptReader`."""
+    """Reads all formats of transcripts; see `vault.transcript_sync_port.TranscriptReader`."""
 
     def recognise(self, lines: Sequence[bytes]) -> str | None:
-        """The form of a file by its first lines."""
+        """Return the format of a file by its first lines."""
         return next((form for line in lines[:_LOOKED_AT] if (form := _form_of(line))), None)
 
     def is_whole(self, form: str) -> bool:
-        """Whether a later line may change an earlier one: Gemini CLI writes a log of changes."""
+        """Return whether a later line may change an earlier one: Gemini CLI writes a change log."""
         return form == gemini.AGENT
 
     def read(self, form: str, lines: Sequence[bytes], known: Session | None) -> ParsedLines:
-        """What the lines hold."""
+        """Return the content of the lines."""
         if form == OURS:
             return _read_ours(lines, known)
         if form == gemini.AGENT:
@@ -92,7 +92,7 @@ def _own(message: Message, session: Session) -> Message:
 
 
 def _read_log(lines: Sequence[bytes]) -> ParsedLines:
-    """The whole of a log of changes, without the lines that are no JSON."""
+    """Return the whole of a change log, without the lines that are not JSON."""
     kept: list[bytes] = []
     damage: list[tuple[int, str]] = []
     for number, line in enumerate(lines, start=1):
@@ -111,13 +111,13 @@ def _read_log(lines: Sequence[bytes]) -> ParsedLines:
 
 @dataclass(slots=True)
 class _Heard:
-    """What the lines of an agent's log have said so far."""
+    """The state of an agent's log after the lines read so far."""
 
     conversation: str | None = None
     began: datetime | None = None
 
     def note(self, line: AgentLine) -> None:
-        """Take in which conversation it is, and when it began."""
+        """Record the conversation of a line, and its start."""
         self.conversation = self.conversation or line.conversation
         self.began = self.began or line.at
 
@@ -148,7 +148,7 @@ def _read_agent(form: str, lines: Sequence[bytes], known: Session | None) -> Par
 
 
 def _session(form: str, heard: _Heard, known: Session | None) -> Session | None:
-    """The session that is known, unless the lines are of another conversation."""
+    """Return the known session, unless the lines are of another conversation."""
     if known and heard.conversation in (None, known.extra.get(_NATIVE_ID)):
         return known
     if heard.conversation is None or heard.began is None:
@@ -164,6 +164,6 @@ def _session(form: str, heard: _Heard, known: Session | None) -> Session | None:
 
 
 def _placed(form: str, conversation: str, message: Message, session: Session) -> Message:
-    """The message with the id that follows from its agent's own, so that it is the same one next time."""
+    """Return the message with an id derived from its agent's, so that a later import matches it."""
     seed = f"{form}\x1f{conversation}\x1f{message.native_id}"
     return replace(message, id=derived_id("msg", message.created_at, seed), session_id=session.id)

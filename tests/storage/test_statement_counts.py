@@ -12,8 +12,6 @@ from tests.recall.homes import opened, scripted
 from tests.storage.statements import StatementLog, traced
 
 RECALL, FILTERED, CONTEXT, SAVE = 8, 10, 15, 10
-#: A context that makes the profile anew also keeps it: the time, what it was made from, and the profile.
-KEEP_PROFILE = 3
 #: A recall that embeds one step of what is new, which is sixteen pieces, in the background and waits for it.
 CATCH_UP = 36
 
@@ -93,7 +91,7 @@ def test_a_context_that_makes_the_profile_anew(tmp_path: Path) -> None:
         vault.context("red car boat", session_id=session)
         vault.memories.save("a new fact about cars")
         sent = log.of(lambda: vault.context("red car boat", session_id=session))
-    assert len(sent) <= CONTEXT + KEEP_PROFILE, _listed(sent)
+    assert len(sent) <= CONTEXT, _listed(sent)
 
 
 def test_a_save(opened_vault: Traced) -> None:

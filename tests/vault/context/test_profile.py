@@ -1,10 +1,12 @@
 """The profile: one call until something changes, nothing when nothing is known, and never a word too long."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.message import Json
 from recollectum.testing import ScriptedModel
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.vault import Vault
@@ -83,6 +85,23 @@ def test_a_destroyed_memory_takes_the_cache_with_it(vault: Vault) -> None:
     assert cached(vault) == 1
     runtime: VaultRuntime = vars(vault)["_runtime"]
     runtime.write(lambda tx, _: tx.run("DELETE FROM memories", {}))
+    assert cached(vault) == 0
+
+
+@pytest.mark.parametrize("change", ["edited", "destroyed"])
+def test_a_memory_that_changed_while_the_model_thought_leaves_no_profile(vault: Vault, change: str) -> None:
+    fact = vault.memories.save("Grace lives in Lyon").memory
+    vault.memories.save("Grace keeps bees")
+    runtime: VaultRuntime = vars(vault)["_runtime"]
+
+    def answer(_: object) -> Mapping[str, Json]:
+        if change == "edited":
+            vault.memories.edit(fact.id, "Grace lives in Nice")
+        else:
+            runtime.write(lambda tx, _: tx.run("DELETE FROM memories WHERE id = :id", {"id": fact.id}))
+        return {"bullets": [{"text": "Grace lives in Lyon", "memories": [1]}]}
+
+    assert vault.admin.profile.get(model=ScriptedModel(answer))
     assert cached(vault) == 0
 
 

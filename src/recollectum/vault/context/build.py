@@ -51,7 +51,7 @@ def load_person_knowledge(tx: Tx, reading: ClockReading, *, agent: str | None, l
     """Return the profile for one agent or for all, with that agent's own learnings and the shared ones."""
     wanted = (*profile_sources(agent), Selection(_LEARNINGS, learner, MOST_LEARNINGS))
     facts, work, told = profiles.select(tx, reading, *wanted)
-    made = load_profile(tx, agent, [*facts, *work])
+    made = load_profile(tx, reading, agent, [*facts, *work])
     bullets = profile_lines(made)
     # A preference may be part of the profile already.
     return PersonKnowledge(profile=made, learnings=tuple(one.content for one in told if one.content not in bullets))

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.context import Bullet, Profile
@@ -49,48 +50,48 @@ class Profiles:
         """
         # A caller with read access only must not spend the owner's money.
         asked = model or (self._runtime.home.language_model() if self.gate.own else None)
-        considered, cached = self._runtime.read(lambda tx, reading: _load_with_cached(tx, reading, agent))
+        considered, cached, at = self._runtime.read(lambda tx, reading: _load_with_cached(tx, reading, agent))
         if cached and not refresh and (asked is None or cached.by != RULES):
             return cached
         # No transaction is open while a model runs.
         known = self._runtime.read(lambda tx, _: _load(tx, considered))
         made = _make_profile(known, asked)
         if made:
-            cache_profile(self._runtime, agent, PreparedProfile(made, considered))
+            cache_profile(self._runtime, agent, PreparedProfile(made, at, considered))
         return made
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedProfile:
-    """A profile, and the sources it was made from if it is new."""
+    """A profile, the time it was loaded, and the sources it was made from if it is new."""
 
     profile: Profile
+    at: datetime
     made_from: Sequence[ProfileMemory] = ()
 
 
-def load_profile(tx: Tx, agent: str | None, considered: Sequence[ProfileMemory]) -> PreparedProfile | None:
+def load_profile(
+    tx: Tx, reading: ClockReading, agent: str | None, considered: Sequence[ProfileMemory]
+) -> PreparedProfile | None:
     """Return the profile without asking a model: the cached one if it is current, else its ranked sources."""
     cached = _find_cached(tx, agent, considered)
     if cached:
-        return PreparedProfile(cached)
+        return PreparedProfile(cached, reading.now)
     made = _make_profile(_load(tx, considered), None)
-    return PreparedProfile(made, considered) if made else None
+    return PreparedProfile(made, reading.now, considered) if made else None
 
 
 def cache_profile(runtime: VaultRuntime, agent: str | None, made: PreparedProfile) -> None:
     """Cache a new profile, unless its sources have changed since."""
 
-    def keep(tx: Tx, reading: ClockReading) -> None:
-        digest = _sources_digest(made.made_from)
-        if _sources_digest(_load_sources(tx, reading, agent)) == digest:
-            bullets = [(one.text, one.memory_ids) for one in made.profile.bullets]
-            profiles.save(tx, agent, CachedProfile(digest, bullets, made.profile.by), reading.now)
-
     # A profile made with another caller's model is for that caller alone.
-    if made.made_from and runtime.gate.own:
-        # A disk that takes no writes must not make the answer fail.
-        with suppress(StorageError):
-            runtime.write(keep)
+    if not made.made_from or not runtime.gate.own:
+        return
+    bullets = [(one.text, one.memory_ids) for one in made.profile.bullets]
+    cached = CachedProfile(_sources_digest(made.made_from), bullets, made.profile.by)
+    # A disk that takes no writes must not make the answer fail.
+    with suppress(StorageError), runtime.vault.use() as opened:
+        opened.database.write(lambda tx: profiles.save(tx, agent, cached, made.made_from, made.at))
 
 
 def _make_profile(known: Sequence[Memory], model: LanguageModel | None) -> Profile | None:
@@ -120,9 +121,11 @@ def _find_cached(tx: Tx, agent: str | None, considered: Sequence[ProfileMemory])
     return Profile(tuple(Bullet(text, ids) for text, ids in cached.bullets), cached.by)
 
 
-def _load_with_cached(tx: Tx, reading: ClockReading, agent: str | None) -> tuple[list[ProfileMemory], Profile | None]:
+def _load_with_cached(
+    tx: Tx, reading: ClockReading, agent: str | None
+) -> tuple[list[ProfileMemory], Profile | None, datetime]:
     considered = _load_sources(tx, reading, agent)
-    return considered, _find_cached(tx, agent, considered)
+    return considered, _find_cached(tx, agent, considered), reading.now
 
 
 def _load(tx: Tx, considered: Sequence[ProfileMemory]) -> list[Memory]:

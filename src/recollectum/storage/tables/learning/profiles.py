@@ -1,6 +1,7 @@
 """Reads and writes the profiles table, and selects the memories that a profile is made from. Rebuildable."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,9 +11,13 @@ from recollectum.storage.port import Tx, Value
 from recollectum.storage.times import micros
 
 _FIND = "SELECT digest, bullets, made_by FROM profiles WHERE agent = :agent"
+# Every change of a memory adds 1 to its version, so an equal count and an equal sum say that none has changed or gone.
 _SAVE = """
     INSERT INTO profiles (agent, digest, bullets, made_by, made_at)
-    VALUES (:agent, :digest, :bullets, :made_by, :made_at)
+    SELECT :agent, :digest, :bullets, :made_by, :made_at
+      FROM (SELECT count(*) AS count, coalesce(sum(version), 0) AS versions FROM memories
+             WHERE id IN (SELECT value FROM texts(:sources))) AS held
+     WHERE held.count = :count AND held.versions = :versions
     ON CONFLICT (agent) DO UPDATE
        SET digest = excluded.digest, bullets = excluded.bullets, made_by = excluded.made_by, made_at = excluded.made_at
 """
@@ -62,14 +67,17 @@ def find(tx: Tx, agent: str | None) -> CachedProfile | None:
     return CachedProfile(rows[0][0], bullets, rows[0][2])
 
 
-def save(tx: Tx, agent: str | None, made: CachedProfile, at: datetime) -> None:
-    """Store a profile in place of the previous one."""
+def save(tx: Tx, agent: str | None, made: CachedProfile, sources: Sequence[ProfileMemory], at: datetime) -> None:
+    """Store a profile in place of the previous one, unless a source has changed or is gone."""
     row = {
         "agent": agent or "",
         "digest": made.digest,
         "bullets": json.dumps(made.bullets),
         "made_by": made.by,
         "made_at": micros(at),
+        "sources": json.dumps([one.id for one in sources]),
+        "count": len(sources),
+        "versions": sum(one.version for one in sources),
     }
     tx.run(_SAVE, row)
 

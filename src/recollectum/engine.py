@@ -226,7 +226,7 @@ class Recollectum:
         self._operator_only("upgrade vaults")
         due = {owner: steps for owner, steps in self._runtime.pending_steps().items() if steps}
         if not dry_run:
-            for owner in self.owners():
+            for owner in self.list_owners():
                 self.vault(owner).admin.totals()
         return due
 

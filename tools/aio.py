@@ -295,7 +295,7 @@ _OPENING = '''\
 
     @classmethod
     def of(cls, engine: Recollectum) -> AsyncRecollectum:
-        """The awaited face of a home that is open already."""
+        """Return an async client of a home that is already open."""
         face = cls()
         face._opened = engine
         return face

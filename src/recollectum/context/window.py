@@ -111,8 +111,9 @@ class _Room:
         self.tokens = tokens
 
     def take(self, said: Sequence[Message], cost: Cost) -> int | None:
-        """Subtract the messages from the limits, and return their tokens; return None, and change nothing, if they do
-        not fit.
+        """Subtract the messages from the limits, and return their tokens.
+
+        If they do not fit, return None and change nothing.
         """
         asked = sum(one.role is Role.USER for one in said)
         if len(said) > self.messages or asked > self.user_turns:

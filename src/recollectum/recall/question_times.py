@@ -60,7 +60,7 @@ def time_fit(named: list[NamedTime], created: int) -> float:
     """Return how well a time, in microseconds, fits the times that a question names, from 0 to 1."""
     if not named:
         return 0.0
-    from recollectum.text.time.ranges import overlap  # noqa: PLC0415 - as above
+    from recollectum.text.time.ranges import overlap  # noqa: PLC0415 - see above
 
     at = moment(created)
     return max(one.weight * overlap(one.time, at) for one in named)
@@ -80,7 +80,7 @@ def _event_time(tx: Tx, words: str, params: Params) -> datetime | None:
 
 
 def _time_around(at: datetime, direction: str, words: str, span: tuple[int, int]) -> "TimeRange":
-    from recollectum.text.time.ranges import TimeRange  # noqa: PLC0415 - as above
+    from recollectum.text.time.ranges import TimeRange  # noqa: PLC0415 - see above
 
     first, last = _ALWAYS
     start, end = {

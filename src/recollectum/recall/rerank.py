@@ -69,8 +69,9 @@ class RerankScores:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def rank(self, ranked: list[FusedScore], texts: Sequence[str]) -> list[FusedScore]:
-        """Return the ranking with the known scores applied; `texts` are those of its head. Without scores, return it
-        unchanged.
+        """Return the ranking with the known scores applied; `texts` are those of its head.
+
+        Without scores, return it unchanged.
         """
         head = zip(ranked, texts, strict=False)
         known = {one.number: self.scores[text] for one, text in head if text in self.scores}

@@ -13,8 +13,9 @@ _MAX_CONTAINERS = 500_000
 
 
 def parse(text: str) -> Json:
-    """Return the value of a JSON text; reject duplicate keys, NaN, infinity, depth bombs, and what a database cannot
-    hold.
+    """Return the value of a JSON text, cleaned for a database.
+
+    Reject duplicate keys, NaN, infinity, depth bombs, and values that a database cannot hold.
     """
     return clean_json(parse_raw(text))
 

@@ -73,7 +73,7 @@ class Gate:
         return self.caller.operator or (self.owner is not None and self.owner.person == self.caller.person)
 
     def may_read(self) -> bool:
-        """Whether the caller may read the vault."""
+        """Return whether the caller may read the vault."""
         return decide_access(self.caller_now(), self.owner, Permission.READ, Scope.USER).allowed
 
     def caller_now(self) -> Caller:

@@ -53,8 +53,9 @@ class CandidateSentence:
 
 
 def find_candidates(excerpts: Iterable[Excerpt]) -> Iterator[CandidateSentence]:
-    """Yield the sentences of the person's own fresh messages that may be chosen, in order; no questions, wishes or
-    secrets.
+    """Yield the sentences of the person's own fresh messages that may be chosen, in order.
+
+    Questions, wishes and secrets are left out.
     """
     for one in excerpts:
         message = one.source.message

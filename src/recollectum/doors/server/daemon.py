@@ -122,7 +122,7 @@ def _address(listening: socket.socket) -> tuple[str, int]:
 
 
 def _server(app: object, announce: Callable[[], None], stop: threading.Event) -> "uvicorn.Server":
-    import uvicorn  # noqa: PLC0415 - as above
+    import uvicorn  # noqa: PLC0415 - see above
 
     class Announcing(uvicorn.Server):
         """Announces that it listens once it does."""

@@ -14,8 +14,9 @@ Vectors: TypeAlias = "NDArray[np.float32]"
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose dot product measures the similarity of two meanings. Safe to use from several
-    threads.
+    """Turns texts into vectors whose dot product measures the similarity of two meanings.
+
+    Safe to use from several threads.
     """
 
     @property

@@ -35,7 +35,7 @@ _LEAST_ROOM = 1024
 _PAGE = 512
 #: The number of scores from which the threshold is estimated.
 _LINE = 4096
-#: This many times the requested number of best scores is re-scored exactly, and at least so many.
+#: The number of rows that are re-scored exactly: this many times the requested number, and at least the second number.
 _POOL, _LEAST_POOL = 2, 64
 #: The number of best rows taken from a whole scan: enough for what most questions request in turn.
 _FIRST = 128

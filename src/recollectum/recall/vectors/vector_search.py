@@ -172,9 +172,7 @@ class VectorSearch:
         return standing
 
     def _wants(self, configured: Embedder, standing: _IndexState) -> bool:
-        """Return whether this process should build: it requests another model, and no other process has overruled it
-        since.
-        """
+        """Return whether this process should build: it wants another model, and no process has overruled it since."""
         wanted = configured.identity.text_key()
         if standing.current is None or wanted in (standing.current.identity, standing.left):
             return False
@@ -197,8 +195,9 @@ class VectorSearch:
         return done.count > 0
 
     def follow(self, database: Database) -> int:
-        """Do the background work now, and return the number of chunks; a model that somebody switched back from stays
-        unused.
+        """Do the background work now, and return the number of chunks.
+
+        A model that somebody switched back from stays unused.
         """
         configured, why = self._embedders.get()
         if configured is None and why:

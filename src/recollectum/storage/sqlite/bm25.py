@@ -161,7 +161,7 @@ def _score_in_numpy(
 
 
 def _firsts(ascending: "NDArray[np.int64]", begins: "NDArray[np.intp] | None" = None) -> "NDArray[np.intp]":
-    """Return the index of the first occurrence of each number, counted anew in each list."""
+    """Return the index of the first occurrence of each number, counted separately in each list."""
     import numpy as np  # noqa: PLC0415
 
     new = np.empty(len(ascending), np.bool_)

@@ -1,12 +1,12 @@
 """Turns the portable SQL of storage.tables into SQLite's: list parameters, the order of joins, and folded names.
 
-The tables are written in a subset that SQLite and PostgreSQL both read. Where the two differ the subset has a word of
-its own; PostgreSQL has a function of that name, and here the word is replaced before the statement is prepared.
+The tables are written in a subset that SQLite and PostgreSQL both read. Where the two differ, the subset has a special
+word. PostgreSQL has a function of that name; for SQLite the word is replaced before the statement is prepared.
 
 numbers(:list), texts(:list)  one row (key, value) for each member of a JSON list
 triples(:list)                one row (key, first, second, third) for each list of three
-INNER JOIN                    joins in the order that is written; a plain JOIN leaves the order to the engine
-folded(name)                  the name with ASCII capitals as small letters; there is an index of it
+INNER JOIN                    joins in the written order; a plain JOIN leaves the order to the engine
+folded(name)                  the name with ASCII letters in lower case; it has an index
 """
 
 import re

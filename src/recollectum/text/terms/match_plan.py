@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 #: Up to this many chunks every match is ranked: nothing is left out of a small vault.
 SMALL = 20_000
-#: In a larger vault about this many matches are ranked, or one chunk in so many if that is more.
+#: In a larger vault about this many matches are ranked, or one chunk in `_PART` if that is more.
 BUDGET = 4_000
 _PART = 50
-#: A phrase in more than one chunk of so many says little, and reading its chunks takes long.
+#: A phrase in more than one chunk of this many says little, and reading its chunks takes long.
 _FREQUENT = 10
 #: With fewer matches than this, those of one frequent phrase are better than none.
 _ENOUGH = 60

@@ -120,7 +120,7 @@ def distil_snapshot(snapshot: Snapshot, model: LanguageModel | None, instruction
 def list_prompts(snapshot: Snapshot, model: LanguageModel, instructions: str) -> Iterator[Prompt]:
     """Return the prompts that the model would get for a conversation, in order."""
     from recollectum.distil.pipeline import first_prompts  # noqa: PLC0415
-    from recollectum.distil.screening import ServedTexts  # noqa: PLC0415 - as above
+    from recollectum.distil.screening import ServedTexts  # noqa: PLC0415 - see above
 
     return first_prompts(
         snapshot.conversation,

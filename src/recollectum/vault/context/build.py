@@ -130,7 +130,7 @@ class ContextRequest:
     mark: str | None = None
 
     def budget(self, rules: ContextSettings) -> Budget:
-        """The effective limits."""
+        """Return the effective limits."""
         return Budget(
             tokens=_check_number("tokens", self.tokens, rules.tokens, 1, MAX_TOKENS),
             messages=_check_number("messages", self.messages, rules.messages, 0, MAX_COUNT),

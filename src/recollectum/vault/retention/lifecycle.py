@@ -51,7 +51,7 @@ class LifecycleReport:
     erased: bool = True
 
     def any(self) -> bool:
-        """Whether anything moved."""
+        """Return whether anything moved."""
         return bool(self.archived or self.deleted or self.marked or self.purged)
 
     def with_more(self, other: "LifecycleReport") -> "LifecycleReport":

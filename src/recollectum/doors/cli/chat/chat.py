@@ -66,7 +66,7 @@ def chat(
 
 
 def _say_once(run: Run, talk: "Conversation", text: str) -> None:
-    from recollectum.doors.cli.chat.slash_commands import LeaveChat, is_command, run_slash_command  # noqa: PLC0415 - as above
+    from recollectum.doors.cli.chat.slash_commands import LeaveChat, is_command, run_slash_command  # noqa: PLC0415 - see above
 
     if not is_command(text):
         answered = talk.turn(text.removeprefix("/") if text.startswith("//") else text)
@@ -86,7 +86,7 @@ def _say_once(run: Run, talk: "Conversation", text: str) -> None:
 
 
 def _chat_loop(talk: "Conversation", lines: "InputLines") -> None:
-    from recollectum.doors.cli.chat.slash_commands import LeaveChat  # noqa: PLC0415 - as above
+    from recollectum.doors.cli.chat.slash_commands import LeaveChat  # noqa: PLC0415 - see above
 
     if sys.stdin.isatty():
         note("type /help for the commands; Ctrl-D leaves")
@@ -107,7 +107,7 @@ def _chat_loop(talk: "Conversation", lines: "InputLines") -> None:
 
 
 def _handle_line(talk: "Conversation", line: str) -> None:
-    from recollectum.doors.cli.chat.slash_commands import is_command, run_slash_command  # noqa: PLC0415 - as above
+    from recollectum.doors.cli.chat.slash_commands import is_command, run_slash_command  # noqa: PLC0415 - see above
 
     talk.refresh()
     if is_command(line):

@@ -47,7 +47,7 @@ def _named(arguments: Sequence[str]) -> Path | None:
 
 
 def _level(home: Home, environ: Mapping[str, str]) -> str:
-    from recollectum.settings.load import load  # noqa: PLC0415 - as above
+    from recollectum.settings.load import load  # noqa: PLC0415 - see above
 
     try:
         return load(home, cwd=Path.cwd(), environ=environ).settings.log.level

@@ -132,8 +132,9 @@ def page(
     limit: int,
     key_prefix: str | None = None,
 ) -> list[Memory]:
-    """Return the newest `limit` memories before `before` that `keep` accepts; with a prefix, active ones with such
-    keys.
+    """Return the newest `limit` memories before `before` that `keep` accepts.
+
+    With a prefix, return only active ones whose key begins with it.
     """
     kept: list[Memory] = []
     statement, values = _PAGE, {"kind": kind, "limit": limit}

@@ -54,7 +54,7 @@ def session(
     dry_run: DryRun = False,
 ) -> None:
     """Erase conversations, and memories learned only from them."""
-    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     what = f"{plural(len(set(ids)), 'session')} and what came from them go"
     _in_vault(run, PurgeRequest.sessions(*ids), what, yes, dry_run)
@@ -74,7 +74,7 @@ def source(
     dry_run: DryRun = False,
 ) -> None:
     """Erase what came from a source, and unfollow it; the files themselves are not touched."""
-    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     _in_vault(run, PurgeRequest.of_source(_source_of(place)), "all that came from there goes", yes, dry_run)
 
@@ -88,7 +88,7 @@ def older_than(
     dry_run: DryRun = False,
 ) -> None:
     """Erase messages said, and memories last changed, more than so many days ago."""
-    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     _in_vault(run, PurgeRequest.older_than(days), f"all that is older than {plural(days, 'day')} goes", yes, dry_run)
 
@@ -102,7 +102,7 @@ def memory(
     dry_run: DryRun = False,
 ) -> None:
     """Erase single memories with all their versions, at once and for good."""
-    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - as above
+    from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
     _in_vault(run, PurgeRequest.memories(*ids), f"{plural(len(set(ids)), 'memory')} go for good", yes, dry_run)
 

@@ -84,7 +84,7 @@ def stop(run: Run) -> None:
 @command(app, "run")
 def run_round(run: Run, name: Annotated[str, typer.Argument(metavar="ROUND", help="Such as consolidation.")]) -> None:
     """Run one round now, in all vaults, whether a daemon runs or not."""
-    from datetime import timedelta  # noqa: PLC0415 - as above
+    from datetime import timedelta  # noqa: PLC0415 - see above
 
     from recollectum.upkeep.rounds.duties import UpkeepRuntime  # noqa: PLC0415
     from recollectum.upkeep.rounds.scheduler import duty, intervals  # noqa: PLC0415

@@ -46,7 +46,7 @@ def doctor(
 
 
 def _examined(run: Run, *, deep: bool, fix: bool) -> "list[HealthFinding]":
-    from recollectum.upkeep.doctor import home_checks  # noqa: PLC0415 - as above
+    from recollectum.upkeep.doctor import home_checks  # noqa: PLC0415 - see above
     from recollectum.upkeep.doctor.examination import cannot_open, examine, telemetry  # noqa: PLC0415
 
     home = home_of(run)

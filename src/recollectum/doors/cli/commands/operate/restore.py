@@ -73,7 +73,7 @@ def restore(
 def _restore(
     run: Run, backup: Path, opening: "BackupAccess", owners: "list[Owner] | None", *, replace: bool
 ) -> "RestoreResult":
-    from recollectum.upkeep.backup.restore import restore_home, restore_vaults  # noqa: PLC0415 - as above
+    from recollectum.upkeep.backup.restore import restore_home, restore_vaults  # noqa: PLC0415 - see above
 
     home = home_of(run)
     if not is_made(home) and owners is None:

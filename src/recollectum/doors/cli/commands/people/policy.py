@@ -103,7 +103,7 @@ def try_cases(
     with_: With = None,
 ) -> None:
     """Test the rules against cases with expected decisions."""
-    from recollectum.policy.rules.cases import failures, parse_cases  # noqa: PLC0415 - as above
+    from recollectum.policy.rules.cases import failures, parse_cases  # noqa: PLC0415 - see above
 
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -146,7 +146,7 @@ def in_force(run: Run, more: list[str] | None = None) -> "Ruleset":
 
 
 def _of_files(names: list[str]) -> "Ruleset":
-    from recollectum.home.policies import load_files  # noqa: PLC0415 - as above
+    from recollectum.home.policies import load_files  # noqa: PLC0415 - see above
 
     for name in names:
         if not name or not Path(name).exists():

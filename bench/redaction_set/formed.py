@@ -120,6 +120,12 @@ _OTHERS: tuple[Maker, ...] = (
     ),
     lambda rng: f"re_{run(rng, ALNUM, 8)}_{run(rng, ALNUM, 24)}",
     lambda rng: f"LTAI5t{run(rng, ALNUM, 18)}",
+    lambda rng: f"sl.u.{run(rng, URL, 120)}x",
+    lambda rng: f"sk_{run(rng, HEX, 48)}",
+    lambda rng: f"EAAB{run(rng, ALNUM, 180)}",
+    lambda rng: f"fc-{run(rng, HEX, 32)}",
+    lambda rng: f"fm2_{run(rng, B64, 120)}",
+    lambda rng: f"lin_oauth_{run(rng, HEX, 64)}",
     lambda rng: f"jina_{run(rng, HEX, 32)}{run(rng, ALNUM, 32)}",
 )
 

@@ -1,16 +1,17 @@
-"""Kinds of secrets that only their surroundings give away, each with the texts that were tuned on and those held out."""
+"""Kinds of secrets that only their surroundings give away, each with its texts: those tuned on, and those held out."""
 
 import base64
 import random
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from bench.redaction_examples import NAMED
 from bench.redaction_set import values
 from bench.redaction_set.values import ALNUM, B64, HEX, mixed, run
 
 
-class Told(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Told:
     """How a value of this kind is made, and the texts around it."""
 
     make: Callable[[random.Random], str]
@@ -52,6 +53,7 @@ CLAIMED: dict[str, Told] = {
             "passphrase: {}",
             "the password for the router was {}",
             "I changed the password to {}",
+            "ALTER USER ada WITH PASSWORD '{}';",
         ),
         (
             "admin_password: {}\nadmin_user: root",
@@ -59,7 +61,6 @@ CLAIMED: dict[str, Told] = {
             "<password>{}</password>",
             "spring.datasource.password={}",
             "Password : {}",
-            "ALTER USER ada WITH PASSWORD '{}';",
             "os.environ['PGPASSWORD'] = '{}'",
             "user: ada, password: {}",
         ),

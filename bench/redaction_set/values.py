@@ -17,16 +17,18 @@ UPPER = string.ascii_uppercase + string.digits
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 #: Some words of the list from which seed phrases are drawn.
-_SEED_WORDS = (
-    "abandon ability achieve acoustic actress adjust advance afraid agent alarm amateur anchor animal apple arctic "
-    "armor artist aspect athlete august banana barrel basket battle beauty bicycle blanket blossom bottom bracket bridge "
-    "bronze bubble cabbage cactus camera canyon carbon castle celery cereal cherry circle clinic cloth coconut copper "
-    "cradle cricket crystal dawn debris decade denial desert dolphin donkey drama eagle echo elbow ember engine envelope "
-    "fabric falcon fiction flavor forest fossil galaxy garlic glory guitar hammer harvest hockey hybrid icon insect "
-    "island jacket jungle kidney kitchen ladder lemon lobster magnet mango maple meadow mirror muffin napkin nature "
-    "ocean olive orbit oxygen paddle panther pepper pilot potato quantum rabbit raven ribbon salmon satoshi shadow "
-    "spider sunset tackle thunder tomato tunnel umbrella vacuum velvet violin walnut whale window yellow zebra zone"
-).split()
+_SEED_LIST = (
+    "abandon ability achieve acoustic actress adjust advance afraid agent alarm amateur anchor animal apple "
+    "arctic armor artist aspect athlete august banana barrel basket battle beauty bicycle blanket blossom bottom "
+    "bracket bridge bronze bubble cabbage cactus camera canyon carbon castle celery cereal cherry circle clinic "
+    "cloth coconut copper cradle cricket crystal dawn debris decade denial desert dolphin donkey drama eagle "
+    "echo elbow ember engine envelope fabric falcon fiction flavor forest fossil galaxy garlic glory guitar "
+    "hammer harvest hockey hybrid icon insect island jacket jungle kidney kitchen ladder lemon lobster magnet "
+    "mango maple meadow mirror muffin napkin nature ocean olive orbit oxygen paddle panther pepper pilot potato "
+    "quantum rabbit raven ribbon salmon satoshi shadow spider sunset tackle thunder tomato tunnel umbrella "
+    "vacuum velvet violin walnut whale window yellow zebra zone"
+)
+_SEED_WORDS = _SEED_LIST.split()
 
 
 def run(rng: random.Random, alphabet: str, length: int) -> str:

@@ -5,7 +5,12 @@ import time
 import pytest
 
 from bench.redaction_examples import FORMED, NAMED, examples, ordinary_lines
+from bench.redaction_set import formed, told
+from bench.redaction_set.innocents import innocents
+from bench.redaction_set.measure import CLAIMED_BAR, LISTED_BAR, SPOILT_BAR, kinds, recall, spoilt, total
+from bench.redaction_set.measure import examples as examples_of
 from recollectum.text.secrets.redaction import Secret, redact, redact_value
+from recollectum.text.secrets.vendors import VENDORS
 
 pytestmark = pytest.mark.process
 
@@ -45,6 +50,15 @@ def test_of_ordinary_lines_at_most_one_in_a_hundred_is_touched() -> None:
         ("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [secret:basic-auth]"),
         ("-----BEGIN RSA PRIVATE KEY-----\n" + "A" * 64 + "\n" + "B" * 20, "[secret:private-key]\n" + "B" * 20),
         (f"key rk_{'aB3-' * 10}xyz", "key [secret:recollectum-key]"),
+        ("curl -u ada:hunter22! https://x.example", "curl -u ada:[secret:password] https://x.example"),
+        ("postgres://ada:p@ss/w0rd@db.example.com/app", "postgres://ada:[secret:url-password]@db.example.com/app"),
+        ("https://ada:s3cret@x.example/r@18", "https://ada:[secret:url-password]@x.example/r@18"),
+        ("パスワードはhunter2です", "パスワードは[secret:password]です"),
+        (f"export my_ghp_{'aB3d' * 9}", "export my_[secret:github-token]"),
+        (f"ghp_{'aB3d' * 5}\n  {'aB3d' * 4}\nand so on", "[secret:github-token]\nand so on"),
+        (f"ghp%5F{'aB3d' * 9}&x=1", "[secret:github-token]&x=1"),
+        ("die Karte ４１１１ １１１１ １１１１ １１１１ gilt", "die Karte [secret:credit-card] gilt"),
+        ("seed phrase: " + "zebra " * 11 + "zone. Thanks", "seed phrase: [secret:seed-phrase]. Thanks"),
     ],
 )
 def test_only_the_secret_itself_is_replaced(text: str, expected: str) -> None:
@@ -68,6 +82,38 @@ def test_only_the_secret_itself_is_replaced(text: str, expected: str) -> None:
 )
 def test_what_only_resembles_a_secret_is_left_alone(text: str) -> None:
     assert redact(text).text == text
+
+
+_IN_SET = {*formed.CLAIMED, *told.CLAIMED, *formed.LISTED, *told.LISTED}
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["claimed", "listed"])
+def test_of_the_labelled_set_enough_is_found_in_texts_seen_and_unseen(*, listed: bool) -> None:
+    for held in (False, True):
+        scores = {kind: recall(kind, held=held, each=10) for kind in kinds(listed=listed)}
+        short = {kind: str(score) for kind, score in scores.items() if score.share < 1}
+        assert total(list(scores.values())).share >= (LISTED_BAR if listed else CLAIMED_BAR), (held, short)
+
+
+def test_of_the_innocent_texts_at_most_one_in_a_hundred_is_spoilt() -> None:
+    for held in (False, True):
+        touched = spoilt(held=held)
+        assert len(touched) <= SPOILT_BAR * len(innocents(held=held)), touched
+    assert len(innocents(held=False)) + len(innocents(held=True)) >= 300
+
+
+def test_the_measure_sees_a_search_that_finds_nothing_and_one_that_spoils_all() -> None:
+    assert recall("password", held=False, each=5, hide=lambda text: text).hits == 0
+    assert len(spoilt(held=True, hide=lambda text: f"{text}!")) == len(innocents(held=True))
+
+
+def test_each_format_of_a_vendor_is_in_the_labelled_set() -> None:
+    made = {
+        kind: [one.text for one in examples_of(kind, held=False, each=90 if kind == "other vendors" else 10)]
+        for kind in _IN_SET
+    }
+    seen = {found.kind for texts in made.values() for text in texts for found in redact(text).found}
+    assert {vendor[0] for vendor in VENDORS} - seen == set()
 
 
 def test_found_says_where_but_never_what() -> None:
@@ -124,6 +170,27 @@ _HOSTILE = (
     "password=hunter22 ",
     "pwd='",
     "\\n",
+    "ghp_" + "a1B2" * 9 + "\n",
+    "ghp_a\n",
+    "eyJ_eyJaaaaaaaaa_",
+    "://a:b/c",
+    "://u:p@ss/",
+    "--password a",
+    "--user a:b1c2 ",
+    "curl -u a:",
+    "mysql -p",
+    "passwort ist ",
+    "пароль ",
+    "パスワードは",
+    'password: "a ',
+    "the api key is a1B2c3D4e5F6g7H8 ",
+    "mnemonic is abandon ",
+    "private key " + "0f" * 32 + " ",
+    "7ZK4-",
+    "%5F",
+    "aGVsbG8gd29ybGQgaGVsbG8gd29ybGQ= ",
+    "４１１１ ",
+    "order 4111111111111111 ",
 )
 
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from recollectum.text.secrets.patterns import Span
+from recollectum.text.secrets.span import Span
 
 _RANK = 1
 _DIGITS = re.compile(r"[0-9]{4}")
 _CARD = re.compile(
     r"(?P<secret>[2-6](?:(?<![\w.,#/-].)|(?<=\\[nrt].))(?:[0-9]{12,18}"
-    r"|[0-9]{3}(?P<gap>[ -])[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
-    r"|[0-9]{3}(?P<wide>[ -])[0-9]{6}(?P=wide)[0-9]{4,5}))(?![\w-]|[.,][0-9])",
+    r"|[0-9]{3}(?P<gap>[ .-])[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
+    r"|[0-9]{3}(?P<wide>[ .-])[0-9]{6}(?P=wide)[0-9]{4,5}))(?![\w-]|[.,][0-9])",
     re.ASCII,
 )
 # The prefixes that the card networks issue, and the lengths of their numbers.
@@ -20,7 +20,18 @@ _ISSUED = re.compile(
     r"|62[0-9]{14,17}",
     re.ASCII,
 )
-_ACCOUNT = re.compile(r"[A-Z](?:(?<![\w-].)|(?<=\\[nrt].))[A-Z][0-9]{2}(?= ?[A-Z0-9]{4})", re.ASCII)
+#: The words before a number that is no card, such as an order number.
+_ORDERED = re.compile(
+    r"(?:order|invoice|tracking|ticket|serial|imei|isbn|parcel|shipment)(?: (?:no\.?|nr\.?|number|id))?[ :#]{1,3}$",
+    re.ASCII | re.IGNORECASE,
+)
+_ORDERED_REACH = 24
+#: The digits of e pass every check of a card.
+_CONSTANTS = frozenset({"2718281828459045"})
+#: It matches from the first digit, which is rarer than a letter; a lookbehind checks the country.
+_ACCOUNT = re.compile(
+    r"[0-9](?:(?<=[^\w-][A-Za-z]{2}.)|(?<=^[A-Za-z]{2}.)|(?<=\\[nrt][A-Za-z]{2}.))[0-9](?= ?[A-Za-z0-9]{4})", re.ASCII
+)
 # The length of the IBAN of each country.
 _COUNTRIES = {
     15: "NO",
@@ -41,8 +52,14 @@ _COUNTRIES = {
     31: "MT SC",
     32: "LC",
 }
+#: Full-width digits, wide spaces and dashes, as ASCII.
+_PLAIN = str.maketrans(
+    "\uff10\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\u00a0\u202f\u2007\u2009\u3000\uff0d\u2010\u2011\u2012\u2013",
+    "0123456789     -----",
+)
 #: For each digit, the digit sum of its double.
 _DOUBLED = str.maketrans("0123456789", "0246813579")
+_GAPS = str.maketrans("", "", " .-")
 #: The value of each letter of an IBAN.
 _VALUES = {ord(letter): str(int(letter, 36)) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
@@ -50,16 +67,25 @@ _LENGTHS = {country: length for length, countries in _COUNTRIES.items() for coun
 
 def find_account_numbers(text: str) -> Iterator[Span]:
     """Yield the cards and accounts whose check digits are right."""
+    if not text.isascii():
+        text = text.translate(_PLAIN)
     if not _DIGITS.search(text):
         return
     for found in _CARD.finditer(text):
-        digits = found["secret"].replace(" ", "").replace("-", "")
-        if _ISSUED.fullmatch(digits) and passes_luhn(digits):
+        digits = found["secret"].translate(_GAPS)
+        if _ISSUED.fullmatch(digits) and passes_luhn(digits) and not _is_other_number(text, found, digits):
             yield (*found.span("secret"), _RANK, "credit-card")
     for found in _ACCOUNT.finditer(text):
-        end = _account_end(text, found.start())
+        start = found.start() - 2
+        end = _account_end(text, start)
         if end:
-            yield found.start(), end, _RANK, "iban"
+            yield start, end, _RANK, "iban"
+
+
+def _is_other_number(text: str, found: re.Match[str], digits: str) -> bool:
+    """Return whether it passes the checks by chance: a constant, or the number of an order by the word before it."""
+    before = text[max(0, found.start() - _ORDERED_REACH) : found.start()]
+    return digits in _CONSTANTS or _ORDERED.search(before) is not None
 
 
 def passes_luhn(digits: str) -> bool:
@@ -70,15 +96,15 @@ def passes_luhn(digits: str) -> bool:
 
 def _account_end(text: str, start: int) -> int | None:
     """Return the end of the IBAN that begins here, or None when there is none."""
-    length = _LENGTHS.get(text[start : start + 2])
+    length = _LENGTHS.get(text[start : start + 2].upper())
     if length is None:
         return None
     # People write it in groups of four with single spaces; after a wider gap something else begins.
     account = text[start : start + length + length // 3].replace(" ", "")[:length]
-    # It begins with two capitals, so `isupper` also holds if the rest are digits.
-    if len(account) < length or not (account.isascii() and account.isalnum() and account.isupper()):
+    # It begins with two letters, so `isupper` or `islower` also holds if the rest are digits.
+    if len(account) < length or not (account.isascii() and account.isalnum()):
         return None
-    if not _passes_mod_97(account):
+    if not (account.isupper() or account.islower()) or not _passes_mod_97(account.upper()):
         return None
     end = start
     while length:

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 from recollectum.domain.message import Json
 from recollectum.text.secrets.account_numbers import find_account_numbers
-from recollectum.text.secrets.patterns import find_assigned, find_tokens
+from recollectum.text.secrets.assignments import find_assigned, to_small
+from recollectum.text.secrets.command_lines import find_in_commands
+from recollectum.text.secrets.disguises import find_broken, find_in_base64, find_percent_encoded, line_ends
+from recollectum.text.secrets.languages import find_told_elsewhere
+from recollectum.text.secrets.long_words import find_long_words
+from recollectum.text.secrets.recovery_codes import find_recovery_codes
+from recollectum.text.secrets.span import Span
+from recollectum.text.secrets.tokens import find_tokens, hinted_kinds
+from recollectum.text.secrets.told import find_told, find_told_keys
+from recollectum.text.secrets.wallets import find_wallet_keys
 
 #: How often the rest of a stretch is searched again after a secret in it was found.
 _ROUNDS = 50
@@ -76,12 +85,9 @@ def _in_stretch(text: str, start: int, end: int) -> list[Secret]:
 
 def _once(text: str, start: int, end: int) -> list[Secret]:
     stretch = text if start == 0 and end == len(text) else text[start:end]
-    lowered = stretch.lower()
-    merged: list[tuple[int, int, int, str]] = []
-    spans = (*find_tokens(stretch, lowered), *find_assigned(stretch, lowered), *find_account_numbers(stretch))
+    merged: list[Span] = []
     # A token format is more certain than a number, and both are more certain than a name before a value.
-    ranked = sorted((low, high, rank, kind) for low, high, rank, kind in spans)
-    for low, high, rank, kind in ranked:
+    for low, high, rank, kind in sorted(_spans(stretch)):
         if merged and low < merged[-1][1]:
             before = merged[-1]
             surest = min((before[2], before[3]), (rank, kind))
@@ -89,6 +95,27 @@ def _once(text: str, start: int, end: int) -> list[Secret]:
         else:
             merged.append((low, high, rank, kind))
     return [Secret(start + low, start + high, kind) for low, high, _, kind in merged]
+
+
+def _spans(text: str) -> Iterator[Span]:
+    """Yield the spans of all searches; they may overlap."""
+    lowered = text.lower()
+    small = to_small(text, lowered)
+    words = find_long_words(text)
+    kinds = hinted_kinds(text, lowered, [*(text[low:high] for low, high in words), *(line_ends(text) if words else ())])
+    yield from find_tokens(text, kinds)
+    yield from find_recovery_codes(text)
+    yield from find_broken(text, kinds)
+    yield from find_percent_encoded(text)
+    yield from find_assigned(text, small)
+    yield from find_told(text, small)
+    yield from find_told_elsewhere(text, small)
+    yield from find_in_commands(text, small)
+    yield from find_account_numbers(text)
+    if words:
+        yield from find_in_base64(text, words)
+        yield from find_told_keys(text, small, words)
+    yield from find_wallet_keys(text, small, words)
 
 
 def _between(found: list[Secret], start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,63 @@
+"""Finds passwords that are told in other languages than English."""
+
+import re
+from collections.abc import Iterator
+
+from recollectum.text.secrets.span import Span
+from recollectum.text.secrets.values import is_mixed_password, is_password, is_reference
+
+_RANK = 2
+_NAMES = (
+    "passwort kennwort zugangscode wachtwoord senha palavra-passe contraseña contrasena clave hasło haslo heslo "
+    "passord salasana parola şifre sifre adgangskode kodeord lösenord losenord"
+)
+_LATIN = ("mot de passe", *_NAMES.split())
+_OTHERS = ("пароль", "κωδικός")
+#: The words between the name and the password.
+_IS = (
+    "ist|lautet|heißt|heisst|war|wird|est|sera|était|c'est|es|será|era|fue|é|è|sarà|is|was|wordt|to|jest|je|är|er|on|"
+    "это|был|=|-|\u2013|\u2014"
+)
+_OPEN = "[\"'`«„\u201c「]?"
+_VALUE = r"(?P<value>[^\s\"'`,;<>(){}|\[\]»\u201c\u201d」]{4,128})"
+_SPACED = re.compile(
+    rf"(?:{'|'.join((*_LATIN, *_OTHERS))})(?!\s(?:primaria|externa))[a-zıé]{{0,3}}"
+    rf"(?:(?P<joint>(?: [^.;:!?\n]{{1,40}}?)?(?:\s?[:=：]|,? (?:{_IS})(?: jetzt| nun| now)?) {{0,2}})"
+    rf"| (?=\S{{0,64}}?[0-9])){_OPEN}{_VALUE}",
+)
+#: Italian uses the English word.
+_ITALIAN = re.compile(rf"(?<!\w)password(?: [^.;:!?\n]{{1,40}}?)? (?P<joint>è|sarà|era) {_OPEN}{_VALUE}")
+_EAST_ASIAN = ("パスワード", "暗証番号", "密码", "密碼", "口令", "비밀번호")
+# No space separates the password from the sentence; it is the ASCII part.
+_UNSPACED = re.compile(
+    rf"(?:{'|'.join(_EAST_ASIAN)})(?P<joint>\s?(?:は|是|为|為|는|은|:|：|=))\s?{_OPEN}"
+    r"(?P<value>[\x21\x23-\x26\x28-\x7e]{4,128})",
+)
+_CLOSING = ".,;:?)。"
+
+
+def find_told_elsewhere(text: str, small: str) -> Iterator[Span]:
+    """Yield the passwords that a sentence tells; `small` is the text in lower case."""
+    if [word for word in _LATIN if word in small]:
+        yield from _find(_SPACED, text, small)
+    if text.isascii():
+        return
+    if [word for word in _OTHERS if word in small]:
+        yield from _find(_SPACED, text, small)
+    if "password" in small:
+        yield from _find(_ITALIAN, text, small)
+    if [word for word in _EAST_ASIAN if word in small]:
+        yield from _find(_UNSPACED, text, small)
+
+
+def _find(pattern: re.Pattern[str], text: str, small: str) -> Iterator[Span]:
+    for found in pattern.finditer(small):
+        start, end = found.span("value")
+        while end > start and text[end - 1] in _CLOSING:
+            end -= 1
+        value = text[start:end]
+        if len(value) < 4 or is_reference(value):
+            continue
+        # Without a joint the next word may be any.
+        if is_password(value) if found["joint"] else is_mixed_password(value):
+            yield start, end, _RANK, "password"

@@ -116,7 +116,7 @@ def gather(tx: Tx, question: ParsedQuestion, nearest: VectorQuery | None, size: 
 
 
 def rank(tx: Tx, question: ParsedQuestion, pool: CandidatePool) -> Ranking:
-    """Rank the candidates in one order; ask an arm again if forbidden chunks took most of its places."""
+    """Rank the candidates in one order; ask an arm again if forbidden chunks took many of its places."""
     ranking = rank_candidates(tx, question, pool)
     if text_arm_starved(pool, ranking):
         matches, words = best_allowed_matches(tx, question.sought, pool.words, question.within, pool.size)

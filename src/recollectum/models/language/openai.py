@@ -167,7 +167,7 @@ class PartialCompletion:
             text=self.text,
             tool_calls=calls,
             usage=self.usage or estimated_usage(prompt, written),
-            # Some servers say "stop" when they mean it.
+            # Some servers send "stop" for tool calls as well.
             finish=Finish.TOOL_CALLS if calls else finish,
             by=by,
         )

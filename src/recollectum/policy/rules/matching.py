@@ -42,7 +42,7 @@ def scope_covers(reach: RuleScope, tool: str, server: str, mode: str, client: st
 
 
 def begins_with(piece: SimpleCommand, prefix: Sequence[str]) -> bool:
-    """Return whether the command certainly begins with these words and has no side effects by itself."""
+    """Return whether the command certainly begins with these words, sets no variables and redirects nothing."""
     if piece.assigns or piece.redirects or len(piece.words) < len(prefix):
         return False
     return all(word.certain and word.text == wanted for word, wanted in zip(piece.words, prefix, strict=False))

@@ -14,7 +14,7 @@ _QUESTIONS = 5
 
 
 def _run(home: Path, known: Path, what: str) -> dict[str, float]:
-    import numpy as np  # noqa: PLC0415 - no embedder does without it, and what loading it takes is not the search's
+    import numpy as np  # noqa: PLC0415 - every embedder needs it, and its import is not part of the search
 
     with np.load(known) as saved:
         table = dict(zip(saved["texts"].tolist(), saved["rows"], strict=True))

@@ -39,7 +39,7 @@ class TableEmbedder:
         )
         self._known = known
 
-    def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":  # noqa: ARG002 - it has questions only
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> "Vectors":  # noqa: ARG002 - it embeds questions only
         """Return one row for each text, in order."""
         import numpy as np  # noqa: PLC0415 - the list of benchmarks must not need it
 

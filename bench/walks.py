@@ -75,7 +75,7 @@ def _text() -> str:
 
 
 def _over_http(r: Recollectum) -> Iterator[tuple[str, Walk]]:
-    from fastapi.testclient import TestClient  # noqa: PLC0415 - of use here alone
+    from fastapi.testclient import TestClient  # noqa: PLC0415 - needed only here
 
     from recollectum.doors.http.server_state import ServerState, limits_of  # noqa: PLC0415
     from recollectum.doors.server.app import build_app  # noqa: PLC0415

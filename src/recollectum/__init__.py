@@ -378,6 +378,6 @@ def __dir__() -> list[str]:
 
 
 def _version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - it costs 20 ms, and few ask
+    from importlib.metadata import version  # noqa: PLC0415 - takes 20 ms to import, and few need it
 
     return version(__name__)

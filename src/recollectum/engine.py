@@ -142,7 +142,7 @@ class Recollectum:
     @property
     def people(self) -> "People":
         """The people of the home: their names, identities and tenants."""
-        from recollectum.vault.access.people import People  # noqa: PLC0415 - few programs look at people
+        from recollectum.vault.access.people import People  # noqa: PLC0415 - few programs manage people
 
         return People(self._runtime.catalog, self._home_gate(), self._runtime.clock)
 

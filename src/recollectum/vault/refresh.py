@@ -67,7 +67,7 @@ def refresh_transcripts(runtime: VaultRuntime) -> "TranscriptReport | None":
     """Import new lines of transcripts, with the same limits."""
     if not runtime.throttle.is_due(runtime.settings.transcripts.debounce_seconds, "transcripts"):
         return None
-    from recollectum.storage.tables.content import transcripts  # noqa: PLC0415 - only now, for the same reason
+    from recollectum.storage.tables.content import transcripts  # noqa: PLC0415 - imported only when needed
 
     if not runtime.read(lambda tx, _: transcripts.roots(tx)):
         return None

@@ -75,7 +75,7 @@ def test_a_home_without_encryption_seals_by_a_random_key_outside_it(home: Home, 
     assert not key.is_relative_to(home.root)
     assert open_store(home, ENCRYPTION="off").find("X") == ServiceApiKey(CANARY)
     assert str(key) in store.safety().words
-    assert "not this account" in store.safety().words
+    assert "programs running as you can read it" in store.safety().words
     key.unlink()
     with pytest.raises(KeyProblem, match="which is not there; restore it"):
         store.find("X")

@@ -70,7 +70,8 @@ def test_a_key_file_is_the_last(means: HolderOptions, usual: Path) -> None:
     found = describe(record, means, None)
     assert found.path == str(usual)
     assert found.words == (
-        f"held in a file at {usual}: protects stolen or synced data folders and backups, not this account"
+        f"held in a file at {usual}: a copy of the data without this file cannot be read; "
+        "programs running as you can read it"
     )
 
 

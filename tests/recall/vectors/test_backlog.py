@@ -95,7 +95,8 @@ def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: 
         found = vault.recall("many number 7")
         assert not over.is_set()
         assert found.rung is SearchMode.HYBRID
-        assert found.degraded == f"about {4 * STEP} pieces have no vector yet and were compared by words alone"
+        behind = f"about {4 * STEP} chunks are not yet in the semantic index"
+        assert found.degraded == f"{behind}; run: recollectum index update"
         assert "number 7 of many" in [hit.text for hit in found]
         over.set()
         vault.admin.index.update()
@@ -141,7 +142,7 @@ def test_a_question_does_not_wait_for_who_has_the_pen(place: Path, monkeypatch: 
 
             texts, rung, why = other.write(ask)
         assert (texts[0], rung) == ("my car is red", SearchMode.HYBRID)
-        assert why == "about 1 pieces have no vector yet and were compared by words alone"
+        assert why == "about 1 chunks are not yet in the semantic index; run: recollectum index update"
         monkeypatch.undo()
         assert vault.recall("physician")[0].text == "the doctor called"
 

@@ -106,7 +106,7 @@ def _accept_events(
 
 
 def _reply(attending: "HookResponder", data: bytes, trouble: Callable[[str, BaseException], None]) -> bytes:
-    from recollectum.doors.hook.responder import HookRequest  # noqa: PLC0415 - with the engine; see above
+    from recollectum.doors.hook.responder import HookRequest  # noqa: PLC0415 - imported only when needed
 
     if not data:
         # A caller whose time was up before it could send anything.

@@ -95,7 +95,7 @@ class Guard:
         headers = _headers(scope)
         host = headers.get(b"host", b"").decode("latin-1").casefold()
         if host not in self._limits.hosts:
-            raise RequestRefused(421, "this server is not called by that name")
+            raise RequestRefused(421, "host name not allowed; add it to server.hosts")
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").casefold() not in (f"http://{host}", f"https://{host}"):
             raise RequestRefused(403, "another site may not ask here")

@@ -48,9 +48,9 @@ REMEMBER = McpTool(
     name="remember",
     title="Remember",
     description=(
-        "Keep one fact, preference or decision for good, word for word. Write a sentence that can be understood by "
-        "itself. Said again it is renewed and not kept twice; under a key it replaces what the key held, whose earlier "
-        "wording stays in the history."
+        "Save one fact, preference or decision verbatim; secrets in it are redacted. Write a sentence that can be "
+        "understood without its context. A duplicate is renewed, not stored twice; with a key it replaces the text "
+        "under that key, which stays in the history."
     ),
     takes=takes(
         {

@@ -26,7 +26,7 @@ _REFUSALS: Mapping[int, str] = {
     412: "If-Match names another version.",
     413: "The body is too long.",
     415: "The body is not JSON.",
-    421: "The server is not called by that name.",
+    421: "The host name is not allowed; add it to server.hosts.",
     422: "The request does not have the form that is asked for.",
     429: "Too many requests; Retry-After says when to ask again.",
     503: "Others hold the files; ask again.",

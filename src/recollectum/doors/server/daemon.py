@@ -171,7 +171,7 @@ def _bind(place: ListenAddress) -> socket.socket:
 
 def _check_address(host: str) -> None:
     """Accept only addresses: resolving a name would ask the network, and an empty one would listen everywhere."""
-    from ipaddress import ip_address  # noqa: PLC0415 - of no use to a daemon without HTTP
+    from ipaddress import ip_address  # noqa: PLC0415 - a daemon without HTTP does not need it
 
     try:
         ip_address(host.strip("[]"))

@@ -84,7 +84,10 @@ class FileKey:
         # Before the first credential the file has no id yet.
         path = key_file.place("", _name(register), self._environ).path
         where = path if register.source else path.parent
-        return f"its key is in a file at {where}: protects stolen or synced data folders and backups, not this account"
+        return (
+            f"its key is in a file at {where}: a copy of the data without this file cannot be read; "
+            "programs running as you can read it"
+        )
 
     def _home_key(self) -> bytes:
         if not self._keys.enabled or not self._keys.has_key(KEY_NAME):

@@ -148,7 +148,10 @@ def describe(record: HolderRecord, means: HolderOptions, recovery_code_made_at: 
             words = "held by a passphrase, which is kept nowhere; without it or the recovery code nothing can be read"
         case HolderKind.KEY_FILE:
             path = str(_path(record, means))
-            words = f"held in a file at {path}: protects stolen or synced data folders and backups, not this account"
+            words = (
+                f"held in a file at {path}: a copy of the data without this file cannot be read; "
+                "programs running as you can read it"
+            )
         case HolderKind.OFF:
             words = OFF.words
     return KeyHolder(kind=record.kind, words=words, path=path, recovery_code_made_at=recovery_code_made_at)

@@ -116,7 +116,7 @@ class VectorSearch:
         if trouble and not len(matrix):
             return None, trouble
         if behind and not in_time:
-            trouble = f"about {behind} pieces have no vector yet and were compared by words alone"
+            trouble = f"about {behind} chunks are not yet in the semantic index; run: recollectum index update"
         if not matrix.stale:
             return VectorQuery(matrix, asked), trouble
         # Deleted chunks must not contribute to the feedback.

@@ -20,7 +20,7 @@ from recollectum.home.paths import Home, home_root
 _AFTERWARDS = {
     KnownAgent.CODEX: "Codex runs a hook only once you trust it: start codex, type /hooks, trust those of Recollectum.",
     KnownAgent.CURSOR: "Cursor takes context from a hook at the start of a session only; at a prompt it records.",
-    KnownAgent.CLAUDE_CODE: "Sessions that are running take it up when they are started again.",
+    KnownAgent.CLAUDE_CODE: "Restart Claude Code to load the change.",
 }
 
 

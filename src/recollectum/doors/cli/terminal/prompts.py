@@ -24,7 +24,7 @@ def confirm(what: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not is_interactive():
-        raise Misuse(f"{what}, and there is no terminal to ask on; add --yes to do it")
+        raise Misuse(f"nothing was done: {what}; there is no terminal to ask on, so add --yes to confirm")
     print(visible(f"{what}. Go on? [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

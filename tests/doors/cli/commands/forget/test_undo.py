@@ -102,3 +102,12 @@ def test_the_first_destroying_sweep_asks_and_every_sweep_is_reported() -> None:
     states = [one["state"] for one in ok("lifecycle", "reports", "--json").json["sweeps"]]
     assert states == ["done", "done", "needs_confirmation"]
     assert "kingfisher" not in ok("lifecycle", "reports", "--json").out
+
+
+def test_a_purge_that_cannot_ask_erases_nothing_and_says_so() -> None:
+    memory = ok("remember", "tea").word
+    said = call("purge", "memory", memory)
+    assert said.code == 2
+    assert "nothing was done: this would permanently erase 1 memory" in said.err
+    assert "add --yes to confirm" in said.err
+    assert contents() == ["tea"]

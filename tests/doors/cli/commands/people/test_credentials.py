@@ -123,7 +123,7 @@ def test_a_changed_file_is_one_sentence_in_a_process_of_its_own_too(sealed: Path
 def test_status_says_in_plain_words_how_safe_the_holder_is(sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = ok("credentials", "status").out
     assert "A secret is sealed by AES-256-GCM in" in said
-    assert "protects stolen or synced data folders and backups, not this account" in said
+    assert "a copy of the data without this file cannot be read; programs running as you can read it" in said
     ok("credentials", "set", "X", stdin=CANARY.encode())
     assert ok("credentials", "status", "--json").json["safety"]["in_file"] == 1
     # The key is lost: what can be said without it is said.

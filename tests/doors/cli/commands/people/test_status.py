@@ -24,7 +24,7 @@ def test_init_makes_everything_once_and_says_who_holds_the_key() -> None:
     first = ok("init").out
     root = Path(os.environ["RECOLLECTUM_HOME"])
     assert f"Made the home {root}.\nMade a vault for ada.\n" in first
-    assert "protects stolen or synced data folders and backups, not this account" in first
+    assert "a copy of the data without this file cannot be read; programs running as you can read it" in first
     assert len(CODE.findall(first)) == 1
     assert "Write it on paper" in first
     assert root.stat().st_mode & 0o777 == 0o700
@@ -58,6 +58,7 @@ def test_status_says_what_there_is() -> None:
     assert vault["bytes"] == Path(vault["file"]).stat().st_size > 0
     assert vault["check"] == {"missing": 0, "stray": 0, "changed": 0}
     assert found["encryption"]["kind"] == "key_file"
+    assert not [line for line in ok("status").out.splitlines() if line.startswith("clock")]
     assert found["encryption"]["recovery_code_made_at"] is not None
     assert found["reserve_bytes"] == 8 * 2**20
     told = ok("status", "--check").out

@@ -42,7 +42,7 @@ def user(
             recollectum.people.get(owner)
         mine = [one for one in recollectum.list_owners() if one.person == owner.person]
         vault = recollectum.vault(mine[0] if mine else owner)
-        _purge(run, vault, PurgeRequest.user(), f"all of {format_owner(owner)} is erased", yes=yes, dry_run=dry_run)
+        _purge(run, vault, PurgeRequest.user(), f"everything of {format_owner(owner)}", yes=yes, dry_run=dry_run)
 
 
 @command(app, "session")
@@ -56,7 +56,7 @@ def session(
     """Erase conversations, and memories learned only from them."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
-    what = f"{plural(len(set(ids)), 'session')} and what came from them go"
+    what = f"{plural(len(set(ids)), 'session')} and what was learned only from there"
     _in_vault(run, PurgeRequest.sessions(*ids), what, yes, dry_run)
 
 
@@ -76,7 +76,7 @@ def source(
     """Erase what came from a source, and unfollow it; the files themselves are not touched."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
-    _in_vault(run, PurgeRequest.of_source(_source_of(place)), "all that came from there goes", yes, dry_run)
+    _in_vault(run, PurgeRequest.of_source(_source_of(place)), "everything that came from there", yes, dry_run)
 
 
 @command(app, "older-than")
@@ -90,7 +90,7 @@ def older_than(
     """Erase messages said, and memories last changed, more than so many days ago."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
-    _in_vault(run, PurgeRequest.older_than(days), f"all that is older than {plural(days, 'day')} goes", yes, dry_run)
+    _in_vault(run, PurgeRequest.older_than(days), f"everything older than {plural(days, 'day')}", yes, dry_run)
 
 
 @command(app, "memory")
@@ -104,7 +104,7 @@ def memory(
     """Erase single memories with all their versions, at once and for good."""
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415 - see above
 
-    _in_vault(run, PurgeRequest.memories(*ids), f"{plural(len(set(ids)), 'memory')} go for good", yes, dry_run)
+    _in_vault(run, PurgeRequest.memories(*ids), plural(len(set(ids)), "memory"), yes, dry_run)
 
 
 @command(app, "finish")
@@ -138,7 +138,7 @@ def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes:
         return
     for line in _preview(seen):
         note(line)
-    if not confirm(f"{what}, and nothing brings it back", yes=yes):
+    if not confirm(f"this would permanently erase {what}", yes=yes):
         note("nothing was erased")
         raise typer.Exit(FAILED)
     made = vault.privacy.purge.run(seen.token)

@@ -62,7 +62,7 @@ def _check_alone(run: Run) -> None:
 
 
 def _need_server() -> None:
-    from importlib.util import find_spec  # noqa: PLC0415 - of no use to any other command
+    from importlib.util import find_spec  # noqa: PLC0415 - no other command needs it
 
     missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
     if missing:
@@ -73,7 +73,7 @@ def _need_server() -> None:
 
 
 def _tell(run: Run, recollectum: "Recollectum", started: "StartedDaemon") -> None:
-    from recollectum.upkeep.rounds.scheduler import intervals  # noqa: PLC0415 - loaded by now
+    from recollectum.upkeep.rounds.scheduler import intervals  # noqa: PLC0415 - imported already
 
     wanted = intervals(recollectum.settings)
     rounds = [name for name, every in wanted.items() if every]

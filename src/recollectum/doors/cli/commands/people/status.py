@@ -142,7 +142,7 @@ def _vault_lines(inside: VaultStatus | None) -> list[tuple[str, object]]:
     if inside is None:
         return [("vault", "none yet; the first thing that is remembered makes it")]
     memories = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in inside.memories.items())
-    held = f"in doubt; believed is {moment(inside.clock_believed)}" if inside.clock_held else "believed"
+    held = f"in doubt; believed is {moment(inside.clock_believed)}" if inside.clock_held else None
     return [
         ("vault", inside.file),
         ("size", f"{inside.bytes / 1024:.0f} KiB"),

@@ -71,7 +71,7 @@ def export(
     output: Annotated[str, typer.Option("--output", metavar="FILE", help="A file; `-` is stdout.")] = _STDIN,
 ) -> None:
     """Write a whole session, one event per line, or as a Gemini record."""
-    from recollectum.transfer.sessions import export_record, export_session  # noqa: PLC0415 - brings the vault along
+    from recollectum.transfer.sessions import export_record, export_session  # noqa: PLC0415 - it imports the vault
 
     with open_user_vault(run) as vault:
         if form is TranscriptFormat.GEMINI:
@@ -88,7 +88,7 @@ def export(
 
 
 def _write_if_changed(path: Path, data: bytes, form: TranscriptFormat) -> bool:
-    from recollectum.transfer.gemini import same_record  # noqa: PLC0415 - brings the vault along
+    from recollectum.transfer.gemini import same_record  # noqa: PLC0415 - it imports the vault
 
     if form is TranscriptFormat.GEMINI and path.is_file() and same_record(path.read_bytes(), data.decode()):
         return False

@@ -103,7 +103,7 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
         vault = home.vault(_OWNER)
         _talk(vault, "work", (_KEPT,))
         gone = _talk(vault, "home", _SECRETS)
-        chat = vault.sessions.get(gone)
+        chat = vault.sessions.chat(gone)
         for word in _SECRETS:
             chat.add("user", f"I live in {word} and I always prefer {word}.")
         transcript = [*export_session(vault, gone)]

@@ -21,7 +21,7 @@ def _recorded(*texts: str) -> bool:
         with Recollectum() as recollectum:
             vault = recollectum.vault("user:ada")
             ids = [one.id for one in vault.sessions.list() if one.key.channel == "cli"]
-            said = ["\n".join(message.text for message in vault.sessions.get(id).messages()) for id in ids]
+            said = ["\n".join(message.text for message in vault.sessions.chat(id).messages()) for id in ids]
         if any(all(text in one for text in texts) for one in said):
             return True
         time.sleep(0.2)

@@ -80,7 +80,7 @@ class Scribe:
             case "save":
                 return memories.save(intent.content).id
             case "say":
-                return self._vault.sessions.get(intent.subject).add("user", intent.content).id
+                return self._vault.sessions.chat(intent.subject).add("user", intent.content).id
             case "edit":
                 memories.edit(intent.subject, intent.content)
             case "supersede":

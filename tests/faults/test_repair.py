@@ -50,7 +50,7 @@ def _messages(place: Path, encryption: str) -> set[str]:
     with open_home(place, Turning(), encryption=encryption) as home:
         vault = home.vault(ANN)
         sessions = vault.sessions.list(limit=100)
-        return {message.text for one in sessions for message in vault.sessions.get(one.id).messages(limit=1000)}
+        return {message.text for one in sessions for message in vault.sessions.chat(one.id).messages(limit=1000)}
 
 
 def _smash(path: Path, chance: random.Random, pages: int, *, rubbish: bool) -> None:

@@ -105,5 +105,5 @@ def _everything(home: Recollectum) -> str:
     """What the vault and the catalog hold."""
     vault = home.vault("user:alice")
     kept = [vault.memories.list(state=state, limit=1000) for state in _STATES]
-    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
+    said = [vault.sessions.chat(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
     return repr((kept, said, vault.admin.events.list(limit=1000), home.people.list(), home.keys.list()))

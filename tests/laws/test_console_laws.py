@@ -82,6 +82,6 @@ def test_what_no_rule_denies_passes(furnished: Path) -> None:
 def _state(server: Server) -> str:
     vault = server.home.vault("user:alice")
     kept = [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
-    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
+    said = [vault.sessions.chat(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
     waiting = vault.admin.review.list(limit=100)
     return repr((kept, said, waiting, vault.privacy.purge.list_receipts(), vault.admin.events.list(limit=1000)))

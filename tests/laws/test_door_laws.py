@@ -112,5 +112,5 @@ def test_what_no_rule_denies_passes(server: Server) -> None:
 def _state(server: Server) -> str:
     vault = server.home.vault("user:alice")
     kept = [vault.memories.list(state=state, limit=1000) for state in ("active", "archived", "soft_deleted")]
-    said = [vault.sessions.get(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
+    said = [vault.sessions.chat(one.id).messages(limit=1000) for one in vault.sessions.list(limit=1000)]
     return repr((kept, said, server.home.keys.list()))

@@ -55,7 +55,7 @@ def _row(vault: Vault, hit: Hit) -> str:
     source = hit.source
     if source.kind is SourceKind.MEMORIES:
         return vault.memories.get(source.memory_id or "").content
-    said = vault.sessions.get(source.session_id or "").transcript(cursor=str((source.position or 0) - 1), limit=1)
+    said = vault.sessions.chat(source.session_id or "").transcript(cursor=str((source.position or 0) - 1), limit=1)
     assert said[0].id == source.message_id
     return said[0].text
 

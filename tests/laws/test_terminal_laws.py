@@ -144,5 +144,5 @@ def _pages(home: Recollectum) -> list[object]:
 def _state(folder: Path) -> str:
     with open_home(folder, Turning(NOW)) as home:
         sessions = home.vault("user:alice").sessions
-        said = [sessions.get(one.id).messages(limit=1000) for one in sessions.list(limit=1000)]
+        said = [sessions.chat(one.id).messages(limit=1000) for one in sessions.list(limit=1000)]
         return repr((_pages(home), said, home.people.list(), home.keys.list()))

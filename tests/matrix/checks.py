@@ -105,7 +105,7 @@ def contents(home: Recollectum, owner: str) -> str:
     vault = home.vault(owner)
     memories = [vault.memories.list(state=State(state), limit=1000) for state in oracle.PAGES]
     sessions = vault.sessions.list(limit=1000)
-    messages = [vault.sessions.get(session.id).transcript() for session in sessions]
+    messages = [vault.sessions.chat(session.id).transcript() for session in sessions]
     return repr(
         (
             memories,

@@ -134,12 +134,13 @@ def _session_reads(held: Held) -> Iterator[Attempt]:
     for number, id_ in enumerate(held.sessions):
         shows = frozenset({f"talk{number}"})
         calls: dict[str, tuple[Run, frozenset[str]]] = {
-            "sessions.get": (lambda v, i=id_: v.sessions.get(i), NOTHING),
+            "sessions.get": (lambda v, i=id_: v.sessions.get(i), shows),
+            "sessions.chat": (lambda v, i=id_: v.sessions.chat(i), NOTHING),
             "summaries.find": (lambda v, i=id_: v.sessions.summaries.find(i), NOTHING),
-            "chat.info": (lambda v, i=id_: v.sessions.get(i).info(), shows),
-            "chat.messages": (lambda v, i=id_: v.sessions.get(i).messages(), shows),
-            "chat.transcript": (lambda v, i=id_: v.sessions.get(session_id=i).transcript(), shows),
-            "chat.window": (lambda v, i=id_: v.sessions.get(i).window(), shows),
+            "chat.info": (lambda v, i=id_: v.sessions.chat(i).info(), shows),
+            "chat.messages": (lambda v, i=id_: v.sessions.chat(i).messages(), shows),
+            "chat.transcript": (lambda v, i=id_: v.sessions.chat(session_id=i).transcript(), shows),
+            "chat.window": (lambda v, i=id_: v.sessions.chat(i).window(), shows),
         }
         for name, (run, shown) in calls.items():
             yield Attempt(name=name, permission="read", run=run, session=number, shows=shown, by_id=True)
@@ -177,11 +178,13 @@ def _session_writes(held: Held) -> Iterator[Attempt]:
     for number, id_ in enumerate(held.sessions):
         message = held.messages[2 * number]
         calls: dict[str, Run] = {
-            "chat.add": lambda v, i=id_: v.sessions.get(i).add("user", "one more thing"),
-            "chat.add_many": lambda v, i=id_: v.sessions.get(i).add_many([NewMessage(role="user", content="and more")]),
-            "chat.record_call": lambda v, i=id_, m=message: v.sessions.get(i).record_call(m, call),
-            "chat.describe": lambda v, i=id_: v.sessions.get(i).describe(title="renamed"),
-            "chat.end": lambda v, i=id_: v.sessions.get(i).end(),
+            "chat.add": lambda v, i=id_: v.sessions.chat(i).add("user", "one more thing"),
+            "chat.add_many": lambda v, i=id_: v.sessions.chat(i).add_many(
+                [NewMessage(role="user", content="and more")]
+            ),
+            "chat.record_call": lambda v, i=id_, m=message: v.sessions.chat(i).record_call(m, call),
+            "chat.describe": lambda v, i=id_: v.sessions.chat(i).describe(title="renamed"),
+            "chat.end": lambda v, i=id_: v.sessions.chat(i).end(),
             "summaries.update": lambda v, i=id_: v.sessions.summaries.update(i),
             "checkpoints.save": lambda v, i=id_: v.sessions.checkpoints.save(i, "here"),
             "sessions.delete": lambda v, i=id_: v.sessions.delete(i),

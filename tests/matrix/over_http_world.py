@@ -120,7 +120,7 @@ def _keys(home: Recollectum) -> tuple[dict[str, str], dict[str, str]]:
 def _things(home: Recollectum, made: World, owner: str, key: str) -> Things:
     vault = home.vault(owner)
     learned = vault.learnings.save(canary(owner, "learned"), "pattern", agent=None, shared=True)
-    name, said = canary(owner, "node"), vault.sessions.get(made.held[owner].sessions[0]).messages(limit=1)[0].id
+    name, said = canary(owner, "node"), vault.sessions.chat(made.held[owner].sessions[0]).messages(limit=1)[0].id
     items = (nodes.entity(name, "thing", ["seen"]), nodes.relation({"from": name, "to": name, "relationType": "is"}))
     vault.memories.save_many([nodes.draft(one, message_id=said, agent=None) for one in items])
     finding = Finding(

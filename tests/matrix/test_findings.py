@@ -261,6 +261,7 @@ _ODD: dict[str, Callable[[Vault], object]] = {
     "memories.as_of": lambda vault: vault.memories.as_of(START.replace(tzinfo=None)),
     "memories.save": lambda vault: vault.memories.save("new", message_id="\ud800"),
     "sessions.get": lambda vault: vault.sessions.get("\ud800"),
+    "sessions.chat": lambda vault: vault.sessions.chat("\ud800"),
     "sessions.list": lambda vault: vault.sessions.list(key_prefix="\ud800"),
     "events.history": lambda vault: vault.admin.events.history("\ud800"),
     "events.list": lambda vault: vault.admin.events.list(cursor=str(10**30)),

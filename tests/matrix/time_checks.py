@@ -125,7 +125,7 @@ def check_sessions_apart(folder: Path) -> Iterator[str]:
     """A message is changed through its own session only."""
     held = load(folder).held[_OWNER]
     with open_home(folder, Turning(NOW)) as home:
-        other = home.vault(_OWNER).sessions.get(held.sessions[1])
+        other = home.vault(_OWNER).sessions.chat(held.sessions[1])
         call = ToolCall(id="call", name="changed")
         if not isinstance(told(lambda: other.record_call(held.messages[0], call))[1], NotFound):
             yield "a message was changed through another session"

@@ -106,7 +106,7 @@ def _fill(home: Recollectum, clock: Turning, owner: str) -> Held:
         _walk_to(home, clock, THEN - timedelta(days=SAVED_BEFORE.get(place, 0)), owner)
         memories[place] = _save(vault, owner, place)
     sessions = [_talk(vault, owner, number) for number in (0, 1)]
-    messages = [message.id for session in sessions for message in vault.sessions.get(session).transcript()]
+    messages = [message.id for session in sessions for message in vault.sessions.chat(session).transcript()]
     _walk_to(home, clock, THEN + timedelta(days=1), owner)
     # Restored at the end of its grace window only by a caller whom the clock fools.
     vault.memories.forget(memories["pending"])

@@ -116,4 +116,4 @@ def test_a_gemini_record_grows_without_doubling(home: Recollectum) -> None:
     record["messages"] = [*record["messages"], third]
     again = import_record(vault, json.dumps(record).encode())
     assert (again.session.id, again.added, again.known) == (first.session.id, 1, 2)
-    assert [message.text for message in vault.sessions.get(first.session.id).transcript()][-1] == "And my dog is Rex"
+    assert [message.text for message in vault.sessions.chat(first.session.id).transcript()][-1] == "And my dog is Rex"

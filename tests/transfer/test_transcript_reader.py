@@ -40,7 +40,7 @@ def grow(path: Path, data: bytes, vault: Vault) -> tuple[int, int]:
 
 def messages(vault: Vault) -> list[Message]:
     (session,) = vault.sessions.list()
-    return vault.sessions.get(session.id).transcript()
+    return vault.sessions.chat(session.id).transcript()
 
 
 def claude(number: int, role: str, content: object, **more: object) -> dict[str, object]:

@@ -50,7 +50,7 @@ def test_a_vault_of_every_schema_opens_with_all_it_held(home: Path, step: int) -
         vault = r.vault(OWNER)
         assert vault.memories.get("mem_1").content == KEPT
         assert vault.memories.get("mem_2").content == SHELVED
-        assert [one.content for one in vault.sessions.get("ses_1").messages()] == [SPOKEN, ANSWERED]
+        assert [one.content for one in vault.sessions.chat("ses_1").messages()] == [SPOKEN, ANSWERED]
         assert vault.recall("vegetarian")[0].text == SPOKEN
         assert vault.recall("hazelnuts")[0].text == KEPT
         assert not vault.recall("bicycle")

@@ -39,7 +39,7 @@ def append(path: Path, data: bytes) -> Path:
 def kept(vault: Vault) -> list[str]:
     """The first word of every message in the vault, session by session, oldest first."""
     sessions = reversed(vault.sessions.list(limit=1000))
-    found = (message for session in sessions for message in vault.sessions.get(session.id).transcript(limit=1000))
+    found = (message for session in sessions for message in vault.sessions.chat(session.id).transcript(limit=1000))
     return [message.text.split()[0] if message.text else "" for message in found]
 
 

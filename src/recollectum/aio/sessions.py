@@ -63,9 +63,13 @@ class AsyncSessions:
         found = await asyncio.to_thread(lambda: self._service().open_key(key))
         return AsyncChat(lambda: found)
 
-    async def get(self, session_id: str) -> AsyncChat:
+    async def get(self, session_id: str) -> Session:
         """Return the session with that id."""
-        found = await asyncio.to_thread(lambda: self._service().get(session_id))
+        return await asyncio.to_thread(lambda: self._service().get(session_id))
+
+    async def chat(self, session_id: str) -> AsyncChat:
+        """Return the session with that id as a chat, to read its messages and to add to it."""
+        found = await asyncio.to_thread(lambda: self._service().chat(session_id))
         return AsyncChat(lambda: found)
 
     async def list(self, *, key_prefix: str | None = None, cursor: str | None = None, limit: int = 50) -> Page[Session]:

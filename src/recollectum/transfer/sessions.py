@@ -33,7 +33,7 @@ class ImportReport:
 
 def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
     """Return the lines of a session's transcript."""
-    chat = vault.sessions.get(session_id)
+    chat = vault.sessions.chat(session_id)
     return jsonl.write(chat.info(), _whole(chat))
 
 
@@ -53,7 +53,7 @@ def import_transcript(
 
 def export_record(vault: Vault, session_id: str) -> str:
     """Return a session as a Gemini CLI conversation record."""
-    chat = vault.sessions.get(session_id)
+    chat = vault.sessions.chat(session_id)
     return gemini.write_record(chat.info(), _whole(chat))
 
 

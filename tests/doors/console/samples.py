@@ -136,7 +136,7 @@ def _heard(vault: Vault, text: str) -> str | None:
     if wanted is None:
         return None
     for session in vault.sessions.list(limit=20):
-        for message in _said(vault.sessions.get(session.id)):
+        for message in _said(vault.sessions.chat(session.id)):
             if wanted in message[1]:
                 return message[0]
     return None
@@ -167,7 +167,7 @@ def _change(vault: Vault, day: int) -> None:
 
 def _propose(vault: Vault) -> None:
     by_text = {one.content[:12]: one for one in vault.memories.list(limit=100)}
-    chat = vault.sessions.get(vault.sessions.list(limit=10)[0].id)
+    chat = vault.sessions.chat(vault.sessions.list(limit=10)[0].id)
     told = chat.transcript()[-1]
     piano = by_text["Piano lesson"]
     vault.admin.review.propose(

@@ -42,7 +42,7 @@ def _is_quiet(answer: Answered) -> bool:
 def _kept() -> list[tuple[str, str]]:
     with Recollectum() as recollectum:
         vault = recollectum.vault("user:ada")
-        found = [one for session in vault.sessions.list() for one in vault.sessions.get(session.id).messages()]
+        found = [one for session in vault.sessions.list() for one in vault.sessions.chat(session.id).messages()]
         return [(one.role.value, one.text) for one in found]
 
 

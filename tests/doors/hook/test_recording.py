@@ -40,16 +40,16 @@ def test_words_are_the_persons_own_and_come_once(vault: Vault, tmp_path: Path) -
     session_id = record(vault, _stop(path), "", _never)
     assert kept(vault) == remarks(range(4))
     assert session_id is not None
-    said_there = vault.sessions.get(session_id).messages()
+    said_there = vault.sessions.chat(session_id).messages()
     assert [one.trust for one in said_there] == [Trust.OWNER, Trust.ASSISTANT] * 2
-    assert not vault.sessions.get(session_id).info().imported
+    assert not vault.sessions.get(session_id).imported
 
 
 def test_a_session_that_was_ended_meanwhile_doubles_nothing(vault: Vault, tmp_path: Path) -> None:
     path = append(tmp_path / "talk.jsonl", lines(range(4)))
     first = record(vault, _stop(path), "", _never)
     assert first is not None
-    vault.sessions.get(first).end()
+    vault.sessions.chat(first).end()
     append(path, lines(range(4, 6)))
     second = record(vault, _stop(path), "", _never)
     assert second != first

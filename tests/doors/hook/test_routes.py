@@ -53,7 +53,7 @@ def test_the_daemon_answers_and_records() -> None:
 def _recorded() -> list[str]:
     with Recollectum() as recollectum:
         vault = recollectum.vault("user:ada")
-        found = [one for session in vault.sessions.list() for one in vault.sessions.get(session.id).messages()]
+        found = [one for session in vault.sessions.list() for one in vault.sessions.chat(session.id).messages()]
         return [one.text for one in found]
 
 

@@ -71,7 +71,7 @@ def test_many_at_the_same_time_are_done_once(served: Served) -> None:
     for thread in threads:
         thread.join()
     assert set(statuses) <= {200, 409}
-    assert len(served.home.vault("user:alice").sessions.get(session).messages()) == 1
+    assert len(served.home.vault("user:alice").sessions.chat(session).messages()) == 1
 
 
 @pytest.mark.loopback

@@ -62,7 +62,7 @@ def test_a_reading_writes_what_was_said_and_cites_its_words(scripted: Vault) -> 
     assert (outcome.run.added, outcome.run.through_position, outcome.run.by) == (2, 3, "scripted/scripted")
     assert contents(scripted) == [TEA, CAT]
     (tea,) = [memory for memory in scripted.memories.list() if memory.content == TEA]
-    first = scripted.sessions.get(session).messages()[0]
+    first = scripted.sessions.chat(session).messages()[0]
     assert (tea.trust, tea.message_id) == (Trust.OWNER, first.id)
     cited = runtime(scripted).database.read(lambda tx: citations.of(tx, tea.id))
     assert [first.text[span.start : span.end] for span in cited] == [TEA]
@@ -135,7 +135,7 @@ def test_a_job_that_always_fails_is_given_up_and_seen(place: Path, clock: Turnin
         assert vault.admin.consolidation.work() == []
         # Who asks for it means it.
         assert vault.admin.consolidation.run(session).trouble == "the model is away"
-        assert vault.sessions.get(session).messages()[0].text == TEA
+        assert vault.sessions.chat(session).messages()[0].text == TEA
 
 
 def test_the_job_of_a_worker_that_died_is_taken_over_when_its_lease_ends(scripted: Vault, clock: Turning) -> None:
@@ -176,9 +176,9 @@ def test_reset_keeps_what_was_said_and_begins_anew(scripted: Vault) -> None:
     session = said(scripted, TEA)
     assert scripted.admin.consolidation.reset(session).run
     assert contents(scripted) == [TEA, "long known"]
-    assert scripted.sessions.get(session).info().ended_at is not None
+    assert scripted.sessions.get(session).ended_at is not None
     assert scripted.sessions.open(channel="telegram").id != session
-    assert scripted.sessions.get(session).messages()[0].text == TEA
+    assert scripted.sessions.chat(session).messages()[0].text == TEA
 
 
 @pytest.mark.feature("A4")
@@ -320,7 +320,7 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_learned(place: Path, cl
         vault = home.vault("user:alice")
         held.append(vault)
         session = said(vault, TEA)
-        message = vault.sessions.get(session).messages()[0]
+        message = vault.sessions.chat(session).messages()[0]
         vault.memories.save("a note on what I drink", message_id=message.id)
         run = vault.admin.consolidation.run(session).run
         assert run is not None
@@ -346,7 +346,7 @@ def test_the_bar_outlives_the_memory_and_goes_with_the_message(scripted: Vault, 
     clock.turn(timedelta(days=8))
     assert scripted.admin.lifecycle.run().purged == 1
     database = runtime(scripted).database
-    message = scripted.sessions.get(session).messages()[0]
+    message = scripted.sessions.chat(session).messages()[0]
     assert database.read(lambda tx: forgotten_spans.of_session(tx, session)) == [Span(message.id, 0, len(TEA))]
     assert database.read(lambda tx: tx.rows("SELECT count(*) FROM citations", {})) == [(0,)]
     scripted.sessions.delete(session)
@@ -370,7 +370,7 @@ def test_two_homes_that_read_the_same_conversation_write_it_once(place: Path, cl
 @pytest.mark.parametrize("role", ["tool", "assistant", "system"])
 def test_a_reader_that_is_sure_of_itself_is_not_believed_about_others_words(vault: Vault, role: str) -> None:
     session = said(vault, TEA, role=Role(role))
-    message = vault.sessions.get(session).messages()[0]
+    message = vault.sessions.chat(session).messages()[0]
     sure = Finding(
         act=Act.ADD, content=TEA, kind=Kind.FACT, importance=0.5, spans=(Span(message.id, 0, len(TEA)),), certain=True
     )
@@ -387,7 +387,7 @@ def test_a_reader_that_is_sure_of_itself_is_not_believed_about_others_words(vaul
 
 @pytest.mark.parametrize("span", [Span("msg_none", 0, 4), Span("", 0, 4), Span("said", 0, 1000), Span("said", 4, 4)])
 def test_a_finding_that_cites_what_was_not_said_is_left(vault: Vault, span: Span) -> None:
-    message = vault.sessions.get(session := said(vault, TEA)).messages()[0]
+    message = vault.sessions.chat(session := said(vault, TEA)).messages()[0]
     place = replace(span, message_id=message.id) if span.message_id == "said" else span
     made_up = Finding(act=Act.ADD, content=TEA, kind=Kind.FACT, importance=0.5, spans=(place,), certain=True)
     stands_on = runtime(vault)

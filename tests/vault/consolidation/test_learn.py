@@ -22,7 +22,7 @@ def test_a_model_turns_messages_into_memories_once(place: Path, clock: Turning) 
         assert (learned.proposals, learned.trouble) == ((), None)
         again = vault.learn(messages[:1], channel="telegram", agent="main")
         assert (again.session_id, again.memories) == (learned.session_id, ())
-        assert len(vault.sessions.get(learned.session_id).messages()) == 2
+        assert len(vault.sessions.chat(learned.session_id).messages()) == 2
         more = vault.learn([NewMessage(role="user", content=CAT, native_id="m3")], session_id=learned.session_id)
         assert [one.content for one in more.memories] == [CAT]
 
@@ -31,7 +31,7 @@ def test_without_a_model_rules_propose_and_the_conversation_is_kept(place: Path,
     with open_home(place, clock) as home:
         vault = home.vault("user:alice")
         learned = vault.learn([{"role": "user", "content": "Remember that my sister is called Grace.", "id": "m1"}])
-        assert len(vault.sessions.get(learned.session_id).messages()) == 1
+        assert len(vault.sessions.chat(learned.session_id).messages()) == 1
         assert learned.memories or learned.proposals
         assert vault.learn([{"role": "user", "content": "Remember that my sister is called Grace.", "id": "m1"}]) == (
             type(learned)(session_id=learned.session_id)

@@ -74,7 +74,7 @@ def _secret(number: int) -> str:
 
 
 def _everything(vault: Vault) -> str:
-    chats = [vault.sessions.get(one.id) for one in vault.sessions.list()]
+    chats = [vault.sessions.chat(one.id) for one in vault.sessions.list()]
     said = [text for chat in chats for message in chat.messages(limit=100) for text in message_texts(message)]
     memories = vault.memories.list(limit=100)
     told = [one.content for memory in memories for one in vault.memories.history(memory.id).versions]

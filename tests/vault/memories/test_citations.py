@@ -34,7 +34,7 @@ def heard(vault: Vault, *texts: str, role: RoleName = "user", channel: str = "te
 
 def words(vault: Vault, place: Citation) -> str:
     """What stands at a place."""
-    (message,) = vault.sessions.get(place.session_id).transcript(cursor=str(place.position - 1), limit=1)
+    (message,) = vault.sessions.chat(place.session_id).transcript(cursor=str(place.position - 1), limit=1)
     assert message.id == place.message_id
     return message.text[place.start : place.end]
 

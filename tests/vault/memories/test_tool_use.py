@@ -17,7 +17,7 @@ USE = ToolUse(tool="remember", agent="helper", channel="mcp")
 def test_the_memory_comes_from_the_message_that_records_the_tool(vault: Vault) -> None:
     memory = vault.memories.save("Ann likes tea.", said_by=USE).memory
     (session,) = vault.sessions.list()
-    (message,) = vault.sessions.get(session.id).messages()
+    (message,) = vault.sessions.chat(session.id).messages()
     assert str(session.key) == "agent:helper:mcp:direct"
     assert (message.text, [call.name for call in message.tool_calls]) == ("", ["remember"])
     assert (memory.message_id, memory.agent, memory.trust) == (message.id, "helper", Trust.ASSISTANT)

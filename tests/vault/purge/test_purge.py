@@ -76,7 +76,7 @@ def _on_file(home: Recollectum, work: Callable[[Tx], None]) -> None:
 
 def _said(vault: Vault) -> list[object]:
     """Everything a person can read, without times of the purge."""
-    chats = [vault.sessions.get(one.id) for one in vault.sessions.list()]
+    chats = [vault.sessions.chat(one.id) for one in vault.sessions.list()]
     return [
         *([chat.info(), *chat.messages(limit=1000)] for chat in chats),
         vault.memories.list(limit=1000),
@@ -162,7 +162,7 @@ def test_what_is_older_goes_and_what_is_newer_stays(home: Recollectum, vault: Va
     assert mixed.add("user", "and on").position == 7
     assert [one.id for one in vault.memories.list()] == [kept.id]
     with pytest.raises(NotFound):
-        vault.sessions.get(old.id).info()
+        vault.sessions.get(old.id)
 
 
 def test_a_clock_that_leaps_does_not_make_everything_old(vault: Vault, clock: Clock) -> None:

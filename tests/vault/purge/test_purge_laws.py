@@ -24,7 +24,7 @@ def _now() -> datetime:
 
 def _talks(vault: Vault) -> dict[str, list[str]]:
     return {
-        one.id: [said.text for said in vault.sessions.get(one.id).messages(limit=99)] for one in vault.sessions.list()
+        one.id: [said.text for said in vault.sessions.chat(one.id).messages(limit=99)] for one in vault.sessions.list()
     }
 
 

@@ -259,7 +259,7 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
     with pytest.raises(StepRefused, match=f"was taken back already; release {done.id}"):
         vault.privacy.undo.brought(first)
     for use in (
-        lambda: vault.sessions.get("ses_one"),
+        lambda: vault.sessions.chat("ses_one"),
         lambda: vault.context(session_id="ses_one"),
         lambda: vault.sessions.checkpoints.fork("ses_one", 1),
     ):
@@ -272,7 +272,7 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
     assert {one.id for one in vault.sessions.list()} == {own.id}
     vault.privacy.quarantine.release(done.id)
     assert {one.id for one in vault.sessions.list()} == listed
-    assert len(vault.sessions.get("ses_one").messages()) == 2
+    assert len(vault.sessions.chat("ses_one").messages()) == 2
 
 
 def test_a_session_that_an_import_only_added_to_stays(vault: Vault) -> None:
@@ -280,7 +280,7 @@ def test_a_session_that_an_import_only_added_to_stays(vault: Vault) -> None:
     second = _import(vault, "one", "zebra one", "zebra two")
     vault.privacy.undo.brought(second)
     assert [one.id for one in vault.sessions.list()] == ["ses_one"]
-    assert vault.sessions.get("ses_one").info().message_count == 2
+    assert vault.sessions.get("ses_one").message_count == 2
 
 
 @pytest.mark.parametrize("source", ["", "session:", "imported:x", "web:page", "session"])

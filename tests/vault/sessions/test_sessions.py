@@ -207,7 +207,7 @@ def test_a_session_that_ended_is_kept_and_not_resumed(vault: Vault) -> None:
     assert chat.end() == ended
     fresh = vault.sessions.open()
     assert fresh.id != chat.id
-    assert len(vault.sessions.get(chat.id).messages()) == 1
+    assert len(vault.sessions.chat(chat.id).messages()) == 1
 
 
 def test_a_deleted_session_leaves_nothing_to_find(vault: Vault) -> None:
@@ -215,7 +215,7 @@ def test_a_deleted_session_leaves_nothing_to_find(vault: Vault) -> None:
     chat.add("user", "canary")
     assert vault.sessions.delete(chat.id) is True
     assert not vault.recall("canary")
-    for call in (lambda: vault.sessions.get(chat.id), lambda: vault.sessions.delete(chat.id), chat.info):
+    for call in (lambda: vault.sessions.chat(chat.id), lambda: vault.sessions.delete(chat.id), chat.info):
         with pytest.raises(NotFound):
             call()
     with pytest.raises(NotFound):

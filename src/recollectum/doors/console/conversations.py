@@ -64,7 +64,7 @@ def one(
     visit: CurrentVisit, session_id: str, at: int | None = None, after: int | None = None, before: int | None = None
 ) -> Response:
     """Show one conversation: from its end, from a position, or around cited words."""
-    chat = visit.vault.sessions.get(session_id)
+    chat = visit.vault.sessions.chat(session_id)
     session = chat.info()
     messages = _chosen(chat, at, after, before)
     span = _span(visit.request.query_params.get("from"), visit.request.query_params.get("to"))
@@ -115,5 +115,5 @@ def _spelled(value: Json) -> str:
 def _first_words(vault: "Vault", session: "Session") -> str:
     if session.summary:
         return clipped(session.summary, 200)
-    first = vault.sessions.get(session.id).transcript(limit=1)
+    first = vault.sessions.chat(session.id).transcript(limit=1)
     return clipped(first[0].text, 200) if first else ""

@@ -53,7 +53,7 @@ def origins_of(vault: Vault, memory: Memory) -> list[MemoryOrigin]:
 
 def _message(vault: Vault, place: Citation) -> Message | None:
     try:
-        said = vault.sessions.get(place.session_id).transcript(cursor=str(place.position - 1), limit=1)
+        said = vault.sessions.chat(place.session_id).transcript(cursor=str(place.position - 1), limit=1)
     except NotFound:
         # Deleted since the citations were read.
         return None

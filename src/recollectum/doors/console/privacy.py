@@ -52,7 +52,7 @@ def _memories(vault: Vault) -> Iterator[bytes]:
 def _sessions(vault: Vault) -> Iterator[bytes]:
     for session in every(lambda cursor: vault.sessions.list(cursor=cursor, limit=_PAGE)):
         yield _line("session", session)
-        chat = vault.sessions.get(session.id)
+        chat = vault.sessions.chat(session.id)
         for said in every(lambda cursor, chat=chat: chat.transcript(cursor=cursor, limit=_PAGE)):
             yield _line("message", said)
 

@@ -77,7 +77,9 @@ def _is_followed(vault: Vault, path: Path) -> bool:
 
 def _recorded_conversation(vault: Vault, event: HookEvent) -> RecordedConversation:
     sessions = sessions_of(vault, event)
-    said = [one for session in sessions for one in reversed(vault.sessions.get(session.id).messages(limit=_MOST_KNOWN))]
+    said = [
+        one for session in sessions for one in reversed(vault.sessions.chat(session.id).messages(limit=_MOST_KNOWN))
+    ]
     named = [one.native_id for one in said if one.native_id]
     return RecordedConversation(sessions, frozenset(named), named[0] if named else None)
 

@@ -100,7 +100,7 @@ def sessions(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Return the newest conversations, or the last messages of one."""
     limit = given.get("limit", _LISTED)
     if "session_id" in given:
-        chat = guest.vault.sessions.get(given["session_id"])
+        chat = guest.vault.sessions.chat(given["session_id"])
         said = chat.messages(limit=limit)
         shown = fence_texts([message_text(one) for one in said], "Nothing has been said there.")
         return ToolAnswer(

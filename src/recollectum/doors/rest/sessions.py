@@ -62,7 +62,7 @@ def open_session(
         return {"id": sessions.open(channel=body.channel, agent=body.agent, group=body.group, topic=body.topic).id}
 
     def show(done: StoredResult) -> Response:
-        return json_response({"session": sessions.get(str(done["id"])).info()})
+        return json_response({"session": sessions.get(str(done["id"]))})
 
     return run_once(visitor, idempotency_key, request_fingerprint("open", body.model_dump_json(), owner), work, show)
 
@@ -70,7 +70,7 @@ def open_session(
 @router.get("/v1/sessions/{session_id}", responses=describe_responses(_ONE))
 def get_session(request: Request, session_id: IdPath, owner: OwnerQuery = None) -> Response:
     """Return one conversation, without its messages."""
-    return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).info()})
+    return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id)})
 
 
 @router.get("/v1/sessions/{session_id}/messages", responses=describe_responses(_MESSAGE_PAGE))
@@ -79,7 +79,7 @@ def list_messages(
 ) -> Response:
     """List the last messages of a conversation in order; `next` leads to earlier ones."""
     place = decode_row_cursor(_MESSAGES, cursor)
-    found = visitor_of(request).vault(owner).sessions.get(session_id).messages(cursor=place, limit=limit)
+    found = visitor_of(request).vault(owner).sessions.chat(session_id).messages(cursor=place, limit=limit)
     following = encode_cursor(_MESSAGES, found.next)
     return json_response({"messages": found, "next": following})
 
@@ -94,7 +94,7 @@ def add_message(
 ) -> Response:
     """Record one message; the same native id or idempotency key again changes nothing."""
     visitor = visitor_of(request)
-    chat = visitor.vault(owner).sessions.get(session_id)
+    chat = visitor.vault(owner).sessions.chat(session_id)
     kept: list[Message] = []
 
     def work() -> StoredResult:
@@ -126,7 +126,7 @@ def add_message(
 def end_session(request: Request, session_id: IdPath, body: EndSession, owner: OwnerQuery = None) -> Response:
     """End a conversation with `ended`; the next message in its channel starts a new one. Again, it changes nothing."""
     del body  # Its only field has only one value.
-    return json_response({"session": visitor_of(request).vault(owner).sessions.get(session_id).end()})
+    return json_response({"session": visitor_of(request).vault(owner).sessions.chat(session_id).end()})
 
 
 def _native_id(key: str | None, body: AddMessage) -> str | None:

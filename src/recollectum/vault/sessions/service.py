@@ -91,8 +91,13 @@ class Sessions:
         return self._open(SessionKey.parse(key) if isinstance(key, str) else key)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
-    def get(self, session_id: str) -> Chat:
+    def get(self, session_id: str) -> Session:
         """Return the session with that id."""
+        return self._runtime.read(lambda tx, _: get_session(tx, session_id))
+
+    @operation(Action.SESSION_READ, Scope.SESSION)
+    def chat(self, session_id: str) -> Chat:
+        """Return the session with that id as a chat, to read its messages and to add to it."""
         return Chat(self._runtime, self._runtime.read(lambda tx, _: get_session(tx, session_id)))
 
     @operation(Action.SESSION_READ, Scope.USER)

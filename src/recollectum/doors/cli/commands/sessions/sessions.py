@@ -48,7 +48,7 @@ def show(
 ) -> None:
     """Show a session and its last messages."""
     with open_user_vault(run) as vault:
-        chat = vault.sessions.get(session_id)
+        chat = vault.sessions.chat(session_id)
         session, messages = chat.info(), chat.messages(limit=limit)
     lines = [line for message in messages for line in (_whole(message) if full else [_short(message)])]
     answer(run, {"session": session, "messages": messages}, [*listing(_details(session)), "", *lines])
@@ -75,7 +75,7 @@ def add(
     content = read_text_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
         if session_id is not None:
-            chat = vault.sessions.get(session_id)
+            chat = vault.sessions.chat(session_id)
         else:
             chat = vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
         message = chat.add(parse_enum(Role, role, "role"), content, native_id=native_id)
@@ -87,7 +87,7 @@ def add(
 def end(run: Run, session_id: SessionId) -> None:
     """End a session; the next message in its channel starts a new one. Nothing is deleted."""
     with open_user_vault(run) as vault:
-        session = vault.sessions.get(session_id).end()
+        session = vault.sessions.chat(session_id).end()
     answer(run, {"session": session}, [f"{session.id} ended on {moment(session.ended_at)}"])
 
 
@@ -100,7 +100,7 @@ def delete(
 ) -> None:
     """Destroy a session and its messages for good."""
     with open_user_vault(run) as vault:
-        session = vault.sessions.get(session_id).info()
+        session = vault.sessions.get(session_id)
         what = f"session {session_id} and its {plural(session.message_count, 'message')} would be destroyed for good"
         if not confirm(what, yes=yes):
             note("nothing was deleted")

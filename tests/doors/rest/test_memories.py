@@ -156,8 +156,28 @@ def test_pages_neither_skip_nor_repeat_while_others_write(served: Served) -> Non
         writer.join()
     assert len(seen) == len(set(seen))
     assert there <= set(seen)
-    # A cursor of one list is none of another.
+    # A cursor of one list is none of another; nor is a bare id one.
     assert served.ask("GET", f"/v1/sessions?{cursor[1:]}").status == 404
+    assert served.ask("GET", f"/v1/memories?cursor={seen[0]}").status == 404
+
+
+@pytest.mark.loopback
+def test_pages_of_sessions_neither_skip_nor_repeat_while_sessions_change(served: Served) -> None:
+    sessions = served.home.vault("user:alice").sessions
+    there = [sessions.open(channel=f"c{number}").id for number in range(7)]
+    seen: list[str] = []
+    cursor = ""
+    while True:
+        page = served.ask("GET", f"/v1/sessions?limit=2{cursor}").json
+        seen += [one["id"] for one in page["sessions"]]
+        if page["next"] is None:
+            break
+        cursor = f"&cursor={page['next']}"
+        served.ask("POST", "/v1/sessions", {"channel": f"new{len(seen)}"})
+        served.ask("POST", f"/v1/sessions/{there[0]}/messages", {"role": "user", "content": "still here"})
+        sessions.delete(seen[-1])
+    assert seen == there[::-1]
+    assert served.ask("GET", f"/v1/sessions?cursor={there[3]}").status == 404
 
 
 @pytest.mark.loopback

@@ -210,6 +210,25 @@ def test_a_session_that_ended_is_kept_and_not_resumed(vault: Vault) -> None:
     assert len(vault.sessions.chat(chat.id).messages()) == 1
 
 
+def test_pages_of_sessions_neither_skip_nor_repeat_while_sessions_change(vault: Vault) -> None:
+    there = [vault.sessions.open(channel=f"c{number}").id for number in range(9)]
+    seen: list[str] = []
+    cursor = None
+    for turn in range(9):
+        page = vault.sessions.list(cursor=cursor, limit=2)
+        seen += [one.id for one in page]
+        if page.next is None:
+            break
+        cursor = page.next
+        # One begins, the oldest and one that was shown go on, and the one that the cursor names is destroyed.
+        vault.sessions.open(channel=f"new{turn}").add("user", "hello")
+        vault.sessions.chat(there[0]).add("user", "still here")
+        vault.sessions.chat(seen[0]).describe(title="renewed")
+        if turn:
+            vault.sessions.delete(seen[-1])
+    assert seen == there[::-1]
+
+
 def test_a_deleted_session_leaves_nothing_to_find(vault: Vault) -> None:
     chat = vault.sessions.open()
     chat.add("user", "canary")

@@ -49,11 +49,10 @@ class MessageView:
 @router.get(PLACE)
 def listed(visit: CurrentVisit, before: str = "") -> Response:
     """Show the newest conversations."""
-    found = visit.vault.sessions.list(cursor=before or None, limit=_PAGE + 1)
-    shown_ones = found[:_PAGE]
+    found = visit.vault.sessions.list(cursor=before or None, limit=_PAGE)
     values = {
-        "sessions": [(one, _first_words(visit.vault, one)) for one in shown_ones],
-        "more": shown_ones[-1].id if len(found) > _PAGE else "",
+        "sessions": [(one, _first_words(visit.vault, one)) for one in found],
+        "more": found.next or "",
         "before": before,
     }
     return visit.page("conversations.html", values)

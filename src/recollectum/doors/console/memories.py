@@ -99,16 +99,15 @@ def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", befor
     """Show the newest memories in one state."""
     vault = visit.vault
     wanted, sort = parse_listable_state(state), parse_optional_enum(Kind, kind or None, "kind")
-    found = vault.memories.list(state=wanted, kind=sort, cursor=before or None, limit=_PAGE + 1)
-    shown = found[:_PAGE]
-    more = urlencode({"state": state, "kind": kind, "before": shown[-1].id}) if len(found) > _PAGE else ""
+    found = vault.memories.list(state=wanted, kind=sort, cursor=before or None, limit=_PAGE)
+    more = urlencode({"state": state, "kind": kind, "before": found.next}) if found.next else ""
     counts = vault.admin.totals().memories
     values = {
         "tabs": [(one.value, name, counts.get(one, 0)) for one, name in TABS],
         "state": state,
         "kind": kind,
         "kinds": [one.value for one in Kind],
-        "memories": shown,
+        "memories": found,
         "more": more,
         "before": before,
     }

@@ -40,12 +40,12 @@ class ProposalView:
 def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = "") -> Response:
     """Show the newest proposals with one decision."""
     wanted = parse_enum(Decision, decision, "decision")
-    found = visit.vault.admin.review.list(decision=wanted, cursor=before or None, limit=_PAGE + 1)
+    found = visit.vault.admin.review.list(decision=wanted, cursor=before or None, limit=_PAGE)
     values = {
         "tabs": [(one.value, name) for one, name in TABS],
         "decision": decision,
-        "asked": [_proposal_view(visit.vault, one) for one in found[:_PAGE]],
-        "more": found[_PAGE - 1].id if len(found) > _PAGE else "",
+        "asked": [_proposal_view(visit.vault, one) for one in found],
+        "more": found.next or "",
     }
     return visit.page("review.html", values)
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
 from recollectum.domain.memory import State
+from recollectum.domain.page import every
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.json_values import to_json
 from recollectum.doors.rest.requests import IdPath, OwnerQuery
@@ -52,16 +53,10 @@ def _sent(lines: Iterable[bytes]) -> Response:
 
 def _memories(vault: Vault) -> Iterator[bytes]:
     for state in (State.ACTIVE, State.ARCHIVED):
-        before = None
-        while found := vault.memories.list(state=state, cursor=before, limit=_BATCH):
-            for memory in found:
-                yield json.dumps(to_json(memory), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-            before = found[-1].id
+        for memory in every(lambda cursor, state=state: vault.memories.list(state=state, cursor=cursor, limit=_BATCH)):
+            yield json.dumps(to_json(memory), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _sessions(vault: Vault) -> Iterator[bytes]:
-    before = None
-    while found := vault.sessions.list(cursor=before, limit=_BATCH):
-        for session in found:
-            yield from export_session(vault, session.id)
-        before = found[-1].id
+    for session in every(lambda cursor: vault.sessions.list(cursor=cursor, limit=_BATCH)):
+        yield from export_session(vault, session.id)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from recollectum.domain.errors import Conflict, NotFound
+from recollectum.domain.page import every
 from recollectum.text.cleaning import clean
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.kept_secrets import without_references
@@ -142,16 +143,10 @@ class ObservationChange:
 
 
 def _nodes(vault: "Vault") -> Iterator[GraphNode]:
-    before: str | None = None
-    while True:
-        page = vault.memories.list(key_prefix=_PREFIX, cursor=before, limit=_PAGE)
-        for memory in page:
-            item = parse(memory.content)
-            if item is not None:
-                yield GraphNode(item, memory)
-        if len(page) < _PAGE:
-            return
-        before = page[-1].id
+    for memory in every(lambda cursor: vault.memories.list(key_prefix=_PREFIX, cursor=cursor, limit=_PAGE)):
+        item = parse(memory.content)
+        if item is not None:
+            yield GraphNode(item, memory)
 
 
 def _key(item: Item) -> str:

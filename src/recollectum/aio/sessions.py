@@ -52,7 +52,7 @@ class AsyncSessions:
         topic: str | None = None,
         hook: str | None = None,
     ) -> AsyncChat:
-        """Resume the session of this channel and agent, or start one."""
+        """Resume the session of this channel, agent, group, topic or hook, or start one."""
         found = await asyncio.to_thread(
             lambda: self._service().open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
         )

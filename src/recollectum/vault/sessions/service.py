@@ -82,7 +82,7 @@ class Sessions:
         topic: str | None = None,
         hook: str | None = None,
     ) -> Chat:
-        """Resume the session of this channel and agent, or start one."""
+        """Resume the session of this channel, agent, group, topic or hook, or start one."""
         return self._open(self._key(channel, agent, group, topic, hook))
 
     @operation(Action.SESSION_WRITE, Scope.USER)

@@ -50,16 +50,18 @@ def add_learning(
     learnings = visitor.vault(owner).learnings
     agent = None if body.shared else body.agent
 
-    def work() -> StoredResult:
-        return {"id": learnings.save(body.text, body.category, agent=agent, shared=body.shared).id}
+    def work() -> tuple[StoredResult, Learning]:
+        added = learnings.save(body.text, body.category, agent=agent, shared=body.shared)
+        return {"id": added.id}, added
 
-    def show(done: StoredResult) -> Response:
+    def again(done: StoredResult) -> Learning:
         found = learnings.list(agent=agent, shared=body.shared, cursor=f"{done['id']}~", limit=1)
         if not found or found[0].id != done["id"]:
             raise NotFound("that learning is there no more")
-        return json_response({"learning": found[0]})
+        return found[0]
 
-    return run_once(visitor, idempotency_key, request_fingerprint("learn", body.model_dump_json(), owner), work, show)
+    fingerprint = request_fingerprint("learn", body.model_dump_json(), owner)
+    return run_once(visitor, idempotency_key, fingerprint, work, again, lambda _, one: json_response({"learning": one}))
 
 
 @router.delete("/v1/learnings/{memory_id}", responses=describe_responses(_ONE))

@@ -65,9 +65,8 @@ def _saved(
     valid_from, valid_to = parse_optional_time(body.valid_from), parse_optional_time(body.valid_to)
     if valid_from and valid_to and valid_to <= valid_from:
         raise Conflict("valid_to is not after valid_from; give a later one")
-    kept: list[Memory] = []
 
-    def work() -> StoredResult:
+    def work() -> tuple[StoredResult, Memory]:
         saved = vault.memories.save(
             body.content,
             key=body.key,
@@ -79,16 +78,18 @@ def _saved(
             message_id=body.message_id,
             agent=body.agent,
         )
-        kept.append(saved.memory)
-        return {"id": saved.id, "outcome": saved.outcome}
+        return {"id": saved.id, "outcome": saved.outcome}, saved.memory
 
-    def show(done: StoredResult) -> Response:
-        memory = kept[0] if kept else vault.memories.get(str(done["id"]))
+    def again(done: StoredResult) -> Memory:
+        return vault.memories.get(str(done["id"]))
+
+    def show(done: StoredResult, memory: Memory) -> Response:
         status = when_created if done["outcome"] == SaveOutcome.CREATED else 200
         shown = {"outcome": done["outcome"], "memory": memory}
         return json_response(shown, status=status, headers={"ETag": etag_of(memory)})
 
-    return run_once(visitor, idempotency_key, request_fingerprint("add", body.model_dump_json(), owner), work, show)
+    fingerprint = request_fingerprint("add", body.model_dump_json(), owner)
+    return run_once(visitor, idempotency_key, fingerprint, work, again, show)
 
 
 @router.get("/v1/memories", responses=describe_responses({"memories": list[Memory], "next": str | None}))
@@ -192,13 +193,15 @@ def _moved(request: Request, memory_id: str, to: State, owner: str | None, key: 
     visitor = visitor_of(request)
     vault = visitor.vault(owner)
 
-    def work() -> StoredResult:
-        return {"id": vault.memories.move(memory_id, to).id}
+    def work() -> tuple[StoredResult, Memory]:
+        moved = vault.memories.move(memory_id, to)
+        return {"id": moved.id}, moved
 
-    def show(done: StoredResult) -> Response:
-        return _one(vault.memories.get(str(done["id"])))
+    def again(done: StoredResult) -> Memory:
+        return vault.memories.get(str(done["id"]))
 
-    return run_once(visitor, key, request_fingerprint(f"move {memory_id} {to}", "", owner), work, show)
+    fingerprint = request_fingerprint(f"move {memory_id} {to}", "", owner)
+    return run_once(visitor, key, fingerprint, work, again, lambda _, memory: _one(memory))
 
 
 def _one(memory: Memory) -> Response:

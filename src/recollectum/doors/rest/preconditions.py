@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from fastapi.responses import Response
 
+from recollectum.domain.errors import Denied
 from recollectum.domain.memory import Memory
 from recollectum.domain.message import Json
 from recollectum.doors.http.authentication import Visitor
@@ -29,26 +31,43 @@ def check_match(memory: Memory, if_match: str | None) -> None:
 
 StoredResult = Mapping[str, Json]
 REPLAYED = "Idempotency-Replayed"
+T = TypeVar("T")
 
 
 def run_once(
     visitor: Visitor,
     key: str | None,
     request: bytes,
-    work: Callable[[], StoredResult],
-    show: Callable[[StoredResult], Response],
+    work: Callable[[], tuple[StoredResult, T]],
+    again: Callable[[StoredResult], T],
+    show: Callable[[StoredResult, T], Response],
 ) -> Response:
-    """Run the work, unless it was done with that idempotency key, and show the result.
+    """Run the work and show what it returned; read the result again when it was done with that idempotency key.
 
-    Only ids and words of ours are stored of the work, never content: the result is shown in its current state.
+    Only ids and words of ours are stored of the work, never content. A new result is not read back: a rule that denies
+    the reading would make it look refused.
     """
     if key is None:
-        return show(work())
-    done, known = visitor.recollectum.idempotency.once(key, request, work)
-    answer = show(done)
+        return show(*work())
+    made: list[T] = []
+
+    def noted() -> StoredResult:
+        stored, result = work()
+        made.append(result)
+        return stored
+
+    done, known = visitor.recollectum.idempotency.once(key, request, noted)
+    answer = show(done, made[0] if made else _read_again(done, again))
     if known:
         answer.headers[REPLAYED] = "true"
     return answer
+
+
+def _read_again(done: StoredResult, again: Callable[[StoredResult], T]) -> T:
+    try:
+        return again(done)
+    except Denied as error:
+        raise Denied(f"this was done under the same Idempotency-Key, and may not be shown again: {error}") from None
 
 
 def request_fingerprint(path: str, body: str, owner: str | None) -> bytes:

@@ -1,6 +1,7 @@
 """`/v1/review`: lists, approves and rejects proposals."""
 
-from typing import Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -17,6 +18,9 @@ from recollectum.doors.rest.responses import (
     encode_cursor,
     json_response,
 )
+
+if TYPE_CHECKING:
+    from recollectum.vault.review.service import Review
 
 router = APIRouter(route_class=KeyedRoute, tags=["review"])
 _ONE = {"proposal": Proposal}
@@ -54,19 +58,9 @@ def approve_proposal(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Approve a proposal, in its own text or another."""
-    visitor = visitor_of(request)
-    review = visitor.vault(owner).admin.review
     words = body.content if body else None
-
-    def work() -> StoredResult:
-        return {"id": review.approve(proposal_id, words).id}
-
-    def show(done: StoredResult) -> Response:
-        return json_response({"proposal": review.get(str(done["id"]))})
-
-    return run_once(
-        visitor, idempotency_key, request_fingerprint(f"approve {proposal_id}", words or "", owner), work, show
-    )
+    fingerprint = request_fingerprint(f"approve {proposal_id}", words or "", owner)
+    return _decided(request, owner, idempotency_key, fingerprint, lambda review: review.approve(proposal_id, words))
 
 
 @router.post("/v1/review/{proposal_id}/rejection", responses=describe_responses(_ONE))
@@ -74,13 +68,21 @@ def reject_proposal(
     request: Request, proposal_id: IdPath, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Reject a proposal for good; the same one is never proposed again."""
+    fingerprint = request_fingerprint(f"reject {proposal_id}", "", owner)
+    return _decided(request, owner, idempotency_key, fingerprint, lambda review: review.reject(proposal_id))
+
+
+def _decided(
+    request: Request, owner: str | None, key: str | None, fingerprint: bytes, decide: Callable[["Review"], Proposal]
+) -> Response:
     visitor = visitor_of(request)
     review = visitor.vault(owner).admin.review
 
-    def work() -> StoredResult:
-        return {"id": review.reject(proposal_id).id}
+    def work() -> tuple[StoredResult, Proposal]:
+        decided = decide(review)
+        return {"id": decided.id}, decided
 
-    def show(done: StoredResult) -> Response:
-        return json_response({"proposal": review.get(str(done["id"]))})
+    def again(done: StoredResult) -> Proposal:
+        return review.get(str(done["id"]))
 
-    return run_once(visitor, idempotency_key, request_fingerprint(f"reject {proposal_id}", "", owner), work, show)
+    return run_once(visitor, key, fingerprint, work, again, lambda _, one: json_response({"proposal": one}))

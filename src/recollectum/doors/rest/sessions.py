@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from recollectum.domain.errors import NotFound
 from recollectum.domain.message import Message, ToolCall, ToolStatus
 from recollectum.domain.session import Session
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
@@ -57,14 +58,18 @@ def open_session(
     """Resume the conversation of a channel and agent, or start one."""
     visitor = visitor_of(request)
     sessions = visitor.vault(owner).sessions
+    # The answer shows a conversation that may be an old one: refused here, before one begins, to who may not read it.
+    sessions.list(limit=1)
 
-    def work() -> StoredResult:
-        return {"id": sessions.open(channel=body.channel, agent=body.agent, group=body.group, topic=body.topic).id}
+    def work() -> tuple[StoredResult, Session]:
+        chat = sessions.open(channel=body.channel, agent=body.agent, group=body.group, topic=body.topic)
+        return {"id": chat.id}, chat.info()
 
-    def show(done: StoredResult) -> Response:
-        return json_response({"session": sessions.get(str(done["id"]))})
+    def again(done: StoredResult) -> Session:
+        return sessions.get(str(done["id"]))
 
-    return run_once(visitor, idempotency_key, request_fingerprint("open", body.model_dump_json(), owner), work, show)
+    fingerprint = request_fingerprint("open", body.model_dump_json(), owner)
+    return run_once(visitor, idempotency_key, fingerprint, work, again, lambda _, one: json_response({"session": one}))
 
 
 @router.get("/v1/sessions/{session_id}", responses=describe_responses(_ONE))
@@ -95,9 +100,8 @@ def add_message(
     """Record one message; the same native id or idempotency key again changes nothing."""
     visitor = visitor_of(request)
     chat = visitor.vault(owner).sessions.chat(session_id)
-    kept: list[Message] = []
 
-    def work() -> StoredResult:
+    def work() -> tuple[StoredResult, Message]:
         message = chat.add(
             body.role,
             body.content,
@@ -110,16 +114,17 @@ def add_message(
                 for call in body.tool_calls
             ],
         )
-        kept.append(message)
-        return {"id": message.id, "position": message.position}
+        return {"id": message.id, "position": message.position}, message
 
-    def show(done: StoredResult) -> Response:
+    def again(done: StoredResult) -> Message:
         position = done["position"]
-        found = kept or (chat.transcript(cursor=str(position - 1), limit=1) if isinstance(position, int) else [])
-        return json_response({"message": found[0]})
+        found = chat.transcript(cursor=str(position - 1), limit=1) if isinstance(position, int) else None
+        if not found:
+            raise NotFound("that message is there no more")
+        return found[0]
 
-    where = f"message {session_id}"
-    return run_once(visitor, idempotency_key, request_fingerprint(where, body.model_dump_json(), owner), work, show)
+    fingerprint = request_fingerprint(f"message {session_id}", body.model_dump_json(), owner)
+    return run_once(visitor, idempotency_key, fingerprint, work, again, lambda _, one: json_response({"message": one}))
 
 
 @router.patch("/v1/sessions/{session_id}", responses=describe_responses(_ONE))

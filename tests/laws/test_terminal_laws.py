@@ -60,9 +60,7 @@ def test_every_command_says_what_it_does(furnished: tuple[Path, World]) -> None:
 @pytest.mark.parametrize("action", Action)
 def test_one_rule_refuses_every_command_to_an_action(furnished: tuple[Path, World], action: Action) -> None:
     folder, world = furnished
-    # An import of a graph notes its file as a session before it writes what the file holds.
-    look = _memories if action is Action.MEMORY_WRITE else _state
-    before = look(folder)
+    before = _state(folder)
     _deny(folder, action)
     with command_line(folder, None) as line:
         for name, (words, actions) in commands(world.held["user:alice"], str(folder)).items():
@@ -71,7 +69,7 @@ def test_one_rule_refuses_every_command_to_an_action(furnished: tuple[Path, Worl
                 assert said.code != 0, name
                 assert f"{action} is denied by" in said.err, (name, said.err)
     (folder / "home/policies/law.toml").unlink()
-    assert look(folder) == before
+    assert _state(folder) == before
 
 
 def test_every_line_of_a_chat_says_what_it_does() -> None:

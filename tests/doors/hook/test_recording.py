@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.errors import InvalidInput
 from recollectum.domain.trust import Trust
 from recollectum.doors.hook.events import HookEvent, read_event
 from recollectum.doors.hook.recording import record, sessions_of
+from recollectum.vault.intake.new_message import MAX_TEXT
 from recollectum.vault.vault import Vault
 from tests.doors.hook.calls import event
 from tests.vault.transcript_files import CONVERSATION, append, kept, lines, remarks, said
@@ -104,3 +106,9 @@ def test_a_line_that_is_half_written_comes_the_next_time(vault: Vault, tmp_path:
     append(path, whole[20:])
     record(vault, _stop(path), "", _never)
     assert kept(vault) == remarks(range(3))
+
+
+def test_words_that_are_too_long_open_no_session(vault: Vault) -> None:
+    with pytest.raises(InvalidInput, match="too long"):
+        record(vault, _stop(None, "x" * (MAX_TEXT + 1)), "a question", _never)
+    assert vault.sessions.list() == []

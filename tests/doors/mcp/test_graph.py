@@ -9,6 +9,8 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, TextResourceContents
 
 from recollectum import Recollectum
+from recollectum.domain.errors import InvalidInput
+from recollectum.domain.memory import MAX_CONTENT
 from recollectum.domain.trust import Trust
 from recollectum.doors.mcp.client import Confirmations, McpClient
 from recollectum.doors.mcp.dispatch import call_tool
@@ -184,3 +186,22 @@ def test_what_is_brought_in_is_believed_as_that(tmp_path: Path) -> None:
         assert import_file(vault, str(file)).added == 1
         guest = McpClient(vault, "tester", Confirmations())
         assert "likes teal" in str(call_tool(GRAPH, guest, "search_nodes", {"query": "sings"}))
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_graph_with_a_line_that_is_too_long_is_refused_before_anything_is_written(
+    tmp_path: Path,
+    known: bool,  # noqa: FBT001
+) -> None:
+    file = tmp_path / "memory.jsonl"
+    with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
+        vault = home.vault("user:alice")
+        if known:
+            file.write_text(json.dumps({"type": "entity", **ANN}), encoding="utf-8")
+            import_file(vault, str(file))
+        before = vault.memories.list(), vault.sessions.list()
+        long = {"type": "entity", **ANN, "observations": ["x" * (MAX_CONTENT + 1)]}
+        file.write_text("\n".join(map(json.dumps, ({"type": "entity", **ACME}, long))), encoding="utf-8")
+        with pytest.raises(InvalidInput, match="too long"):
+            import_file(vault, str(file))
+        assert (vault.memories.list(), vault.sessions.list()) == before

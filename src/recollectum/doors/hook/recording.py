@@ -9,7 +9,7 @@ from recollectum.domain.message import Message, Role
 from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import HookEvent
 from recollectum.transfer.transcript_reader import TranscriptLineReader
-from recollectum.vault.intake.new_message import NewMessage
+from recollectum.vault.intake.new_message import NewMessage, check_message
 from recollectum.vault.vault import Vault
 
 _CHANNEL = "cli"
@@ -143,6 +143,8 @@ def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage]) -
     if not said:
         known = sessions_of(vault, event)
         return known[0].id if known else None
+    for one in said:
+        check_message(one)
     chat = vault.sessions.open_key(key_of(event))
     chat.add_many(said)
     return chat.id

@@ -43,6 +43,11 @@ class NewMessage:
     extra: Mapping[str, Json] | None = None
 
 
+def check_message(said: NewMessage) -> None:
+    """Raise for what no session takes; a door asks before it opens a session for the message."""
+    to_clean_message(said)
+
+
 def to_clean_message(said: NewMessage) -> Message:
     """Check and clean a message, which has no id, session or position yet."""
     role = parse_enum(Role, said.role, "role")

@@ -1,6 +1,7 @@
 """Imports the JSON-lines file of the reference memory server."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from recollectum.doors.mcp.knowledge_graph import nodes
 from recollectum.doors.mcp.knowledge_graph.nodes import Item, ObservationChange
 
 if TYPE_CHECKING:
+    from recollectum.doors.mcp.knowledge_graph.nodes import Graph
     from recollectum.vault.vault import Vault
 
 _AGENT = "reference-memory"
@@ -43,7 +45,10 @@ def import_file(vault: "Vault", file: str) -> GraphReport:
     items = [_kept(item) for _, item in found if item is not None]
     known = nodes.load(vault)
     new = {_place(item): item for item in items if _place(item) not in (*known.entities, *known.relations)}
+    _check(new.values(), items, known)
     if new:
+        # Asks the rules, and writes nothing: refused after the file is noted, it would leave an empty session.
+        vault.memories.save_many(())
         source = _message(vault, path, said)
         vault.memories.save_many(nodes.draft(one, message_id=source, agent=_AGENT) for one in new.values())
     grown = sum(_grow(vault, item) for item in items if _place(item) in known.entities)
@@ -65,6 +70,17 @@ def _kept(item: Item) -> Item:
 
 def _place(item: Item) -> object:
     return item["name"] if item["type"] == "entity" else nodes.ends(item)
+
+
+def _check(new: Iterable[Item], items: Iterable[Item], known: "Graph") -> None:
+    """Refuse what is too long before anything is written."""
+    for one in new:
+        nodes.draft(one).check()
+    for one in items:
+        held = known.entities.get(one["name"]) if one["type"] == "entity" else None
+        if held is not None:
+            after = ObservationChange(adds=one["observations"])(held.item["observations"])
+            nodes.draft({**held.item, "observations": after}).check()
 
 
 def _grow(vault: "Vault", item: Item) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.vault.intake.new_message import MAX_TEXT
 from tests.doors.cli.calls import call, ok, refused
 
 pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
@@ -140,3 +141,11 @@ def test_delete_destroys() -> None:
     assert answer == {"deleted": session, "erased": True}
     assert "there is no session" in refused("sessions", "show", session)
     assert ok("recall", "kingfisher").out == ""
+
+
+@pytest.mark.parametrize(("role", "told"), [("user", "too long"), ("narrator", "role 'narrator' is unknown")])
+def test_a_refused_message_opens_no_session(role: str, told: str) -> None:
+    ok("init")
+    too_long = b"x" * (MAX_TEXT + 1)
+    assert told in refused("sessions", "add", role, "-", "--channel", "telegram", stdin=too_long)
+    assert ok("sessions", "list", "--json").json["sessions"] == []

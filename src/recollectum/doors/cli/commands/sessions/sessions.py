@@ -13,6 +13,7 @@ from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, 
 from recollectum.doors.cli.terminal.prompts import confirm, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.vault.intake.new_message import NewMessage, check_message
 
 app = new_group("Look at conversations, add to them, bring them in and out, end and destroy them.")
 
@@ -72,13 +73,15 @@ def add(
     session_id, role, text = _split(
         words, placed=(channel, agent, group, topic, hook) != (MAIN, MAIN, None, None, None)
     )
-    content = read_text_or_stdin(text)
+    said = NewMessage(role=parse_enum(Role, role, "role"), content=read_text_or_stdin(text), native_id=native_id)
+    # A refused message opens no session.
+    check_message(said)
     with open_user_vault(run, create=True) as vault:
         if session_id is not None:
             chat = vault.sessions.chat(session_id)
         else:
             chat = vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
-        message = chat.add(parse_enum(Role, role, "role"), content, native_id=native_id)
+        (message,) = chat.add_many([said])
     answer(run, {"message": message}, [message.id])
     note(f"message {message.position} of {message.session_id}")
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from recollectum import Recollectum
 from recollectum.domain.ids import Clock
+from recollectum.models.embedding.port import Embedder
+from recollectum.models.language.port import LanguageModel
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 #: A step that a vault believes at once.
@@ -37,11 +39,15 @@ def open_home(
     settings: Mapping[str, object] | None = None,
     api_key: str | None = None,
     encryption: str = "off",
+    embedder: Embedder | None = None,
+    language_model: LanguageModel | None = None,
 ) -> Recollectum:
     """A home that reads nothing from the machine it is on."""
     return Recollectum(
         folder / "home",
         api_key=api_key,
+        embedder=embedder,
+        language_model=language_model,
         settings={
             "encryption": encryption,
             "storage.reserve_mib": 0,

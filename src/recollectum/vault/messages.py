@@ -17,9 +17,10 @@ from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, sessions
 from recollectum.storage.tables.index import chunks, embedding_cache
+from recollectum.storage.tables.learning import proposals
 from recollectum.storage.tables.trail import events, quarantines
 from recollectum.vault.intake.admitted import AdmittedCall, AdmittedMessage, AdmittedSession
-from recollectum.vault.intake.kept_secrets import queue_message_secrets, queue_session_secrets
+from recollectum.vault.intake.kept_secrets import queue_message_secrets, queue_secret_deletion, queue_summary_secrets
 from recollectum.vault.runtime import VaultRuntime
 
 if TYPE_CHECKING:
@@ -117,8 +118,9 @@ def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: E
         chunks.remove(tx, SourceKind.SESSIONS, number)
         embedding_cache.forget(tx, message_hashes(message))
         queue_message_secrets(tx, message)
-    if session := sessions.find(tx, session_id):
-        queue_session_secrets(tx, session)
+    queue_summary_secrets(tx, session_id)
+    # They go with the session.
+    queue_secret_deletion(tx, *proposals.texts_of_session(tx, session_id))
     if not sessions.delete(tx, session_id):
         return False
     events.add(tx, type, "session", session_id, at=at, actor=actor)

@@ -38,7 +38,7 @@ EXCEPTIONS = {
     "trail.seals._COLUMNS": "seals are kept by triggers of SQLite; another engine has checksums of its own",
     "trail.seals._FOREIGN": "as above",
     "erasure.erased_rows._IDENTIFIERS": "the search of a file for erased text knows the names in SQLite's schema",
-    "erasure.erased_rows._QUOTING": "the spans of a proposal are JSON in one column until a step gives them rows",
+    "learning.proposals._QUOTING": "the spans of a proposal are JSON in one column until a step gives them rows",
     "erasure.erased_lineage._COPIES": "copy_of is in the JSON of a message, with an index, until it is a column",
     "trail.quarantines._BY_ROLE": "the tools of a message are JSON in one column until a step gives them rows",
 }

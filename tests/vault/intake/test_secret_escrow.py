@@ -8,13 +8,18 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.access.credential import ServiceApiKey
 from recollectum.domain.errors import Conflict, NotFound
+from recollectum.domain.memory import Kind
 from recollectum.domain.message import Message, Role, ToolCall
+from recollectum.domain.proposal import Act, Finding, Span
 from recollectum.domain.session import Session, SessionKey
 from recollectum.home.credentials.store import Credentials
+from recollectum.testing import ScriptedModel
 from recollectum.vault.intake.kept_secrets import message_texts
+from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.purge.request import PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import START, Turning, open_home
+from tests.vault.scripted_homes import finds, found
 
 pytestmark = pytest.mark.process
 
@@ -166,3 +171,66 @@ def test_what_is_erased_takes_its_kept_secrets_along(
         assert (receipt.state, receipt.hits) == (PurgeState.DONE, 0)
     gone = {"memory": {2}, "session": {4}, "delete": {4}, "user": {1, 2, 3, 4}}[what]
     assert _kept(home, tmp_path) == {_secret(one) for one in {1, 2, 3, 4, 5} - gone}
+
+
+def _proposed(vault: Vault, message: Message, *, targets: tuple[str, ...] = ()) -> str:
+    span = Span(message.id, 0, len(message.text))
+    finding = Finding(
+        act=Act.UPDATE if targets else Act.ADD,
+        content=f"a proposal with {_secret(6)}",
+        kind=Kind.FACT,
+        importance=0.5,
+        spans=(span,),
+        targets=targets,
+        reason=f"because of {_secret(7)}",
+    )
+    (laid,) = vault.admin.review.propose([finding])
+    return laid.id
+
+
+@pytest.mark.feature("P9")
+@pytest.mark.parametrize("what", ["target", "quoted"])
+def test_a_proposal_that_is_deleted_takes_its_kept_secrets_along(
+    home: Recollectum, vault: Vault, tmp_path: Path, what: str
+) -> None:
+    memory = vault.memories.save("walruses whistle").memory
+    chat = vault.sessions.open()
+    said = chat.add("user", "something was said here")
+    _proposed(vault, said, targets=(memory.id,) if what == "target" else ())
+    assert _kept(home, tmp_path) == {_secret(6), _secret(7)}
+    request = PurgeRequest.memories(memory.id) if what == "target" else PurgeRequest.sessions(chat.id)
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(request).token)
+    assert (receipt.state, receipt.hits) == (PurgeState.DONE, 0)
+    assert vault.admin.review.list() == []
+    assert _kept(home, tmp_path) == set()
+
+
+@pytest.mark.feature("P9")
+def test_a_session_that_is_deleted_takes_the_secrets_of_its_proposals_and_summary_along(
+    home: Recollectum, vault: Vault, tmp_path: Path
+) -> None:
+    chat = vault.sessions.open()
+    fact = "Grace keeps goats in Lyon"
+    chat.add_many([NewMessage(role="tool", content=fact)])
+    finding = {**found(fact, fact), "reason": f"because of {_secret(6)}"}
+    with open_home(
+        tmp_path,
+        Turning(),
+        settings={"redaction.keep": "credentials"},
+        language_model=ScriptedModel([finds(finding)]),
+    ) as reading:
+        reading.vault("user:alice").admin.consolidation.run(chat.id)
+    chat.add_many([NewMessage(role="user", content="we moved to Lyon in March " * 40) for _ in range(60)])
+    vault.sessions.summaries.update(chat.id, model=_summarising(8))
+    chat.add_many([NewMessage(role="user", content="we moved on to Nice in May " * 40) for _ in range(60)])
+    assert _kept(home, tmp_path) == {_secret(6), _secret(8)}
+    # The next summary replaces the one before, and what that one alone referred to is of no more use.
+    vault.sessions.summaries.update(chat.id, model=_summarising(9))
+    vault.sessions.delete(vault.sessions.open(channel="short-lived").id)
+    assert _kept(home, tmp_path) == {_secret(6), _secret(9)}
+    vault.sessions.delete(chat.id)
+    assert _kept(home, tmp_path) == set()
+
+
+def _summarising(number: int) -> ScriptedModel:
+    return ScriptedModel(lambda _: {"summary": f"they moved, {_secret(number)}"})

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from recollectum.domain.message import Json, Message
 from recollectum.domain.session import Session
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.content import sessions, summaries
 from recollectum.storage.tables.erasure import erased_rows
 from recollectum.storage.tables.trail import meta
 from recollectum.vault.runtime import VaultRuntime
@@ -46,6 +47,14 @@ def queue_message_secrets(tx: Tx, message: Message) -> None:
 def queue_session_secrets(tx: Tx, session: Session) -> None:
     """Queue the secrets of a session's title, summary and fields for deletion."""
     queue_secret_deletion(tx, session.title or "", session.summary or "", *_strings_in(session.extra))
+
+
+def queue_summary_secrets(tx: Tx, session_id: str) -> None:
+    """Queue the secrets of what sums up a conversation: its title, its description and its summary."""
+    if session := sessions.find(tx, session_id):
+        queue_session_secrets(tx, session)
+    if summary := summaries.find(tx, session_id):
+        queue_secret_deletion(tx, summary.text)
 
 
 def message_texts(message: Message) -> tuple[str, ...]:

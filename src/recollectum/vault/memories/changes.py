@@ -118,7 +118,7 @@ def destroy(change: Change, memory: Memory) -> bool:
         queue_secret_deletion(change.tx, content)
     versions.purge(change.tx, memory.id)
     citations.remove(change.tx, memory.id)
-    proposals.remove_about(change.tx, memory.id)
+    queue_secret_deletion(change.tx, *proposals.remove_about(change.tx, memory.id))
     chunks.remove(change.tx, SourceKind.MEMORIES, number)
     events.add(change.tx, EventType.PURGED, "memory", memory.id, at=change.at, actor=change.actor, state=State.PURGED)
     return True

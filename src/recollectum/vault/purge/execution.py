@@ -14,10 +14,16 @@ from recollectum.storage.tables.content import memories, messages, notes, sessio
 from recollectum.storage.tables.erasure import erased, erased_items, erased_rows, receipts
 from recollectum.storage.tables.erasure.erased_items import ActivePurge, PurgeItemKind
 from recollectum.storage.tables.index import chunks, embedding_cache
+from recollectum.storage.tables.learning import proposals
 from recollectum.storage.tables.trail import events, meta
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.files.owner_files import owner_folder
-from recollectum.vault.intake.kept_secrets import message_texts, queue_message_secrets, queue_secret_deletion
+from recollectum.vault.intake.kept_secrets import (
+    message_texts,
+    queue_message_secrets,
+    queue_secret_deletion,
+    queue_summary_secrets,
+)
 from recollectum.vault.learnings.sync import sync_learnings
 from recollectum.vault.memories import changes
 from recollectum.vault.messages import remove_session
@@ -85,6 +91,8 @@ class Destroyer(NamedTuple):
         queue_message_secrets(self.tx, message)
         embedding_cache.forget(self.tx, message_hashes(message))
         chunks.remove(self.tx, SourceKind.SESSIONS, number)
+        queue_secret_deletion(self.tx, *proposals.remove_quoting(self.tx, message_id))
+        queue_summary_secrets(self.tx, message.session_id)
         erased_rows.clear_title(self.tx, message.session_id)
         erased_rows.delete_message(self.tx, message_id)
 

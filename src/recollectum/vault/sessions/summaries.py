@@ -16,6 +16,7 @@ from recollectum.storage.tables.content import messages, summaries
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.intake.admitted import AdmittedText
 from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.messages import get_session
 from recollectum.vault.runtime import VaultRuntime
 
@@ -76,13 +77,18 @@ class Summaries:
         def change(tx: Tx, reading: ClockReading, text: AdmittedText) -> bool:
             # A message that was removed in the meantime must not come back in a summary.
             there, _ = summaries.said_between(tx, session_id, before, made.up_to)
+            if due.previous:
+                queue_secret_deletion(tx, due.previous.text)
             return there == len(due.messages) and summaries.save(
                 tx, session_id, replace(made, text=text), reading.now, before=before
             )
 
         with Intake(self._runtime) as intake:
             text = intake.text(made.text)
-            return self._runtime.write(lambda tx, reading: change(tx, reading, text))
+            stored = self._runtime.write(lambda tx, reading: change(tx, reading, text))
+            if not stored:
+                intake.discard()
+            return stored
 
 
 def _fold_position(tx: Tx, session_id: str) -> int:

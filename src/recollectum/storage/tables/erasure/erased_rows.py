@@ -16,7 +16,6 @@ _FORGET_NO = """
         SELECT fingerprint FROM proposals WHERE session_id = :id OR memory_id = :id
             OR id IN (SELECT proposal_id FROM proposal_targets WHERE memory_id = :id))
 """
-_QUOTING = "DELETE FROM proposals WHERE EXISTS (SELECT 1 FROM json_each(spans) AS span WHERE span.value ->> 0 = :id)"
 _FORGET_JOBS = "DELETE FROM jobs WHERE subject = :id"
 _FORGET_RUNS = "DELETE FROM runs WHERE session_id = :id"
 _FORGET_EFFECTS = "DELETE FROM run_effects WHERE memory_id = :id OR target_id = :id"
@@ -89,8 +88,7 @@ def message_number(tx: Tx, message_id: str) -> int | None:
 
 
 def delete_message(tx: Tx, message_id: str) -> None:
-    """Delete a message, the proposals that it led to, and its summary."""
-    tx.run(_QUOTING, {"id": message_id})
+    """Delete a message, and the summary that may repeat it."""
     tx.run(_DELETE_MESSAGE, {"id": message_id})
 
 

@@ -1,7 +1,7 @@
 """Reads and writes the proposals table: findings that wait for review, and the decisions on them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -46,7 +46,14 @@ _ABOUT = """
     DELETE FROM proposals
      WHERE memory_id = :memory_id
         OR id IN (SELECT proposal_id FROM proposal_targets WHERE memory_id = :memory_id)
+    RETURNING content, reason
 """
+_QUOTING = """
+    DELETE FROM proposals
+     WHERE EXISTS (SELECT 1 FROM json_each(spans) AS span WHERE span.value ->> 0 = :message_id)
+    RETURNING content, reason
+"""
+_OF_SESSION = "SELECT content, reason FROM proposals WHERE session_id = :session_id ORDER BY id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +122,23 @@ def withdraw(tx: Tx, run_id: str, at: datetime) -> int:
     return tx.run(_OF_RUN, {"run_id": run_id, "at": micros(at)})
 
 
-def remove_about(tx: Tx, memory_id: str) -> int:
-    """Delete the proposals about a memory."""
-    return tx.run(_ABOUT, {"memory_id": memory_id})
+def remove_about(tx: Tx, memory_id: str) -> list[str]:
+    """Delete the proposals about a memory; return their texts."""
+    return _texts(tx.rows(_ABOUT, {"memory_id": memory_id}))
+
+
+def remove_quoting(tx: Tx, message_id: str) -> list[str]:
+    """Delete the proposals that quote a message; return their texts."""
+    return _texts(tx.rows(_QUOTING, {"message_id": message_id}))
+
+
+def texts_of_session(tx: Tx, session_id: str) -> list[str]:
+    """Return the texts of the proposals that are deleted with a session."""
+    return _texts(tx.rows(_OF_SESSION, {"session_id": session_id}))
+
+
+def _texts(rows: Iterable[Row]) -> list[str]:
+    return [text for row in rows for text in (row[0], row[1])]
 
 
 def _from_row(tx: Tx, row: Row) -> Proposal:

@@ -7,4 +7,5 @@ output    answers on stdout, remarks and progress on stderr
 times     parses durations and dates
 errors    failures as one sentence and an exit code
 sanitise  escapes control characters of stored text
+followed_files  reads followed files, and shows what was read and left out
 """

@@ -6,7 +6,8 @@ import typer
 
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, step_progress
+from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, sync_with_progress
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
 from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 app = new_group("Let recall find your Markdown notes, and follow them as they change.")
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="A folder with Markdown files.")]
-#: How many reasons are shown at once; --json has all of them.
-_MOST_REASONS = 20
 
 
 @command(app, "add")
@@ -28,8 +27,7 @@ def add(run: Run, folder: Folder) -> None:
         path = vault.admin.notes.add_folder(folder).path
         report = _synced(vault)
         followed = next((one for one in vault.admin.notes.list_folders() if one.path == path), None)
-    answer(run, {"folder": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
-    _explain(report)
+    answer_report(run, {"folder": followed, "report": report}, _lines(report), followed=path)
 
 
 @command(app, "list")
@@ -48,8 +46,7 @@ def sync(run: Run) -> None:
     """Sync the vault with the folders."""
     with open_user_vault(run) as vault:
         report = _synced(vault)
-    answer(run, {"report": report}, _told(report))
-    _explain(report)
+    answer_report(run, {"report": report}, _lines(report))
 
 
 @command(app, "remove")
@@ -61,28 +58,19 @@ def remove(run: Run, folder: Folder) -> None:
 
 
 def _synced(vault: "Vault") -> "SyncReport":
-    with step_progress("reading notes", None) as advance:
-        return vault.admin.notes.sync(advance)
+    return sync_with_progress("notes", vault.admin.notes.sync)
 
 
-def _told(report: "SyncReport") -> list[str]:
+def _lines(report: "SyncReport") -> ReportLines:
     counts = (
-        ("added", report.added),
-        ("changed", report.changed),
-        ("renamed", report.renamed),
-        ("removed", report.removed),
-        ("as before", report.unchanged),
+        (report.added, "note", "added"),
+        (report.changed, "note", "changed"),
+        (report.renamed, "note", "renamed"),
+        (report.removed, "note", "removed"),
+        (report.unchanged, "note", "as before"),
     )
-    return [f"{plural(count, 'note')} {what}" for what, count in counts if count] or ["no notes"]
-
-
-def _explain(report: "SyncReport") -> None:
-    """Print what was left out, and why."""
-    for path, why in report.skipped[:_MOST_REASONS]:
-        note(f"{path} {why}")
-    rest = len(report.skipped) - _MOST_REASONS
-    if rest > 0:
-        note(f"and {rest} more; --json names them all")
+    reasons = [f"{path} {why}" for path, why in report.skipped]
+    return ReportLines(counts=counts, nothing="no notes", reasons=reasons)
 
 
 global_app = new_group("Show or edit MEMORY.md, which is part of every context.")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, step_progress
-from recollectum.doors.cli.terminal.sanitise import one_line
+from recollectum.doors.cli.terminal.followed_files import ReportLines, answer_report, sync_with_progress
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
 from recollectum.doors.cli.terminal.target import open_user_vault
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 app = new_group("Follow the transcripts of other programs, so that recall finds what was said there.")
 
 Place = Annotated[str, typer.Argument(metavar="DIR|FILE", help="A transcript, or a folder with *.jsonl files.")]
-#: How many reasons are shown at once; --json has all of them.
-_MOST_REASONS = 20
 
 
 @command(app, "follow")
@@ -33,8 +31,7 @@ def follow(
         path = vault.admin.transcripts.add(place, agent=agent, channel=channel).path
         report = _synced(vault)
         followed = next((one for one in vault.admin.transcripts.list() if one.path == path), None)
-    answer(run, {"followed": followed, "report": report}, [one_line(f"{path} is followed"), *_told(report)])
-    _explain(report)
+    answer_report(run, {"followed": followed, "report": report}, _lines(report), followed=path)
 
 
 @command(app, "list")
@@ -53,8 +50,7 @@ def sync(run: Run) -> None:
     """Import the new lines of every transcript."""
     with open_user_vault(run) as vault:
         report = _synced(vault)
-    answer(run, {"report": report}, _told(report))
-    _explain(report)
+    answer_report(run, {"report": report}, _lines(report))
 
 
 @command(app, "unfollow")
@@ -66,25 +62,16 @@ def unfollow(run: Run, place: Place) -> None:
 
 
 def _synced(vault: "Vault") -> "TranscriptReport":
-    with step_progress("reading transcripts", None) as advance:
-        return vault.admin.transcripts.sync(advance)
+    return sync_with_progress("transcripts", vault.admin.transcripts.sync)
 
 
-def _told(report: "TranscriptReport") -> list[str]:
+def _lines(report: "TranscriptReport") -> ReportLines:
     counts = (
         (report.added, "message", "added"),
         (report.known, "message", "known already"),
         (report.reread, "file", "replaced or cut, and read again"),
         (report.unchanged, "file", "as before"),
     )
-    return [f"{plural(count, what)} {how}" for count, what, how in counts if count] or ["nothing new"]
-
-
-def _explain(report: "TranscriptReport") -> None:
-    """Print what could not be read, and why."""
     reasons = [f"{path} line {line}: {why}" for path, line, why in report.damage]
     reasons += [f"{path} {why}" for path, why in report.skipped]
-    for reason in reasons[:_MOST_REASONS]:
-        note(reason)
-    if len(reasons) > _MOST_REASONS:
-        note(f"and {len(reasons) - _MOST_REASONS} more; --json names them all")
+    return ReportLines(counts=counts, nothing="nothing new", reasons=reasons)

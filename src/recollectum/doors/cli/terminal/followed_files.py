@@ -1,0 +1,45 @@
+"""Reads followed files with progress, and shows what was read and what was left out."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from recollectum.doors.cli.terminal.flags import Run
+from recollectum.doors.cli.terminal.output import answer, note, plural, step_progress
+from recollectum.doors.cli.terminal.sanitise import one_line
+
+#: How many reasons are shown at once; --json has all of them.
+_MOST_REASONS = 20
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportLines:
+    """A report in words."""
+
+    #: How many, of what, and what was done with them.
+    counts: Sequence[tuple[int, str, str]]
+    #: The line to print if every count is 0.
+    nothing: str
+    #: What could not be read, and why.
+    reasons: Sequence[str]
+
+
+def sync_with_progress(what: str, sync: Callable[[Callable[[int], None]], R]) -> R:
+    """Read every followed file, and show how many were read."""
+    with step_progress(f"reading {what}", None) as advance:
+        return sync(advance)
+
+
+def answer_report(
+    run: Run, document: Mapping[str, object], lines: ReportLines, *, followed: object | None = None
+) -> None:
+    """Print the document, or the path that is now followed and the counts; then the first reasons."""
+    first: Iterable[str] = () if followed is None else (one_line(f"{followed} is followed"),)
+    counted = [f"{plural(count, what)} {how}" for count, what, how in lines.counts if count]
+    answer(run, document, [*first, *(counted or [lines.nothing])])
+    for reason in lines.reasons[:_MOST_REASONS]:
+        note(reason)
+    rest = len(lines.reasons) - _MOST_REASONS
+    if rest > 0:
+        note(f"and {rest} more; --json names them all")

@@ -101,7 +101,7 @@ def test_a_memory_that_changed_while_the_model_thought_leaves_no_profile(vault: 
             runtime.write(lambda tx, _: tx.run("DELETE FROM memories WHERE id = :id", {"id": fact.id}))
         return {"bullets": [{"text": "Grace lives in Lyon", "memories": [1]}]}
 
-    assert vault.admin.profile.get(model=ScriptedModel(answer))
+    assert vault.admin.profile.find(model=ScriptedModel(answer))
     assert cached(vault) == 0
 
 

@@ -23,10 +23,10 @@ from recollectum.vault.idempotency import Idempotency
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.open_vaults import OpenVault
 from recollectum.vault.runtime import HomeServices, VaultRuntime
-from recollectum.vault.service import Service
+from recollectum.vault.service import Service, VaultService
 
 #: What services stand on, and what runs a caller's own request once: no rule knows it, the request passes the gate.
-PLUMBING = frozenset({VaultRuntime, HomeServices, Gated, Idempotency, OpenVault, Intake})
+PLUMBING = frozenset({VaultRuntime, HomeServices, VaultService, Gated, Idempotency, OpenVault, Intake})
 
 
 def reached(home: Recollectum, owner: str) -> set[type]:

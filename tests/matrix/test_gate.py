@@ -31,6 +31,7 @@ from recollectum.vault.retention.lifecycle import Lifecycle
 from recollectum.vault.retention.quarantine import Quarantines
 from recollectum.vault.retention.trash import Trash
 from recollectum.vault.review.service import Review
+from recollectum.vault.service import VaultService
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.sessions.checkpoints import Checkpoints
 from recollectum.vault.sessions.service import Sessions
@@ -118,6 +119,10 @@ def dave(home: Recollectum) -> Recollectum:
 
 def _operations(kinds: set[type]) -> list[tuple[type, str]]:
     return [(kind, name) for kind in kinds for name, _ in public_methods(kind)]
+
+
+def test_every_service_of_a_vault_has_its_gate_from_one_place() -> None:
+    assert {kind for kind in OF_A_VAULT if not issubclass(kind, VaultService) or "gate" in vars(kind)} == set()
 
 
 @pytest.mark.feature("P7")

@@ -8,10 +8,10 @@ from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, sessions
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.memories.history import Totals
 from recollectum.vault.runtime import VaultRuntime
-from recollectum.vault.service import Service
+from recollectum.vault.service import Service, VaultService
 
 if TYPE_CHECKING:
     from recollectum.vault.consolidation.service import Consolidation
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recollectum.vault.undo.service import Undo
 
 
-class VaultAdmin:
+class VaultAdmin(VaultService):
     """Services for running a vault: consolidation, events, notes, index, life cycle, profile, review, transcripts."""
 
     consolidation: Service["Consolidation"] = Service(
@@ -51,14 +51,6 @@ class VaultAdmin:
         "transcripts.service.Transcripts", "Files of other agents that are followed."
     )
 
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
-
     @operation(Action.MEMORY_READ, Scope.USER)
     def totals(self) -> Totals:
         """Return how much the vault holds."""
@@ -75,7 +67,7 @@ class VaultAdmin:
         return self._runtime.read(lambda _, reading: reading)
 
 
-class VaultPrivacy:
+class VaultPrivacy(VaultService):
     """Services that undo changes, quarantine sources and erase for good."""
 
     quarantine: Service["Quarantines"] = Service(
@@ -85,13 +77,8 @@ class VaultPrivacy:
     undo: Service["Undo"] = Service("undo.service.Undo", "Undoes changes, and shows what changed since a time.")
 
     def __init__(self, runtime: VaultRuntime, environment: "Callable[[], PurgeEnvironment] | None") -> None:
-        self._runtime = runtime
+        super().__init__(runtime)
         self._environment = environment
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @property
     def purge(self) -> "Purge":

@@ -8,21 +8,13 @@ from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.storage.tables.trail import events
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 
-class Events:
+class Events(VaultService):
     """The audit events of one vault."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
     def list(self, *, type: EventTypeName | None = None, cursor: str | None = None, limit: int = 50) -> Page[Event]:

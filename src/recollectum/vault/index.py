@@ -17,8 +17,8 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunks, generations, vectors
 from recollectum.storage.tables.index.generations import Generation, GenerationState
 from recollectum.storage.tables.trail import meta
-from recollectum.vault.gate import Gate, operation
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.gate import operation
+from recollectum.vault.service import VaultService
 
 _STEP = 64
 
@@ -51,16 +51,8 @@ class IndexStatus:
     trouble: str | None
 
 
-class Index:
+class Index(VaultService):
     """The search index of one vault."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.INDEX_READ, Scope.USER)
     def status(self) -> IndexStatus:

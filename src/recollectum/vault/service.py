@@ -1,12 +1,25 @@
-"""Gives a class an attribute that is a service of its vault, imported when it is first asked for."""
+"""Gives every service of a vault its runtime and gate, and imports a service when it is first asked for."""
 
 from importlib import import_module
 from typing import Generic, Protocol, Self, TypeVar, cast, overload
 
+from recollectum.vault.gate import Gate
 from recollectum.vault.runtime import VaultRuntime
 
 S = TypeVar("S", covariant=True)
 _ROOM = "recollectum.vault."
+
+
+class VaultService:
+    """A service of one vault. Its operations pass the gate of the runtime."""
+
+    def __init__(self, runtime: VaultRuntime) -> None:
+        self._runtime = runtime
+
+    @property
+    def gate(self) -> Gate:
+        """The gate that every operation passes."""
+        return self._runtime.gate
 
 
 class WithRuntime(Protocol):

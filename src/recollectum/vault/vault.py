@@ -12,11 +12,11 @@ from recollectum.domain.session import MAIN
 from recollectum.domain.trust import TrustName
 from recollectum.policy.actions import Action
 from recollectum.vault.admin import VaultAdmin, VaultPrivacy
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.memories.service import Memories
 from recollectum.vault.messages import direct_key
 from recollectum.vault.runtime import VaultRuntime
-from recollectum.vault.service import Service
+from recollectum.vault.service import Service, VaultService
 from recollectum.vault.sessions.service import Sessions
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recollectum.vault.purge.environment import PurgeEnvironment
 
 
-class Vault:
+class Vault(VaultService):
     """One owner's vault, as one caller may use it."""
 
     learnings: Service["Learnings"] = Service(
@@ -42,12 +42,7 @@ class Vault:
         self.sessions = Sessions(runtime)
         self.admin = VaultAdmin(runtime)
         self.privacy = VaultPrivacy(runtime, environment)
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
+        super().__init__(runtime)
 
     @operation(Action.MEMORY_SEARCH, Scope.USER)
     def recall(

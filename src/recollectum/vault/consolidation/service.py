@@ -31,11 +31,12 @@ from recollectum.vault.consolidation.job import (
     run_job,
 )
 from recollectum.vault.consolidation.revert import Reverted, revert_run
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.messages import get_session
 from recollectum.vault.review.writing import ChangeContext
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 
 def estimate_consolidation(runtime: VaultRuntime, model: LanguageModel, session_ids: Sequence[str]) -> Estimate:
@@ -65,16 +66,8 @@ def note_job(tx: Tx, session: Session, reading: ClockReading, runtime: VaultRunt
     return job.id
 
 
-class Consolidation:
+class Consolidation(VaultService):
     """Turns the conversations of one vault into memories and proposals."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.CONSOLIDATION_RUN, Scope.USER, reads=True, also=(Action.MEMORY_WRITE,))
     def run(self, session_id: str) -> ConsolidationOutcome:

@@ -19,8 +19,8 @@ from recollectum.text.cleaning import clean
 from recollectum.text.contacts.statements import find_mentions
 from recollectum.text.contacts.vocabulary import RELATIONS, broader_relations, fold_name, narrower_relations
 from recollectum.vault.contacts.linkage import ContactStatement, LinkedContact, link_statements
-from recollectum.vault.gate import Gate, operation
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.gate import operation
+from recollectum.vault.service import VaultService
 
 #: Trust levels that are high enough to act on.
 TRUSTED_LEVELS = frozenset({Trust.OWNER, Trust.ASSISTANT})
@@ -153,16 +153,8 @@ def _strip_word(word: str) -> _BareWord:
     return _BareWord(word.removesuffix("'s").removesuffix("'"), word.endswith(("'s", "'")))
 
 
-class Contacts:
+class Contacts(VaultService):
     """The people that one vault's memories describe. Messages that were never saved as memories are not used."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def resolve(self, text: str) -> Resolved:

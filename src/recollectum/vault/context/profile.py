@@ -19,24 +19,17 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.learning import profiles
 from recollectum.storage.tables.learning.profiles import CachedProfile, ProfileMemory, Selection
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 #: How many of the most important facts are used, and how many of the most recent activities.
 MOST_FACTS, MOST_RECENT = 40, 20
 _OF_FACTS, _OF_WORK = (Kind.FACT, Kind.PREFERENCE), (Kind.PROJECT, Kind.TASK)
 
 
-class Profiles:
+class Profiles(VaultService):
     """The profile of one vault's owner, for all agents or for one."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def find(

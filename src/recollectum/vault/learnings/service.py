@@ -20,22 +20,14 @@ from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 
-class Learnings:
+class Learnings(VaultService):
     """The learnings of one vault: each agent's own, and those that all agents share."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     # It may return a learning that was known already, so write permission alone is not enough.
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)

@@ -20,7 +20,7 @@ from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, versions
 from recollectum.storage.tables.trail import events
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMemory, AdmittedMessage, AdmittedText
 from recollectum.vault.intake.draft import (
     MAX_PAGE,
@@ -36,8 +36,7 @@ from recollectum.vault.memories.history import History, citations_of
 from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
 from recollectum.vault.memories.tool_use import record_tool_use, tool_use_message
-from recollectum.vault.runtime import VaultRuntime
-from recollectum.vault.service import Service
+from recollectum.vault.service import Service, VaultService
 
 if TYPE_CHECKING:
     from recollectum.vault.contacts.service import Contacts
@@ -50,20 +49,12 @@ _MOVE = ActionChoice(
 _TOOL_USE = ActionWith("said_by", Action.SESSION_WRITE)
 
 
-class Memories:
+class Memories(VaultService):
     """The memories of one vault."""
 
     contacts: Service["Contacts"] = Service(
         "contacts.service.Contacts", "Whom the memories tell of, and how they are reached."
     )
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.MEMORY_WRITE, Scope.USER, also=(_TOOL_USE,))
     def save(

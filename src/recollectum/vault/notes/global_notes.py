@@ -9,8 +9,9 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput
 from recollectum.policy.actions import Action
 from recollectum.text.cleaning import clean
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 if TYPE_CHECKING:
     from recollectum.vault.files.owner_files import FileSnapshot
@@ -31,16 +32,8 @@ class GlobalNotes:
     hash: str
 
 
-class GlobalNotesFile:
+class GlobalNotesFile(VaultService):
     """The global notes of one owner. Only an explicit `save` writes them."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.NOTE_READ, Scope.USER)
     def read(self) -> GlobalNotes:

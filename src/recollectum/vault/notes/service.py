@@ -18,23 +18,15 @@ from recollectum.storage.tables.content import notes
 from recollectum.storage.tables.trail import events
 from recollectum.text.cleaning import clean
 from recollectum.vault.erasure import erase_remains
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 _LONGEST_SHOWN = 200
 
 
-class Notes:
+class Notes(VaultService):
     """The notes of one vault."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     # Files are read with the rights of this process, so write permission for a vault is not enough.
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.NOTE_WRITE,))

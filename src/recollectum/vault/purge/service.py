@@ -12,7 +12,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.erasure import erased_lineage, erased_rows, receipts
 from recollectum.storage.tables.erasure.erased import Departure
 from recollectum.storage.tables.erasure.erased_items import ActivePurge
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.purge import person_erasure
 from recollectum.vault.purge.backups import CATALOG
 from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment, vault_digest
@@ -31,22 +31,18 @@ from recollectum.vault.purge.request import (
 from recollectum.vault.purge.resume import finish_vault_purges
 from recollectum.vault.purge.signatures import from_stored
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 _CHANGED = "what would be erased has changed since the preview; make it again, and look at it once more"
 _SAMPLES = 24
 
 
-class Purge:
+class Purge(VaultService):
     """Erases data from one vault, or a whole person."""
 
     def __init__(self, runtime: VaultRuntime, environment: PurgeEnvironment | None) -> None:
-        self._runtime = runtime
+        super().__init__(runtime)
         self._home = environment
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.PURGE_RUN, Scope.USER, reads=True)
     def preview(self, request: PurgeRequest) -> Preview:

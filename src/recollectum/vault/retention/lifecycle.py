@@ -14,9 +14,10 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.trail import events
 from recollectum.vault.erasure import erase_remains, mark_remains_due
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.memories import changes
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 #: Rows moved in one transaction: few enough that others can write in between.
 _BATCH = 500
@@ -65,16 +66,8 @@ class LifecycleReport:
         )
 
 
-class Lifecycle:
+class Lifecycle(VaultService):
     """The life cycle (retention) of one vault's memories."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def preview(self, at: datetime | None = None) -> list[DueMove]:

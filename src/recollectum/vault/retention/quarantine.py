@@ -18,13 +18,14 @@ from recollectum.storage.tables.erasure import erased_lineage as lineage
 from recollectum.storage.tables.index import chunks
 from recollectum.storage.tables.trail import quarantines
 from recollectum.storage.tables.trail.quarantines import Quarantine
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.memories import changes
 from recollectum.vault.memories.quarantined_writes import QUARANTINE_REASON
 from recollectum.vault.retention.trash import UnrestoredMemory, restore_memory
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 SOURCE_KINDS = "session:ID, agent:NAME, tool:NAME, import:ID, author:NAME or imported"
 
@@ -98,16 +99,8 @@ class Released:
     left: tuple[UnrestoredMemory, ...] = ()
 
 
-class Quarantines:
+class Quarantines(VaultService):
     """The quarantines of one vault."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.QUARANTINE_READ, Scope.USER)
     def preview(self, source: str) -> SourceRows:

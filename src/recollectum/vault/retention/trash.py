@@ -18,12 +18,13 @@ from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.trail import meta, sweeps, undo
 from recollectum.storage.tables.trail.sweeps import Sweep, SweepState
 from recollectum.storage.tables.trail.undo import Range
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_aware, check_limit
 from recollectum.vault.memories import changes
 from recollectum.vault.messages import get_session
 from recollectum.vault.retention.lifecycle import due_moves, take_due_steps
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 #: Set when a person agreed that sweeps may destroy memories after their grace window.
 _AGREED = "retention_agreed"
@@ -45,16 +46,8 @@ class Restored:
     left: tuple[UnrestoredMemory, ...] = ()
 
 
-class Trash:
+class Trash(VaultService):
     """The deleted memories of one vault, until their grace window ends."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def list(

@@ -17,7 +17,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.learning import proposals
 from recollectum.storage.tables.learning.proposals import NewProposal
 from recollectum.text.terms.similarity import fingerprint
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedFinding, AdmittedText, stored_finding
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
@@ -32,7 +32,7 @@ from recollectum.vault.review.reading import (
     unified_diff_of,
 )
 from recollectum.vault.review.writing import ChangeContext, find_changeable, write_finding
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 _DIGEST_BYTES = 16
 
@@ -108,16 +108,8 @@ def _store_decision(
     return to_readable(desk.tx, get_proposal(desk.tx, proposal.id), desk.reading)
 
 
-class Review:
+class Review(VaultService):
     """The review inbox of one vault."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.REVIEW_READ, Scope.USER)
     def list(

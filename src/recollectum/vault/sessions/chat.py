@@ -15,7 +15,7 @@ from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, sessions
 from recollectum.storage.tables.trail import events
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedCall, AdmittedMessage, AdmittedText
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
@@ -23,20 +23,16 @@ from recollectum.vault.intake.kept_secrets import queue_session_secrets
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.messages import append_message, get_session, prune_hook_sessions, set_call
 from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 
-class Chat:
+class Chat(VaultService):
     """One session, open for reading and appending."""
 
     def __init__(self, runtime: VaultRuntime, session: Session) -> None:
-        self._runtime = runtime.for_session(session.id)
+        super().__init__(runtime.for_session(session.id))
         self.id: str = session.id
         self.key: SessionKey = session.key
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation, for this session only."""
-        return self._runtime.gate
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def add(

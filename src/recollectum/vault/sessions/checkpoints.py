@@ -16,27 +16,19 @@ from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import checkpoints, messages, sessions, summaries
 from recollectum.storage.tables.trail import events
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMessage, stored_message
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.messages import append_message, get_session
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 from recollectum.vault.sessions.chat import Chat
 
 #: Messages read at a time while a conversation is copied.
 _PAGE = 1000
 
 
-class Checkpoints:
+class Checkpoints(VaultService):
     """The checkpoints of one vault's conversations."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def save(self, session_id: str, name: str) -> Checkpoint:

@@ -18,7 +18,7 @@ from recollectum.storage.tables.content import imports, sessions
 from recollectum.storage.tables.content.imports import Import
 from recollectum.storage.tables.trail import events
 from recollectum.vault.erasure import erase_remains, mark_remains_due
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMessage, AdmittedSession
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
@@ -33,8 +33,7 @@ from recollectum.vault.messages import (
     remove_session,
 )
 from recollectum.vault.refresh import refresh_at_session_start
-from recollectum.vault.runtime import VaultRuntime
-from recollectum.vault.service import Service
+from recollectum.vault.service import Service, VaultService
 from recollectum.vault.sessions.chat import Chat
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class AdoptResult:
     import_id: str | None = None
 
 
-class Sessions:
+class Sessions(VaultService):
     """The conversations of one vault."""
 
     checkpoints: Service["Checkpoints"] = Service(
@@ -63,14 +62,6 @@ class Sessions:
     summaries: Service["Summaries"] = Service(
         "sessions.summaries.Summaries", "Summaries of what a window no longer shows."
     )
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.SESSION_WRITE, Scope.USER)
     def open(

@@ -13,12 +13,12 @@ from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, summaries
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedText
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.messages import get_session
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 #: Messages folded in at a time: a model reads no more at once, and each step is stored.
 STEP = 500
@@ -32,16 +32,8 @@ class _NextFold:
     messages: Sequence[Message]
 
 
-class Summaries:
+class Summaries(VaultService):
     """The summaries of one vault's conversations."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.SESSION_READ, Scope.SESSION)
     def find(self, session_id: str) -> Summary | None:

@@ -19,23 +19,15 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import transcripts
 from recollectum.storage.tables.trail import events
 from recollectum.text.cleaning import clean
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.trust import check_shared_trust
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 
 _LONGEST_SHOWN = 200
 
 
-class Transcripts:
+class Transcripts(VaultService):
     """The transcripts that one vault follows."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     # Files are read with the rights of this process, so write permission for a vault is not enough.
     @operation(Action.FILE_FOLLOW, Scope.USER, also=(Action.TRANSCRIPT_WRITE,))

@@ -18,11 +18,11 @@ from recollectum.storage.tables.trail import quarantines, undo
 from recollectum.storage.tables.trail.quarantines import Quarantine
 from recollectum.storage.tables.trail.undo import Range
 from recollectum.vault.consolidation.revert import revert_run
-from recollectum.vault.gate import Gate, operation
+from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import check_aware, check_limit
 from recollectum.vault.retention.quarantine import quarantine_source
 from recollectum.vault.review.writing import ChangeContext
-from recollectum.vault.runtime import VaultRuntime
+from recollectum.vault.service import VaultService
 from recollectum.vault.undo.diff import Diff, compare_memories
 from recollectum.vault.undo.steps import (
     UNDOABLE,
@@ -55,16 +55,8 @@ class Undone:
     event: int | None = None
 
 
-class Undo:
+class Undo(VaultService):
     """Undo in one vault."""
-
-    def __init__(self, runtime: VaultRuntime) -> None:
-        self._runtime = runtime
-
-    @property
-    def gate(self) -> Gate:
-        """The gate that checks every operation."""
-        return self._runtime.gate
 
     @operation(Action.EVENT_READ, Scope.USER)
     def list(self, *, limit: int = 10) -> builtins.list[UndoStep]:

@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 GTE_SMALL := packages/recollectum-gte-small
 
-.PHONY: demo test quick check docs bench bar clean
+# Which mutants `make mutants` tries, by name: all, or a part such as 'recollectum.text.*'.
+MUTANTS ?= *
+
+.PHONY: demo test quick check docs bench bar mutants clean
 
 demo: $(STAMP)
 	$(BIN)/python -m tools.demo
@@ -37,6 +40,11 @@ bench: $(STAMP)
 bar: $(STAMP)
 	$(BIN)/python -m bench bar
 
+# Changes a few modules a little, one place at a time, and lists the changes that no test notices. Some minutes.
+mutants: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group mutants
+	$(BIN)/python -m tools.mutants '$(MUTANTS)'
+
 $(STAMP): pyproject.toml $(GTE_SMALL)/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -46,4 +54,4 @@ $(STAMP): pyproject.toml $(GTE_SMALL)/pyproject.toml
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist mutants .pytest_cache .ruff_cache .hypothesis

@@ -2,6 +2,8 @@
 
 import pytest
 
+from recollectum.policy.rules.matching import Ruleset, matches_name, may_begin_with
+from recollectum.policy.rules.model import Place, Problem, Tier
 from recollectum.policy.rules.shell_commands import UnclearCommand, parse_command
 from tests.policy.rules.policies import one, rules, shell
 
@@ -138,3 +140,49 @@ def test_pieces_keep_their_text_and_their_words() -> None:
     assert [(piece.assigns, piece.redirects) for piece in found] == [(False, False), (True, False), (False, True)]
     with pytest.raises(UnclearCommand, match="not closed"):
         parse_command("a 'b")
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "matches"),
+    [
+        ("abxc", "*ab*c", True),
+        ("xbyb", "*b*yb", True),
+        ("xyz", "*b*z", False),
+        # The end is not a part that was matched already.
+        ("abcd", "ab*cd*d", False),
+        ("abcdd", "ab*cd*d", True),
+    ],
+)
+def test_each_star_stands_for_anything_between_the_parts_in_their_order(
+    name: str, wanted: str, *, matches: bool
+) -> None:
+    assert matches_name(name, wanted) is matches
+
+
+@pytest.mark.parametrize(
+    ("command", "prefix", "may"),
+    [
+        ("rm x", ["/bin/rm"], True),
+        ("/usr/bin/rm x", ["rm"], True),
+        ("ls x", ["rm"], False),
+        # Only a wrapper runs what stands behind it.
+        ("echo rm x", ["rm"], False),
+        ("sudo rm x", ["rm"], True),
+    ],
+)
+def test_a_command_may_begin_with_words_under_another_path_or_in_a_wrapper(
+    command: str, prefix: list[str], *, may: bool
+) -> None:
+    (piece,) = parse_command(command)
+    assert may_begin_with(piece, prefix) is may
+
+
+def test_the_doubt_about_a_tool_is_that_of_the_highest_tier_that_names_it() -> None:
+    def problem(tier: Tier, *tools: str, restricts: bool = True) -> Problem:
+        return Problem(Place(f"{tier}.toml", 1, tier), "unreadable", may_restrict=restricts, tools=tools)
+
+    low, high = problem(Tier.PROJECT, "t"), problem(Tier.ADMIN, "t")
+    for order in ((low, high), (high, low)):
+        assert Ruleset(problems=order).doubt("t") is high
+    assert Ruleset(problems=(problem(Tier.ADMIN, "other"), low)).doubt("t") is low
+    assert Ruleset(problems=(problem(Tier.ADMIN, "t", restricts=False),)).doubt("t") is None

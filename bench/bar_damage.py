@@ -12,7 +12,7 @@ from bench.bar_row import Measured, own_place
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
 from recollectum.domain.message import Message
-from recollectum.storage.sqlite.connection import check_version, connect
+from recollectum.storage.sqlite.connection import PAGE_BYTES, check_version, connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
 from recollectum.storage.tables.trail import seals
 from recollectum.storage.times import micros
@@ -27,7 +27,7 @@ from tests.transfer.conversations import sample
 from tests.upkeep.homes import ANN, fill
 
 _SEED = 20261115
-_PAGE = 4096
+_PAGE = PAGE_BYTES
 _SECTOR = 512
 _OWNER = Owner.parse(ANN)
 #: What memories and messages look like in the file of an unencrypted vault.

@@ -9,6 +9,7 @@ import pytest
 from recollectum.domain.errors import Damaged, KeyProblem, RecollectumError, StorageError, WrongKey
 from recollectum.recall.index.verification import check_index
 from recollectum.storage.port import Row
+from recollectum.storage.sqlite.connection import PAGE_BYTES
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.integrity import page_faults, row_faults
 from recollectum.storage.tables.trail.seals import SOURCES
@@ -21,7 +22,7 @@ from tests.faults.sentences import CANARY, assert_sentence
 pytestmark = pytest.mark.slow
 
 _KEY = bytes(range(32))
-_PAGE = 4096
+_PAGE = PAGE_BYTES
 _FLIPS = 200
 
 

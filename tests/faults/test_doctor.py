@@ -12,6 +12,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.home.locks import Lock
+from recollectum.storage.sqlite.connection import PAGE_BYTES
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.upkeep.doctor.examination import examine
@@ -158,9 +159,9 @@ def test_a_reading_of_all_data_finds_every_damaged_page_that_holds_something(pla
         path = file_of(home, ANN)
     assert path
     whole = path.read_bytes()
-    for page in range(1, len(whole) // 4096):
+    for page in range(1, len(whole) // PAGE_BYTES):
         raw = bytearray(whole)
-        raw[page * 4096 : page * 4096 + 64] = bytes(range(64))
+        raw[page * PAGE_BYTES : page * PAGE_BYTES + 64] = bytes(range(64))
         path.write_bytes(raw)
         with _open(place, encryption) as home:
             (entry,) = home.admin.entries([Owner.parse(ANN)])

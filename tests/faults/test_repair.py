@@ -3,11 +3,18 @@
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged, StorageError
+from recollectum.domain.ids import system_clock
+from recollectum.storage.engine import VAULT
+from recollectum.storage.sqlite.connection import PAGE_BYTES, connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
+from recollectum.storage.sqlite.migrate import migrate, shipped
+from recollectum.storage.tables.trail import meta
 from recollectum.upkeep.backup.repair import RepairResult, repair
 from recollectum.upkeep.doctor.vault_checks import read_vault
 from tests.crashes.homes import file_of
@@ -16,7 +23,7 @@ from tests.upkeep.homes import ANN, fill
 
 pytestmark = pytest.mark.slow
 
-_PAGE = 4096
+_PAGE = PAGE_BYTES
 _OWNER = Owner.parse(ANN)
 
 
@@ -98,6 +105,39 @@ def test_an_encrypted_vault_with_damaged_pages_keeps_the_rest(place: Path, seed:
     assert len(after) == saved
     assert saved + lost == len(texts)
     assert saved >= 0.75 * len(texts)
+
+
+@pytest.mark.parametrize("encryption", ["auto", "off"])
+@pytest.mark.parametrize("page", [PAGE_BYTES, 4096])
+def test_a_vault_that_has_lost_its_schema_keeps_its_rows(place: Path, encryption: str, page: int) -> None:
+    with open_home(place, Turning(), encryption=encryption) as home:
+        home.vault(ANN)
+        path = file_of(home, ANN)
+        key = home.encryption().key(path.stem) if encryption == "auto" else None
+    if page != PAGE_BYTES:
+        _as_before_small_pages(path, key, page)
+    path, texts, _ = _made(place, encryption, 100)
+    connection = connect(path, key=key)
+    assert connection.pragma("page_size") == page
+    sql = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
+    pages = cast(list[tuple[int]], connection.execute(sql).fetchall())
+    connection.close()
+    raw = bytearray(path.read_bytes())
+    for (number,) in pages:
+        raw[(number - 1) * page : number * page] = random.Random(1).randbytes(page)
+    path.write_bytes(raw)
+    assert _repaired(place, encryption).faults
+    assert _texts(place, encryption) == texts | {"life goes on"}
+
+
+def _as_before_small_pages(path: Path, key: bytes | None, page: int) -> None:
+    """Make the vault again as releases did that stored the schema with its comments."""
+    path.unlink()
+    connect(path, key=key, page_bytes=page).close()
+    database = SqliteDatabase(path, SqliteOptions(key=key))
+    migrate(database, shipped(VAULT), clock=system_clock, backup=str, compact=False)
+    database.write(lambda tx: meta.save(tx, "owner", ANN))
+    database.close()
 
 
 @pytest.mark.parametrize("seed", range(4))

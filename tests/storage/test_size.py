@@ -12,10 +12,23 @@ pytestmark = pytest.mark.slow
 _ITEMS = 1000
 #: A short memory with its vector, its words, its event and its place in the cache.
 _BYTES_AN_ITEM = 2200
+#: A page for each table and index, and ten for the text of the schema.
+_BYTES_EMPTY = 208 * 1024
 
 
 def _size(home: Path) -> int:
     return sum(path.stat().st_size for path in (home / "vaults").iterdir())
+
+
+@pytest.mark.parametrize("encryption", ["auto", "off"])
+def test_an_empty_vault_takes_at_most_208_kib(tmp_path: Path, encryption: str) -> None:
+    home = tmp_path / "home"
+    settings = {"encryption": encryption, "storage.reserve_mib": 0}
+    with Recollectum(home, settings=settings) as r:
+        r.vault("user:ann")
+        # With its log, while it is open.
+        assert _size(home) <= _BYTES_EMPTY
+    assert _size(home) <= _BYTES_EMPTY
 
 
 def test_a_short_memory_takes_at_most_2200_bytes(tmp_path: Path) -> None:

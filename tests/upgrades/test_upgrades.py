@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from recollectum import Recollectum
-from recollectum.storage.sqlite.migrate import shipped
+from recollectum.storage.sqlite.migrate import shipped, without_comments
 from tests.upgrades.rows import ANSWERED, KEPT, OWNER, SHELVED, SPOKEN
 from tools.upgrade_databases import stored
 
@@ -17,11 +17,11 @@ _CATALOG_STEPS = range(1, len(shipped("catalog")) + 1)
 
 
 def _schema(path: Path) -> dict[str, str]:
-    """Every statement of the schema by its name, with white space folded."""
+    """Every statement of the schema by its name, without comments, which files made by older releases have."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     rows = connection.execute("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
     connection.close()
-    return {str(name): " ".join(str(sql).split()) for name, sql in rows}
+    return {str(name): without_comments(str(sql)) for name, sql in rows}
 
 
 def _unpack(family: str, step: int, path: Path) -> None:

@@ -15,6 +15,8 @@ from recollectum.storage.sqlite.seal_triggers import register_functions
 #: With an older version, writes from two connections could corrupt a WAL database.
 _FLOOR = (3, 51, 3)
 _BUSY_TIMEOUT = timedelta(seconds=10)
+#: Of a new file; one that exists keeps its own. An empty vault has a page for each of its many tables and indexes.
+PAGE_BYTES = 2048
 
 
 def connect(
@@ -25,6 +27,7 @@ def connect(
     busy_timeout: timedelta = _BUSY_TIMEOUT,
     vfs: str | None = None,
     query_only: bool = False,
+    page_bytes: int = PAGE_BYTES,
 ) -> apsw.Connection:
     """Return a connection to the file at `path`, which is private to this account; with a key, it is encrypted."""
     check_version(apsw.sqlite_lib_version())
@@ -33,7 +36,11 @@ def connect(
     with translated(path, encrypted=key is not None):
         connection = apsw.Connection(str(path), vfs=_vfs(vfs, key))
         try:
-            _configure(connection, key, cache_kib, busy_timeout, query_only=query_only)
+            if key is not None:
+                _encrypt(connection, key)
+            if path.stat().st_size == 0:
+                connection.pragma("page_size", page_bytes)
+            _configure(connection, cache_kib, busy_timeout, query_only=query_only)
         except BaseException:
             connection.close(True)
             raise
@@ -51,14 +58,18 @@ def _vfs(name: str | None, key: bytes | None) -> str | None:
     return f"multipleciphers-{name}" if name and key else name
 
 
-def _configure(
-    connection: apsw.Connection, key: bytes | None, cache_kib: int, busy_timeout: timedelta, *, query_only: bool
-) -> None:
-    if key is not None:
-        # An authenticated cipher: a changed byte is an error, not a wrong answer.
-        connection.pragma("cipher", "chacha20")
-        # Raw, because the key is already random and deriving one at every open would only cost time.
-        connection.pragma("key", f"raw:{key.hex()}")
+def raw_key(key: bytes) -> str:
+    """Return a key as SQLite takes it: raw, because it is random and deriving one would only cost time."""
+    return f"raw:{key.hex()}"
+
+
+def _encrypt(connection: apsw.Connection, key: bytes) -> None:
+    # An authenticated cipher: a changed byte is an error, not a wrong answer.
+    connection.pragma("cipher", "chacha20")
+    connection.pragma("key", raw_key(key))
+
+
+def _configure(connection: apsw.Connection, cache_kib: int, busy_timeout: timedelta, *, query_only: bool) -> None:
     connection.set_busy_handler(_waiter(busy_timeout))
     if connection.pragma("journal_mode") != "wal":
         connection.pragma("journal_mode", "wal")

@@ -1,6 +1,7 @@
 """Migrates a database to the shipped schema, one numbered step per transaction."""
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ _LEDGER = """
         applied_at INTEGER NOT NULL
     ) STRICT
 """
+#: White space or a comment; then: text in quotes, a mark with the gaps around it, or a gap.
+_GAP = r"(?:\s|--[^\n]*+)"
+_WORDS = re.compile(rf"('(?:[^']|'')*+')|{_GAP}*+([(),;]){_GAP}*+|{_GAP}++")
 _RECORD = "INSERT INTO migrations (number, name, digest, applied_at) VALUES (?, ?, ?, ?)"
 
 
@@ -57,7 +61,12 @@ def pending(database: SqliteDatabase, steps: Sequence[Migration]) -> tuple[Migra
 
 
 def migrate(
-    database: SqliteDatabase, steps: Sequence[Migration], *, clock: Clock, backup: Callable[[str], object]
+    database: SqliteDatabase,
+    steps: Sequence[Migration],
+    *,
+    clock: Clock,
+    backup: Callable[[str], object],
+    compact: bool = True,
 ) -> tuple[Migration, ...]:
     """Run the pending steps; back up a database that holds data before the first one."""
     due = pending(database, steps)
@@ -67,7 +76,10 @@ def migrate(
         return ()
     if due[0].number > 1:
         backup(f"before-{due[0].number:04}")
-    applied = [step for step in due if _apply(database, step, steps, clock)]
+    applied = [step for step in due if _apply(database, step, steps, clock, compact=compact)]
+    if due[0].number == 1 and compact:
+        # The steps leave free pages behind, which would be most of a new file.
+        database.on_connection(lambda connection: connection.execute("VACUUM").fetchall())
     database.on_connection(checkpoint)
     database.seal_writes(anew=True)
     return tuple(applied)
@@ -99,7 +111,14 @@ def _applied(connection: apsw.Connection) -> dict[int, str]:
         return {}
 
 
-def _apply(database: SqliteDatabase, step: Migration, steps: Sequence[Migration], clock: Clock) -> bool:
+def without_comments(sql: str) -> str:
+    """Return statements without comments and needless space: SQLite stores the text of a schema in every file."""
+    return _WORDS.sub(lambda found: found[1] or found[2] or " ", sql).strip()
+
+
+def _apply(
+    database: SqliteDatabase, step: Migration, steps: Sequence[Migration], clock: Clock, *, compact: bool
+) -> bool:
     """Run one step, unless another process ran it while this one waited for its turn."""
 
     def run(connection: apsw.Connection) -> bool:
@@ -107,8 +126,8 @@ def _apply(database: SqliteDatabase, step: Migration, steps: Sequence[Migration]
         try:
             if step not in _pending(connection, steps, database.path):
                 return False
-            connection.execute(_LEDGER)
-            connection.execute(step.sql).fetchall()
+            for sql in (_LEDGER, step.sql):
+                connection.execute(without_comments(sql) if compact else sql).fetchall()
             connection.execute(_RECORD, (step.number, step.name, step.digest, micros(clock())))
             connection.execute("COMMIT")
             return True

@@ -12,7 +12,7 @@ from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, s
 from recollectum.home.paths import Home
 from recollectum.storage.engine import VAULT, SalvagedVault
 from recollectum.storage.port import Tx
-from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.connection import PAGE_BYTES, connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
 from recollectum.storage.sqlite.files import evidence_folder, log_of, with_logs
 from recollectum.storage.sqlite.integrity import page_faults, step_of
@@ -41,6 +41,8 @@ DERIVED = frozenset(
         "profiles",
     )
 )
+#: Those of new vaults and of old ones.
+_PAGE_SIZES = (PAGE_BYTES, 4096)
 #: A repair reads and writes the whole vault several times.
 _CACHE_KIB = 64 * 1024
 
@@ -109,7 +111,7 @@ def _salvaged(
     number = _schema_of(old, key)
     if number is None:
         number = shipped(VAULT)[-1].number
-        _make(clock, work / "donor.db", options, number)
+        _make(clock, work / "donor.db", options, number, like=old)
         copy_schema_pages(work / "donor.db", old, key=key)
         _refuse_what_cannot_be_opened(old, key)
     _make(clock, new, options, number)
@@ -142,13 +144,24 @@ def _doubtful(tx: Tx) -> tuple[str, ...]:
     return tuple(sorted({f"{table} {known}" for table, known in seals.changed(tx)}))
 
 
-def _make(clock: Clock, path: Path, options: SqliteOptions, number: int) -> None:
-    """Create a vault at the schema of the damaged one."""
+def _make(clock: Clock, path: Path, options: SqliteOptions, number: int, *, like: Path | None = None) -> None:
+    """Create a vault at the schema of the damaged one; `like` a file that has to have its tables at the same pages."""
+    size = _page_bytes(like) if like else PAGE_BYTES
+    connect(path, key=options.key, page_bytes=size).close()
     database = SqliteDatabase(path, options)
     try:
-        migrate(database, shipped(VAULT)[:number], clock=clock, backup=lambda _: None)
+        # Vaults with pages of another size were made before comments were left out of the schema.
+        compact = size == PAGE_BYTES
+        migrate(database, shipped(VAULT)[:number], clock=clock, backup=lambda _: None, compact=compact)
     finally:
         database.close()
+
+
+def _page_bytes(damaged: Path) -> int:
+    """Return the page size from the header, which an encrypted file shows too; the default where it is damaged."""
+    with damaged.open("rb") as file:
+        size = int.from_bytes(file.read(18)[16:], "big")
+    return size if size in _PAGE_SIZES else PAGE_BYTES
 
 
 def _schema_of(old: Path, key: bytes | None) -> int | None:

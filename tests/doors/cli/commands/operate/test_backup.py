@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.home.paths import Home, home_root
+from recollectum.storage.sqlite.connection import PAGE_BYTES
 from recollectum.storage.sqlite.files import HomeFiles
 from tests.doors.cli.calls import call, ok, refused, spawn
 
@@ -72,7 +73,7 @@ def test_damage_is_verified_explained_and_repaired(remembered: str) -> None:
     path = _vault_file()
     raw = bytearray(path.read_bytes())
     at = raw.index(b"number 1 of the things")
-    raw[at // 4096 * 4096 : at // 4096 * 4096 + 8] = bytes(8)
+    raw[at // PAGE_BYTES * PAGE_BYTES : at // PAGE_BYTES * PAGE_BYTES + 8] = bytes(8)
     path.write_bytes(raw)
     found = call("doctor", "--deep", "--json")
     assert (found.code, found.json["severity"]) == (1, "problem")

@@ -1,13 +1,15 @@
 """Real agents use the memory: they list its tools, keep something, and get it back in a new session."""
 
+import os
 import time
+from pathlib import Path
 
 import pytest
 
 from recollectum import Recollectum
 from tests.agents.clis import Cli, chosen
 from tests.agents.fake_model import SAYS, FakeModel, fake_model
-from tests.doors.cli.calls import ok
+from tests.doors.cli.calls import call, ok
 from tests.doors.hook.calls import attended, no_attendant_left
 
 pytestmark = [pytest.mark.loopback, pytest.mark.process]
@@ -65,3 +67,51 @@ def _use_hooks(cli: Cli, model: FakeModel) -> None:
     model.requests.clear()
     cli.ask("42?", model)
     assert "twelfth of May" in model.bodies()
+
+
+#: What only memory says; no prompt does.
+SECRET_DAY = "twelfth of May"
+PROMPTS = ("hello there", "when is the harbour dinner?", 'CALL recall {"query": "when is the harbour dinner"}')
+
+
+def _messages() -> str:
+    """Every message of every conversation, with all that belongs to it."""
+    with Recollectum() as recollectum:
+        sessions = recollectum.vault("user:ada").sessions
+        return "\n".join(repr(message) for one in sessions.list() for message in sessions.chat(one.id).messages())
+
+
+def _prompt(cli: Cli, model: FakeModel, prompt: str) -> None:
+    """Ask, and see that the conversation was recorded and nothing that memory told the agent with it."""
+    cli.ask(prompt, model)
+    assert _recorded(prompt.replace('"', '\\"') if cli.agent == "opencode" else prompt, SAYS)
+    assert SECRET_DAY not in _messages()
+
+
+@pytest.mark.parametrize("cli", [pytest.param(one, id=one.agent) for one in chosen()])
+def test_what_memory_told_an_agent_is_not_recorded_and_a_purged_memory_stays_away(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.command()
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
+    monkeypatch.setenv("RECOLLECTUM_USER", "ada")
+    ok("init")
+    memory = ok("remember", f"the harbour dinner is on the {SECRET_DAY}").word
+    ok("mcp", "install", cli.agent, "--user", "ada", "--yes")
+    cli.wait_for_hooks()
+    with no_attendant_left(), fake_model() as model:
+        attended()
+        for prompt in PROMPTS:
+            _prompt(cli, model, prompt)
+        # The agent was told, three times: there was something to leave out.
+        assert model.bodies().count(SECRET_DAY) >= len(PROMPTS)
+        ok("purge", "memory", memory, "--yes")
+        _prompt(cli, model, "and when was it again?")
+        # The agent's own files still hold what it was told.
+        account = Path(os.environ["HOME"])
+        ok("sessions", "transcripts", "follow", str(account))
+        ok("sessions", "transcripts", "sync")
+    assert SECRET_DAY not in _messages()
+    assert SECRET_DAY not in call("recall", f"harbour dinner {SECRET_DAY}").out
+    home = Path(os.environ["RECOLLECTUM_HOME"])
+    assert not [one for one in home.rglob("*") if one.is_file() and SECRET_DAY.encode() in one.read_bytes()]

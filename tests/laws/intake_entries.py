@@ -41,7 +41,8 @@ def _record_call(world: World, text: str) -> None:
 def _learnings_by_hand(world: World, text: str) -> None:
     world.vault.learnings.sync()
     path = world.vault.learnings.file()
-    path.write_text(path.read_text().replace("## Patterns\n", f"## Patterns\n- {text}\n"))
+    entry = "\n  ".join(text.split("\n"))
+    path.write_text(path.read_text().replace("## Patterns\n", f"## Patterns\n- {entry}\n"))
     assert world.vault.learnings.sync().added == 1
 
 
@@ -52,7 +53,7 @@ def _transcript(world: World, text: str) -> None:
 def _record(world: World, text: str) -> None:
     chat = world.chat("to-record")
     chat.add("user", _HOLE)
-    data = export_record(world.vault, chat.id).replace(_HOLE, text)
+    data = export_record(world.vault, chat.id).replace(_HOLE, json.dumps(text)[1:-1])
     assert import_record(world.other, data.encode()).added == 1
 
 

@@ -52,7 +52,8 @@ def _approve(world: World, text: str) -> None:
 
 def _learnings_sync(world: World, text: str) -> None:
     path = Path(ok("learnings", "path", *_ALICE).word)
-    path.write_text(path.read_text().replace("## Patterns\n", f"## Patterns\n- {text}\n"))
+    entry = "\n  ".join(text.split("\n"))
+    path.write_text(path.read_text().replace("## Patterns\n", f"## Patterns\n- {entry}\n"))
     ok("learnings", "sync", *_ALICE)
     assert any(one.text.startswith(text[:8]) for one in world.vault.learnings.list())
 

@@ -1,4 +1,4 @@
-"""A secret that enters a vault by any way is found as `[secret:…]`, nowhere in clear, and kept where it should be."""
+"""Whichever way a text enters a vault, its secrets are hidden and nothing that memory itself served is stored."""
 
 import ast
 import inspect
@@ -8,7 +8,7 @@ import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -18,7 +18,7 @@ import recollectum
 from recollectum import Recollectum
 from recollectum.domain.access.caller import Permission
 from recollectum.domain.access.credential import ServiceApiKey
-from recollectum.domain.errors import InvalidInput
+from recollectum.domain.errors import InvalidInput, RecollectumError
 from recollectum.home.credentials.store import Credentials
 from recollectum.policy.actions import Action as A
 from recollectum.text.secrets import redaction
@@ -26,6 +26,7 @@ from recollectum.vault.gate import declared_operation
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.vault import Vault
+from tests.context.emitted import FORMS
 from tests.doors.http.served import serving
 from tests.laws.cli_paths import EVENTS, HOOKS, chat_lines, commands
 from tests.laws.console_paths import console_paths
@@ -200,6 +201,48 @@ def _value(credentials: Credentials, account: str) -> str:
     found = credentials.find("redacted", account=account)
     assert isinstance(found, ServiceApiKey)
     return found.value
+
+
+@pytest.mark.slow
+@pytest.mark.loopback
+@pytest.mark.parametrize("keep", [False], indirect=True, ids=["redacted"])
+@pytest.mark.usefixtures("keep")
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_what_memory_served_is_not_stored_whichever_way_it_comes_back(
+    tmp_path: Path, form: Callable[[str], str]
+) -> None:
+    home = Path(os.environ["RECOLLECTUM_HOME"])
+    with serving(home) as served:
+        served.home.vault("user:bob")
+        for number, (name, feed) in enumerate(ENTRIES.items()):
+            folder = tmp_path / f"person{number}"
+            folder.mkdir()
+            text = f"marker{number:02} was said\n\n{form(_served(number))}"
+            feed(World(served.home, served, folder), _pasted(name, text))
+        first = _rows(home)
+        for number, (name, feed) in enumerate(ENTRIES.items()):
+            folder = tmp_path / f"nobody{number}"
+            folder.mkdir()
+            # Where nothing is left, an entry refuses it or stores nothing; the entry itself counts what it stored.
+            with suppress(RecollectumError, AssertionError):
+                feed(World(served.home, served, folder), _pasted(name, form(_served(number))))
+    rows = first + _rows(home)
+    named = dict(enumerate(ENTRIES))
+    # A summary that is too long is made without the model.
+    kept = [n for n in named if named[n] != "summaries.update"]
+    assert not [named[n] for n in kept if f"marker{n:02} was said" not in first]
+    assert not [named[n] for n in named if _served(n) in rows]
+    files = {one: one.read_bytes().lower() for one in home.rglob("*.db*") if one.is_file()}
+    assert not [(named[n], one.name) for n in named for one, data in files.items() if _served(n).encode() in data]
+
+
+def _pasted(entry: str, text: str) -> str:
+    """The text as it gets into an entry: a terminal takes each line for itself."""
+    return text.replace("\n", " ") if entry in ("CLI chat", "chat /remember") else text
+
+
+def _served(number: int) -> str:
+    return f"a keeper of lighthouse{number:02}x dislikes fog"
 
 
 def test_every_operation_that_writes_text_has_an_entry(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def _write(name: str, arguments: Mapping[str, Any]) -> Call:
 
 
 def _usual(held: Held) -> Iterator[Call]:
-    known = oracle.RECALLED | {"learned", "node"}
+    known = oracle.RECALLED | {"learned"}
     yield _tool("recall", {"query": COMMON, "limit": 50}, oracle.RECALLED)
     yield _tool("context", {"query": COMMON}, known)
     for state, shown in LISTED.items():

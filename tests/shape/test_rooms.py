@@ -31,6 +31,7 @@ APART: dict[str, str] = {
     "src/recollectum/text/secrets/wallets.py": "one file for each way of finding secrets",
     "src/recollectum/transfer/claude_code.py": "one file for each foreign format",
     "src/recollectum/transfer/codex.py": "one file for each foreign format",
+    "src/recollectum/transfer/gemini_asides.py": "what no person said, where the reader of records keeps every word",
     "src/recollectum/vault/memories/tool_use.py": "writes a message, where its neighbour writes memories",
     "src/recollectum/vault/purge/search_program.py": "runs as a program of its own",
 }

@@ -127,7 +127,11 @@ class AsyncChat:
         at: datetime | None = None,
         extra: Mapping[str, Json] | None = None,
     ) -> Message:
-        """Record one message. The same native id again changes nothing and returns the first message."""
+        """Record one message. The same native id again changes nothing and returns the first message.
+
+        Text that memory served is cut out, and `extra["echo_removed"]` counts the cuts; a message that contains nothing
+        else is refused.
+        """
         return await asyncio.to_thread(
             lambda: self._service().add(
                 role,
@@ -144,7 +148,7 @@ class AsyncChat:
         )
 
     async def add_many(self, said: Iterable[NewMessage]) -> list[Message]:
-        """Record several messages in one transaction: all of them, or none."""
+        """Record several messages in one transaction: all of them, or none. Echoes of memory are left out."""
         return await asyncio.to_thread(lambda: self._service().add_many(said))
 
     async def info(self) -> Session:

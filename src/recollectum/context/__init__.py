@@ -5,4 +5,5 @@ parts      fills each part up to its share of the budget
 window     the newest turns that fit, and the messages to summarise
 rendering  each part as text
 fences     marks around untrusted text that it cannot forge
+echoes     finds served blocks in incoming text
 """

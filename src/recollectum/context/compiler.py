@@ -175,7 +175,7 @@ class _Making:
         return self._window.tokens + self._heading()
 
     def _heading(self) -> int:
-        return self._counter.count(frame(PartKind.MESSAGE, self._mark)[0]) + 2
+        return self._counter.count("".join(frame(PartKind.MESSAGE, self._mark))) + 2
 
     def _take_window(self, room: int) -> None:
         self._window = select_window(

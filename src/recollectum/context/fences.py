@@ -13,6 +13,11 @@ from recollectum.domain.errors import InvalidInput
 BAR = "| "
 TAKEN_OUT = "…"
 MAX_LABEL = 120
+#: The mark of the parts that stay the same from call to call: a random mark would defeat a provider's prompt cache.
+#: Everybody may know it, so it protects nothing; it shows where a part begins and ends.
+LASTING_MARK = "5ec0113c"
+#: The names of the fences in a context.
+NOTES, ABOUT, LEARNED, RECALLED, SUMMARY, SAID = "notes", "about", "learned", "recalled", "summary", "conversation"
 _LEARNED = 20_000
 
 _MARK = re.compile(r"[A-Za-z0-9]{8,64}")

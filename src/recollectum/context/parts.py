@@ -4,8 +4,8 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from recollectum.context.fences import quote_lines, without_mark
-from recollectum.context.rendering import TRUSTED, bullet, frame, recalled
+from recollectum.context.fences import quote_lines
+from recollectum.context.rendering import TRUSTED, bullet, frame, line, recalled
 from recollectum.domain.context import Budget, LeftOut, PartKind, RecalledText
 from recollectum.domain.session import Summary
 
@@ -140,7 +140,7 @@ _LOOK = 2
 def notes(text: str, mark: str) -> PartFiller:
     """Return the global notes, line by line, as written."""
     lines = text.strip().splitlines()
-    return _numbered(PartKind.NOTES, lines, [partial(without_mark, line, mark) for line in lines], mark)
+    return _numbered(PartKind.NOTES, lines, [partial(line, one, mark) for one in lines], mark)
 
 
 def bullets(kind: PartKind, texts: Sequence[str], mark: str) -> PartFiller:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from recollectum.context.fences import one_line
-from recollectum.context.rendering import TRUSTED
 from recollectum.distil.model.instructions import fence_mark, fenced, load_instructions
 from recollectum.distil.reconciliation import current_memories, is_supported, says_same
 from recollectum.domain.context import MAX_BULLETS, Bullet, Profile
@@ -13,6 +12,7 @@ from recollectum.domain.memory import Kind, Memory
 from recollectum.domain.message import Json, Role
 from recollectum.domain.models.language_model import Prompt, Turn
 from recollectum.domain.proposal import RULES
+from recollectum.domain.trust import Trust
 from recollectum.models.language.json_schema import explain_misfit
 from recollectum.models.language.port import LanguageModel
 
@@ -55,8 +55,8 @@ def profile(memories: Sequence[Memory], model: LanguageModel | None) -> Profile 
 
 
 def _ranked(memories: Sequence[Memory]) -> list[Memory]:
-    # A profile is shown to a model without a fence, so it must not contain untrusted text.
-    held = [one for one in current_memories(memories) if one.trust in TRUSTED and one.content.strip()]
+    # A profile has no labels, so it must contain only what the person said.
+    held = [one for one in current_memories(memories) if one.trust is Trust.OWNER and one.content.strip()]
     newest = sorted((one for one in held if one.kind in _PASSING), key=lambda one: (one.updated_at, one.id))[-_RECENT:]
     chosen = [one for one in held if one.kind in _LASTING] + newest
     return sorted(chosen, key=lambda one: (-one.importance, -one.updated_at.timestamp(), one.id))

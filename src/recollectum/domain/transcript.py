@@ -51,6 +51,8 @@ class TranscriptReport:
     #: New messages, and messages that were here already.
     added: int = 0
     known: int = 0
+    #: Messages that were left out because they repeat what memory served.
+    echoes: int = 0
     #: Files that were truncated, rotated or replaced, and so were read from the start.
     reread: int = 0
     unchanged: int = 0

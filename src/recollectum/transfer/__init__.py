@@ -8,6 +8,7 @@ agent_lines        one line of an agent's log
 claude_code        lines of Claude Code
 codex              lines of Codex
 gemini             Gemini CLI records
+gemini_asides      removes text that Gemini CLI adds to a person's messages
 gemini_format      Gemini CLI's vocabulary and change log
 foreign_json       strict JSON parsing and typed fields
 """

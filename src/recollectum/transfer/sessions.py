@@ -9,6 +9,7 @@ from recollectum.domain.message import Message
 from recollectum.domain.page import every
 from recollectum.domain.session import Session, SessionKey
 from recollectum.transfer import gemini, jsonl
+from recollectum.transfer.gemini_asides import without_asides
 from recollectum.transfer.jsonl import Damage
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.sessions.service import AdoptResult
@@ -25,6 +26,8 @@ class ImportReport:
     added: int
     #: Messages that already existed.
     known: int
+    #: Messages that were left out because they repeat what memory served.
+    echoes: int = 0
     #: Lines that could not be read; each affects only itself.
     damage: tuple[Damage, ...] = ()
     #: The id for reverting the import; None when nothing was new.
@@ -68,6 +71,7 @@ def _report(adopted: AdoptResult, damage: tuple[Damage, ...] = ()) -> ImportRepo
         session=adopted.session,
         added=adopted.added,
         known=adopted.known,
+        echoes=adopted.echoes,
         damage=damage,
         import_id=adopted.import_id,
     )
@@ -93,5 +97,5 @@ def with_derived_ids(session: Session, messages: tuple[Message, ...]) -> tuple[S
             id=derived_id("msg", message.created_at, f"gemini\x1f{theirs}\x1f{message.native_id or message.position}"),
             session_id=named.id,
         )
-        for message in messages
+        for message in without_asides(messages)
     )

@@ -81,7 +81,7 @@ def test_the_global_notes_come_first_and_a_bad_file_costs_only_itself(vault: Vau
     vault.memories.save("Grace lives in Lyon")
     path = vault.admin.global_notes.save("Never call before nine.\n").path
     made = vault.context()
-    assert made.text.startswith("# Notes\nNever call before nine.\n")
+    assert made.text.startswith("# Notes\n<notes-5ec0113c>\nNever call before nine.\n")
     assert made.served[0] == "Never call before nine."
     path.write_bytes(b"\xff\xfe" + b"x" * 100_000)
     without = vault.context()

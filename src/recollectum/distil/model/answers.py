@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from recollectum.context.echoes import cut, marked_blocks
 from recollectum.distil.date_resolution import resolve_dates
 from recollectum.distil.model.instructions import IGNORE
 from recollectum.distil.model.windows import Excerpt
@@ -176,11 +177,16 @@ def _finding(answer: Mapping[str, Json], places: Sequence[tuple[Excerpt, Span]],
         importance=min(1.0, max(0.0, float(cast("float", answer["importance"])))),
         spans=tuple(sorted({span for _, span in places})),
         targets=targets,
-        reason=" ".join(str(answer["reason"]).split())[:_MAX_REASON],
+        reason=_reason(str(answer["reason"])),
         trust=least_trusted(*(one.message.trust for one in sources), *((Trust.IMPORTED,) if window.imported else ())),
         by=window.by,
         certain=owners and true,
     )
+
+
+def _reason(words: str) -> str:
+    """Return a reason in one short line, without what memory served: a shortened echo is not recognised any more."""
+    return " ".join(cut(words, marked_blocks(words)).split())[:_MAX_REASON]
 
 
 def _quotes(

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from recollectum.context.compiler import compile_context
+from recollectum.context.echoes import cut, marked_blocks
 from recollectum.domain.context import Budget, Parts, RecalledText
 from recollectum.domain.hit import Hit
 from recollectum.text.tokens import counter_for
@@ -46,7 +47,8 @@ def inject_at_prompt(
     meaning: bool = True,
 ) -> Injection:
     """Return memories about a prompt, fenced as data, without the conversation itself and earlier injections."""
-    asked = prompt[:_MAX_QUESTION]
+    # Some agents send the injection of the session's start with the prompt.
+    asked = cut(prompt, marked_blocks(prompt))[:_MAX_QUESTION]
     if sum(char.isalpha() for char in asked) < _FEWEST_LETTERS:
         return Injection()
     hits = vault.recall(asked, limit=_MOST_HITS + _SPARE, meaning=meaning)

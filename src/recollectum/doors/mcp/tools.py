@@ -7,7 +7,8 @@ from typing import Any
 
 from recollectum.domain.context import RecalledText
 from recollectum.domain.errors import InvalidInput, NotFound
-from recollectum.domain.memory import State
+from recollectum.domain.memory import Kind, State
+from recollectum.domain.trust import Trust
 from recollectum.doors.mcp.client import McpClient
 from recollectum.doors.mcp.results import (
     ConfirmationQuestion,
@@ -29,6 +30,7 @@ ToolFunction = Callable[[McpClient, Arguments], ToolResult]
 _HITS = 10
 _LISTED = 20
 _SHOWN = 300
+_ABOUT_PERSON = frozenset({Kind.FACT, Kind.PREFERENCE, Kind.PROJECT, Kind.TASK})
 
 
 def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
@@ -123,11 +125,13 @@ TOOLS: Mapping[str, ToolFunction] = {
 
 
 def read_profile(guest: McpClient) -> str:
-    """Return the person's profile as a fenced text."""
+    """Return the person's profile and the newest memories of agents as a fenced text."""
     profile = guest.vault.admin.profile.find()
-    if profile is None:
-        return "Nothing is known about the person yet."
-    texts = [text for bullet in profile.bullets for text in _bullet_texts(guest, bullet.memory_ids)]
+    bullets = profile.bullets if profile else ()
+    texts = [text for bullet in bullets for text in _bullet_texts(guest, bullet.memory_ids)]
+    # The profile contains only what the person said. The label of each text shows who wrote it.
+    newest = guest.vault.memories.list(limit=_LISTED)
+    texts += [memory_text(one) for one in newest if one.trust is Trust.ASSISTANT and one.kind in _ABOUT_PERSON]
     return fence_texts(texts, "Nothing is known about the person yet.")
 
 

@@ -56,7 +56,7 @@ def learn(
         return sessions.find_open(tx, place) or begin_session(tx, place, reading, runtime)
 
     with Intake(runtime) as intake:
-        admitted = [intake.message(one) for one in said]
+        admitted = [own for one in said if (own := intake.message(one)) is not None]
         found, job_id = runtime.write(record)
     outcome = run_job(runtime, job_id) if job_id else None
     if outcome is None or outcome.run is None:

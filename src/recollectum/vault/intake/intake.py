@@ -1,4 +1,4 @@
-"""Admits text before its transaction: cleans it, stores or redacts its secrets, checks it and decides its trust."""
+"""Admits text before its transaction: cuts echoes, stores or redacts secrets, checks it and decides its trust."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ from recollectum.vault.intake.admitted import (
     AdmittedText,
 )
 from recollectum.vault.intake.draft import Draft, check_content, check_importance
+from recollectum.vault.intake.echoes import EchoFilter
 from recollectum.vault.intake.kept_secrets import delete_unreferenced, to_reference
 from recollectum.vault.intake.new_message import NewMessage, clean_call, to_clean_message
 from recollectum.vault.intake.redaction import find_secret_spans, redact_json, redact_lines, redact_text
@@ -36,15 +37,17 @@ _MAX_REASON = 500
 class Intake:
     """Admits the texts of one write, and stores their secrets where the settings say so.
 
+    Echoes of what memory served are cut out of every text, and a message that contains nothing else is not admitted.
     When the write fails, the secrets that were stored for it are deleted again. A secret that the store cannot hold is
     redacted for good.
     """
 
-    __slots__ = ("_kept", "_runtime")
+    __slots__ = ("_echoes", "_kept", "_runtime")
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
         self._kept: set[str] = set()
+        self._echoes = EchoFilter()
 
     def __enter__(self) -> "Intake":
         """Begin the write."""
@@ -64,12 +67,13 @@ class Intake:
 
     def text(self, text: str) -> AdmittedText:
         """Admit a text of any length: a title, a summary, a reason."""
-        return AdmittedText(self._without_secrets(clean(text)))
+        return AdmittedText(self._without_secrets(self._echoes.text(clean(text))))
 
     def content(self, content: str) -> AdmittedText:
         """Admit the content of a memory; raise when it is empty or too long."""
         check_content(content)
-        admitted = self.text(self._json_text(content) if content.startswith("{") else content)
+        own = self._echoes.content(clean(content))
+        admitted = AdmittedText(self._without_secrets(self._json_text(own) if own.startswith("{") else own))
         # A placeholder can be longer than the secret.
         check_content(admitted)
         return admitted
@@ -91,9 +95,11 @@ class Intake:
             trust=check_shared_trust(gate.owner, caller_trust(gate)),
         )
 
-    def message(self, said: NewMessage) -> AdmittedMessage:
-        """Admit a new message; a caller with a grant does not get the owner's trust."""
-        message = to_clean_message(said)
+    def message(self, said: NewMessage) -> AdmittedMessage | None:
+        """Admit a new message; None when it is only an echo. A caller with a grant does not get the owner's trust."""
+        message = self._echoes.message(to_clean_message(said))
+        if message is None:
+            return None
         gate = self._runtime.gate
         trust = message.trust if gate.own else least_trusted(message.trust, Trust.UNKNOWN)
         content = self._content(message.content)
@@ -110,23 +116,30 @@ class Intake:
                 session,
                 title=self.text(session.title) if session.title else session.title,
                 summary=self.text(session.summary) if session.summary else session.summary,
-                extra=self._part(session.extra),
+                extra=self._part(self._echoes.part(session.extra)),
             )
         )
 
-    def imported(self, message: Message, *, foreign: bool = False) -> AdmittedMessage:
-        """Admit an imported message with its own id and time; text that is `foreign` is not trusted."""
-        trust = Trust.UNKNOWN if foreign else message.trust
-        content = self._content(message.content)
-        return AdmittedMessage(self._message(message, content, trust, message.token_estimate))
+    def imported(self, message: Message, *, foreign: bool = False) -> AdmittedMessage | None:
+        """Admit an imported message with its own id and time; None when it is only an echo.
+
+        Text that is `foreign` is not trusted.
+        """
+        own = self._echoes.message(message)
+        if own is None:
+            return None
+        trust = Trust.UNKNOWN if foreign else own.trust
+        content = self._content(own.content)
+        tokens = own.token_estimate if own is message else estimate(text_of(content))
+        return AdmittedMessage(self._message(own, content, trust, tokens))
 
     def call(self, call: ToolCall) -> AdmittedCall:
         """Admit the fields of a tool call."""
-        return AdmittedCall(self._call(clean_call(call)))
+        return AdmittedCall(self._call(self._echoes.call(clean_call(call))))
 
     def note(self, text: str) -> AdmittedText:
         """Admit the text of a person's own file line by line. Its secrets stay in the file, so none is stored."""
-        return AdmittedText(redact_lines(clean(text)))
+        return AdmittedText(redact_lines(self._echoes.lines(clean(text))))
 
     def finding(self, finding: Finding) -> AdmittedFinding:
         """Admit a proposed memory, with the reason that a person will read."""
@@ -144,7 +157,9 @@ class Intake:
         )
 
     def name(self, name: str, what: str) -> str:
-        """Admit a name, which is stored exactly; raise when it contains a secret."""
+        """Admit a name, which is stored exactly; raise when it contains a secret or an echo."""
+        if self._echoes.text(name) != name:
+            raise InvalidInput(f"this {what} repeats what memory served; choose another one")
         if find_secret_spans(name):
             raise InvalidInput(f"this {what} holds a secret, and a {what} is stored as it is; choose another one")
         return name

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from recollectum.domain.errors import RecollectumError
+from recollectum.domain.errors import InvalidInput, RecollectumError
 from recollectum.domain.learning import Learning, LearningsReport, Line
 from recollectum.domain.memory import Kind, Memory
 from recollectum.policy.clock import ClockReading
@@ -81,8 +81,15 @@ def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
 def _admit_entries(intake: Intake, read: files.FileSnapshot) -> dict[str, AdmittedText]:
     """Admit the entries below the four headings; return the admitted texts by the file's texts."""
     parts = [] if read.state is None else parse_learnings(read.text)
-    said = {part.text for part in parts if isinstance(part, LearningEntry) and part.category}
-    return {text: intake.content(text) for text in said}
+    said = {part.text: part for part in parts if isinstance(part, LearningEntry) and part.category}
+    return {text: _admit_entry(intake, part) for text, part in said.items()}
+
+
+def _admit_entry(intake: Intake, part: LearningEntry) -> AdmittedText:
+    try:
+        return intake.content(part.text)
+    except InvalidInput as error:
+        raise MalformedLearnings(part.line, f"cannot be kept: {error}") from None
 
 
 class _Sync:

@@ -253,7 +253,8 @@ class Memories(VaultService):
     def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> builtins.list[SaveResult]:
         with Intake(self._runtime) as intake:
             admitted = [intake.memory(draft) for draft in drafts]
-            spoken = (said_by, intake.message(tool_use_message(said_by))) if said_by else None
+            message = intake.message(tool_use_message(said_by)) if said_by else None
+            spoken = (said_by, message) if said_by and message else None
             saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, admitted, spoken))
         if self.gate.may_read():
             return saved

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
-from recollectum.domain.errors import NotFound
+from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Json, Message, Part, RoleName, TokenCount, ToolCall
 from recollectum.domain.page import Cursor, Page, cut_page, number_of
@@ -49,7 +49,11 @@ class Chat(VaultService):
         at: datetime | None = None,
         extra: Mapping[str, Json] | None = None,
     ) -> Message:
-        """Record one message. The same native id again changes nothing and returns the first message."""
+        """Record one message. The same native id again changes nothing and returns the first message.
+
+        Text that memory served is cut out, and `extra["echo_removed"]` counts the cuts; a message that contains nothing
+        else is refused.
+        """
         said = NewMessage(
             role=role,
             content=content,
@@ -62,11 +66,14 @@ class Chat(VaultService):
             at=at,
             extra=extra,
         )
-        return self._add([said])[0]
+        added = self._add([said])
+        if not added:
+            raise InvalidInput("the message only repeats what memory served, so it was not recorded")
+        return added[0]
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def add_many(self, said: Iterable[NewMessage]) -> list[Message]:
-        """Record several messages in one transaction: all of them, or none."""
+        """Record several messages in one transaction: all of them, or none. Echoes of memory are left out."""
         return self._add(said)
 
     @operation(Action.SESSION_READ, Scope.SESSION)
@@ -162,5 +169,5 @@ class Chat(VaultService):
             return added
 
         with Intake(self._runtime) as intake:
-            admitted = [intake.message(one) for one in said]
+            admitted = [own for one in said if (own := intake.message(one)) is not None]
             return self._runtime.write(lambda tx, reading: change(tx, reading, admitted))

@@ -51,6 +51,8 @@ class AdoptResult:
     known: int
     #: The id of the import, for undoing it; None when nothing was new.
     import_id: str | None = None
+    #: Messages that were left out because they repeat what memory served.
+    echoes: int = 0
 
 
 class Sessions(VaultService):
@@ -163,8 +165,9 @@ class Sessions(VaultService):
 
         with Intake(self._runtime) as intake:
             admitted = intake.session(session)
-            said = [intake.imported(one, foreign=foreign) for one in transcript]
-            return self._runtime.write(lambda tx, reading: change(tx, reading, admitted, said))
+            said, echoes = _admit_messages(intake, transcript, foreign=foreign)
+            adopted = self._runtime.write(lambda tx, reading: change(tx, reading, admitted, said))
+            return replace(adopted, echoes=echoes)
 
     @operation(Action.SESSION_READ, Scope.USER)
     def list_imports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Import]:
@@ -223,3 +226,19 @@ class Sessions(VaultService):
         if group is not None:
             return SessionKey(SessionKind.GROUP, agent=agent, channel=channel, name=group, topic=topic)
         return direct_key(agent, channel, self._runtime, topic)
+
+
+def _admit_messages(
+    intake: Intake, transcript: Iterable[Message], *, foreign: bool
+) -> tuple[list[AdmittedMessage], int]:
+    """Admit messages without echoes of memory, numbered without gaps; return them and the number of echoes."""
+    said: list[AdmittedMessage] = []
+    echoes = 0
+    for message in transcript:
+        placed = replace(message, position=message.position - echoes) if echoes else message
+        own = intake.imported(placed, foreign=foreign)
+        if own is None:
+            echoes += 1
+        else:
+            said.append(own)
+    return said, echoes

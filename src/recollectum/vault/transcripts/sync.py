@@ -58,6 +58,7 @@ class _SyncRun:
             files=self.counts["files"],
             added=self.counts["added"],
             known=self.counts["known"],
+            echoes=self.counts["echoes"],
             reread=self.counts["reread"],
             unchanged=self.counts["unchanged"],
             damage=tuple(self.damage),
@@ -194,13 +195,14 @@ def _store(
 
     with Intake(runtime) as intake:
         session = intake.session(gathered.session) if gathered.session else None
-        said = [intake.imported(one) for one in gathered.messages]
+        said = [own for one in gathered.messages if (own := intake.imported(one)) is not None]
         counts = runtime.write(lambda tx, reading: write(tx, reading, session, said))
         if counts is None:
             intake.discard()
     if counts is None:
         return None
     look.counts += counts
+    look.counts["echoes"] += len(gathered.messages) - len(said)
     long = ((number, _TOO_LONG) for number, line in enumerate(lot.lines, start=1) if line is None)
     # Problems in lines read again were reported the first time.
     look.damage += [(now.path, first + at, why) for at, why in (*gathered.damage, *long) if first + at > now.lines]

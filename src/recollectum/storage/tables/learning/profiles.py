@@ -21,13 +21,13 @@ _SAVE = """
     ON CONFLICT (agent) DO UPDATE
        SET digest = excluded.digest, bullets = excluded.bullets, made_by = excluded.made_by, made_at = excluded.made_at
 """
-# Only memories that may be served, and only what the person or the agent said, because nobody reviews a profile. The
-# index has each kind in order, so that no more rows are read than wanted.
+# Only memories that may be served, and only what the person said, because a profile has no labels. The index has each
+# kind in order, so that no more rows are read than wanted.
 _TOLD = """
     SELECT * FROM (
         SELECT {place} AS place, id, version, content, importance, updated_at FROM memories
          WHERE state = 'active' AND superseded_by IS NULL AND kind = :kind{n}
-           AND trust IN ('owner', 'assistant')
+           AND trust = 'owner'
            AND (CAST(:agent{n} AS TEXT) IS NULL OR agent IS NULL OR agent = :agent{n})
            AND (expires_at IS NULL OR expires_at > :now)
            AND (valid_to IS NULL OR valid_to > :now)

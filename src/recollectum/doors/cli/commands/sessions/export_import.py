@@ -178,7 +178,9 @@ def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
     for name, report in done:
         known = f", {report.known} known already" if report.known else ""
         damaged = f", {plural(len(report.damage), 'damaged line')}" if report.damage else ""
-        print(one_line(f"{name}: {report.session.id}, {plural(report.added, 'message')} added{known}{damaged}"))
+        echoes = f", {plural(report.echoes, 'message')} left out as an echo of memory" if report.echoes else ""
+        added = plural(report.added, "message")
+        print(one_line(f"{name}: {report.session.id}, {added} added{known}{echoes}{damaged}"))
     brought = next((report.import_id for _, report in done if report.import_id), None)
     if brought:
         note(f"to take it back: recollectum undo import {brought}")
@@ -189,6 +191,7 @@ def _document(report: "ImportReport") -> dict[str, object]:
         "session": report.session,
         "added": report.added,
         "known": report.known,
+        "echoes": report.echoes,
         "damage": report.damage,
         "import_id": report.import_id,
     }

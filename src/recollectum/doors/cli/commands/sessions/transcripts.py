@@ -69,6 +69,7 @@ def _lines(report: "TranscriptReport") -> ReportLines:
     counts = (
         (report.added, "message", "added"),
         (report.known, "message", "known already"),
+        (report.echoes, "message", "left out as an echo of memory"),
         (report.reread, "file", "replaced or cut, and read again"),
         (report.unchanged, "file", "as before"),
     )

@@ -19,7 +19,6 @@ import apsw
 
 from recollectum.domain.message import Json, Role
 from recollectum.domain.models.language_model import Prompt
-from recollectum.models.registry import language
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.tables.content import memories
 from recollectum.testing import ScriptedModel
@@ -35,8 +34,6 @@ CAT = "My cat is called Ada"
 OLD_TOWN = "I live in Porto"
 TOWN = "I live in Lisbon now"
 HEARSAY = "The harbour opens at nine"
-# By name: a type checker rightly holds a module's functions to be fixed.
-_OPENING = "open_language_model"
 _LATER = timedelta(minutes=31)
 _LEASE_OVER = timedelta(minutes=10)
 #: After so many points, the one that takes over is killed as well.
@@ -55,7 +52,7 @@ def prepare(folder: Path) -> None:
 
 def consolidate(folder: Path, after: timedelta, armed: Callable[[], None] = lambda: None) -> None:
     """What a program does when it starts; `armed` is called when the home is open."""
-    with open_home(folder, Turning(START + after)) as home:
+    with open_home(folder, Turning(START + after), language_model=_model()) as home:
         vault = home.vault("user:alice")
         vault.admin.totals()
         armed()
@@ -150,7 +147,6 @@ def recovered(folder: Path) -> list[str]:
 
 def main(folder: Path) -> None:
     """Kill at each point, and now and then in the sweep after it too."""
-    setattr(language, _OPENING, _opened)
     prepared, told = folder / "prepared", folder / "told.json"
     life(lambda: prepare(prepared))
     shutil.copytree(prepared, folder / "counted")
@@ -169,10 +165,6 @@ def main(folder: Path) -> None:
         wrong += [f"point {point}: {one}" for one in json.loads(told.read_text())]
         shutil.rmtree(home)
     print(json.dumps({"points": points, "kills": kills, "wrong": wrong}))
-
-
-def _opened(*_: object, **__: object) -> ScriptedModel:
-    return _model()
 
 
 def _model() -> ScriptedModel:

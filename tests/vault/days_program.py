@@ -9,7 +9,6 @@ from pathlib import Path
 
 from recollectum.domain.message import Json
 from recollectum.domain.models.language_model import Prompt
-from recollectum.models.registry import language
 from recollectum.testing import ScriptedModel
 from recollectum.upkeep.rounds.tasks import sweep
 from tests.matrix.homes import Turning, open_home
@@ -18,11 +17,9 @@ from tests.vault.scripted_homes import finds, found, number_of
 TEA = "I drink green tea every morning"
 PORTO = "I live in Porto"
 LISBON = "I live in Lisbon now"
-# By name: a type checker rightly holds a module's functions to be fixed.
-_OPENING = "open_language_model"
 
 
-def _model(*_: object, **__: object) -> ScriptedModel:
+def _model() -> ScriptedModel:
     def answer(prompt: Prompt) -> dict[str, Json]:
         said = prompt.turns[-1].text.partition("<conversation")[2]
         new = [found(fact, fact) for fact in (TEA, PORTO) if fact in said]
@@ -35,8 +32,7 @@ def _model(*_: object, **__: object) -> ScriptedModel:
 
 def main(folder: Path, at: datetime, identity: str, *said: str) -> None:
     """Sweep as an agent does when it starts, say something, and show the context of the next turn."""
-    setattr(language, _OPENING, _model)
-    with open_home(folder, Turning(at)) as home:
+    with open_home(folder, Turning(at), language_model=_model()) as home:
         if not home.people.list():
             for person, addresses in {"user:ann": ("telegram:1", "whatsapp:1"), "user:ben": ("telegram:2",)}.items():
                 home.people.add(person)

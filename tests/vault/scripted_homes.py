@@ -5,14 +5,11 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from recollectum import Recollectum
 from recollectum.domain.ids import Clock
 from recollectum.domain.message import Json
 from recollectum.domain.models.language_model import Prompt
 from recollectum.models.language.port import LanguageModel
-from recollectum.models.registry import language
 from recollectum.testing import ScriptedModel
 from tests.matrix.homes import open_home
 
@@ -24,14 +21,8 @@ def home_with(
     folder: Path, clock: Clock, model: LanguageModel | None, settings: Mapping[str, object] | None = None
 ) -> Generator[Recollectum]:
     """An open home that is given this model, whatever its settings say."""
-
-    def give(*_: object, **__: object) -> LanguageModel | None:
-        return model
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(language, "open_language_model", give)
-        with open_home(folder, clock, settings=settings) as home:
-            yield home
+    with open_home(folder, clock, settings=settings, language_model=model) as home:
+        yield home
 
 
 def found(content: str, quote: str, *, act: str = "add", target: int | None = None) -> dict[str, Json]:

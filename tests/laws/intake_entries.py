@@ -137,6 +137,7 @@ ENTRIES: dict[str, Entry] = {
     "chat.add (parts)": lambda w, t: w.chat("b").add("user", [{"type": "text", "text": t}]),
     "chat.add (thoughts)": lambda w, t: w.chat("c").add("assistant", "so", thoughts=[{"text": t}]),
     "chat.add (extra)": lambda w, t: w.chat("d").add("user", "more", extra={"about": t}),
+    "chat.add (keys)": lambda w, t: w.chat("k").add("user", "more", extra={t: 1}),
     "chat.add (speaker)": lambda w, t: w.chat("e").add("user", "more", speaker=t),
     "chat.add_many": lambda w, t: w.chat("f").add_many([NewMessage(role="user", content=t)]),
     "vault.learn": lambda w, t: w.vault.learn([{"role": "user", "content": t}], channel="learned"),

@@ -45,7 +45,7 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 ENTRIES = {**CALLED, **TERMINAL_ENTRIES}
 #: Their secrets are not kept: the person's own file has them still, or the text is a name that things are found by.
-_NOT_KEPT = frozenset({"notes.sync", "CLI notes sync", "MCP create_relations"})
+_NOT_KEPT = frozenset({"notes.sync", "CLI notes sync", "MCP create_relations", "chat.add (keys)"})
 #: The methods of the intake by which text is admitted; a name that holds a secret is refused instead.
 _ADMITS = frozenset(name for name, _ in inspect.getmembers(Intake, inspect.isfunction) if name[0] != "_") - {
     "discard",

@@ -126,6 +126,8 @@ class SaveResult:
 
     memory: Memory
     outcome: SaveOutcome
+    #: The kinds of the secrets that were replaced in the text, one for each secret.
+    replaced: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -32,6 +32,8 @@ class ImportReport:
     damage: tuple[Damage, ...] = ()
     #: The id for reverting the import; None when nothing was new.
     import_id: str | None = None
+    #: How many secrets were replaced by placeholders.
+    replaced: int = 0
 
 
 def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
@@ -74,6 +76,7 @@ def _report(adopted: AdoptResult, damage: tuple[Damage, ...] = ()) -> ImportRepo
         echoes=adopted.echoes,
         damage=damage,
         import_id=adopted.import_id,
+        replaced=adopted.replaced,
     )
 
 

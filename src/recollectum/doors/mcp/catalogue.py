@@ -67,7 +67,7 @@ REMEMBER = McpTool(
         },
         ["content"],
     ),
-    answers=answers({"outcome": _STRING, "memory": MEMORY}),
+    answers=answers({"outcome": _STRING, "memory": MEMORY, "replaced": objects(_STRING)}),
 )
 RECALL = McpTool(
     name="recall",

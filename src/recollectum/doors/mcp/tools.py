@@ -22,6 +22,7 @@ from recollectum.doors.mcp.results import (
     message_text,
     session_json,
 )
+from recollectum.text.replaced import describe_replaced
 
 Arguments = Mapping[str, Any]
 ToolResult = ToolAnswer | ConfirmationQuestion
@@ -44,7 +45,9 @@ def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
         ttl=None if minutes is None else timedelta(minutes=minutes),
         said_by=guest.tool_use("remember"),
     )
-    return ToolAnswer(f"Remembered as {saved.id}.", {"outcome": saved.outcome, "memory": memory_json(saved.memory)})
+    told = describe_replaced(saved.replaced, saved.memory.content)
+    document = {"outcome": saved.outcome, "memory": memory_json(saved.memory), "replaced": list(saved.replaced)}
+    return ToolAnswer(f"Remembered as {saved.id}.{f' {told}.' if told else ''}", document)
 
 
 def recall(guest: McpClient, given: Arguments) -> ToolAnswer:

@@ -78,14 +78,14 @@ def _saved(
             message_id=body.message_id,
             agent=body.agent,
         )
-        return {"id": saved.id, "outcome": saved.outcome}, saved.memory
+        return {"id": saved.id, "outcome": saved.outcome, "replaced": list(saved.replaced)}, saved.memory
 
     def again(done: StoredResult) -> Memory:
         return vault.memories.get(str(done["id"]))
 
     def show(done: StoredResult, memory: Memory) -> Response:
         status = when_created if done["outcome"] == SaveOutcome.CREATED else 200
-        shown = {"outcome": done["outcome"], "memory": memory}
+        shown = {"outcome": done["outcome"], "memory": memory, "replaced": done.get("replaced", [])}
         return json_response(shown, status=status, headers={"ETag": etag_of(memory)})
 
     fingerprint = request_fingerprint("add", body.model_dump_json(), owner)

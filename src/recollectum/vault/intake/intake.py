@@ -27,7 +27,14 @@ from recollectum.vault.intake.draft import Draft, check_content, check_importanc
 from recollectum.vault.intake.echoes import EchoFilter
 from recollectum.vault.intake.kept_secrets import delete_unreferenced, to_reference
 from recollectum.vault.intake.new_message import NewMessage, clean_call, to_clean_message
-from recollectum.vault.intake.redaction import find_secret_spans, redact_json, redact_lines, redact_text
+from recollectum.vault.intake.redaction import (
+    PLACEHOLDER,
+    find_secret_spans,
+    redact_json,
+    redact_lines,
+    redact_place,
+    redact_text,
+)
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.runtime import VaultRuntime
 
@@ -42,12 +49,14 @@ class Intake:
     redacted for good.
     """
 
-    __slots__ = ("_echoes", "_kept", "_runtime")
+    __slots__ = ("_echoes", "_kept", "_runtime", "replaced")
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
         self._kept: set[str] = set()
         self._echoes = EchoFilter()
+        #: How many secrets were replaced so far.
+        self.replaced = 0
 
     def __enter__(self) -> "Intake":
         """Begin the write."""
@@ -117,6 +126,7 @@ class Intake:
                 title=self.text(session.title) if session.title else session.title,
                 summary=self.text(session.summary) if session.summary else session.summary,
                 extra=self._part(self._echoes.part(session.extra)),
+                key=redact_place(session.key),
             )
         )
 
@@ -167,7 +177,9 @@ class Intake:
     def _without_secrets(self, text: str, name: str = "") -> str:
         """Return the text with a placeholder for each secret; `name` is the key of the text in a JSON object."""
         kept = self._keep(text, name)
-        return cast("str", redact_json(kept, name)) if name else redact_text(kept)
+        made = cast("str", redact_json(kept, name)) if name else redact_text(kept)
+        self.replaced += made.count(PLACEHOLDER) - text.count(PLACEHOLDER) if made != text else 0
+        return made
 
     def _keep(self, text: str, name: str) -> str:
         keep = self._runtime.home.keep_secret
@@ -208,15 +220,25 @@ class Intake:
         return cast("Mapping[str, Json]", self._value(part)) if part else part
 
     def _value(self, value: Json, name: str = "") -> Json:
-        if self._runtime.home.keep_secret is None:
-            return redact_json(value, name)
         if isinstance(value, str):
             return self._without_secrets(value, name)
         if isinstance(value, Mapping):
-            return {key: self._value(inner, key) for key, inner in value.items()}
+            made: dict[str, Json] = {}
+            for key, inner in value.items():
+                made[self._free_key(redact_text(key), made)] = self._value(inner, key)
+            return made
         if isinstance(value, Sequence):
             return [self._value(inner, name) for inner in value]
         return value
+
+    def _free_key(self, key: str, taken: Mapping[str, Json]) -> str:
+        """Return the key, with a number if another key was redacted to the same text: no value may be lost."""
+        number = 1
+        free = key
+        while free in taken:
+            number += 1
+            free = f"{key} {number}"
+        return free
 
     def _json_text(self, content: str) -> str:
         """Return a JSON object with its strings admitted, so that it stays JSON; return any other text unchanged."""

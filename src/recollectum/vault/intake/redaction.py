@@ -1,6 +1,13 @@
 """Replaces secrets in texts and JSON values by `[secret:kind]`."""
 
+from dataclasses import replace
+
 from recollectum.domain.message import Json
+from recollectum.domain.session import SessionKey, SessionKind
+
+#: The beginning of every placeholder.
+PLACEHOLDER = "[secret:"
+_SHORTEST_SECRET = 8
 
 # The patterns are slow to compile, and a program that only reads needs none of them: each function imports them when it
 # is called.
@@ -11,6 +18,18 @@ def redact_text(text: str) -> str:
     from recollectum.text.secrets.redaction import redact  # noqa: PLC0415
 
     return redact(text).text
+
+
+def redact_place(key: SessionKey) -> SessionKey:
+    """Return the key of a session without secrets in the names of its group and topic."""
+    name = _redact_name(key.name) if key.kind is SessionKind.GROUP else key.name
+    topic = _redact_name(key.topic)
+    return key if (name, topic) == (key.name, key.topic) else replace(key, name=name, topic=topic)
+
+
+def _redact_name(name: str | None) -> str | None:
+    # Most names are too short for a secret, and a program that only reads needs no patterns.
+    return redact_text(name) if name and len(name) >= _SHORTEST_SECRET else name
 
 
 def redact_lines(text: str) -> str:

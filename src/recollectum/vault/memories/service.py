@@ -20,6 +20,7 @@ from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, versions
 from recollectum.storage.tables.trail import events
+from recollectum.text.replaced import replaced_kinds
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMemory, AdmittedMessage, AdmittedText
 from recollectum.vault.intake.draft import (
@@ -251,11 +252,16 @@ class Memories(VaultService):
         return self._runtime.read(load)
 
     def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> builtins.list[SaveResult]:
+        given = list(drafts)
         with Intake(self._runtime) as intake:
-            admitted = [intake.memory(draft) for draft in drafts]
+            admitted = [intake.memory(draft) for draft in given]
             message = intake.message(tool_use_message(said_by)) if said_by else None
             spoken = (said_by, message) if said_by and message else None
             saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, admitted, spoken))
+        saved = [
+            replace(one, replaced=replaced_kinds(draft.content, one.memory.content))
+            for draft, one in zip(given, saved, strict=True)
+        ]
         if self.gate.may_read():
             return saved
         # A caller with write access only is not told what was there before.

@@ -22,6 +22,7 @@ from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMessage, AdmittedSession
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
+from recollectum.vault.intake.redaction import redact_place
 from recollectum.vault.messages import (
     append_message,
     begin_session,
@@ -53,6 +54,8 @@ class AdoptResult:
     import_id: str | None = None
     #: Messages that were left out because they repeat what memory served.
     echoes: int = 0
+    #: How many secrets were replaced in what was new.
+    replaced: int = 0
 
 
 class Sessions(VaultService):
@@ -167,7 +170,7 @@ class Sessions(VaultService):
             admitted = intake.session(session)
             said, echoes = _admit_messages(intake, transcript, foreign=foreign)
             adopted = self._runtime.write(lambda tx, reading: change(tx, reading, admitted, said))
-            return replace(adopted, echoes=echoes)
+            return replace(adopted, echoes=echoes, replaced=intake.replaced if adopted.added else 0)
 
     @operation(Action.SESSION_READ, Scope.USER)
     def list_imports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Import]:
@@ -176,7 +179,10 @@ class Sessions(VaultService):
         found = self._runtime.read(lambda tx, _: imports.page(tx, cursor=cursor, limit=size + 1))
         return cut_page(found, size, imports.cursor_of)
 
-    def _open(self, place: SessionKey) -> Chat:
+    def _open(self, named: SessionKey) -> Chat:
+        # The names of groups and topics come from chats, where people paste anything.
+        place = redact_place(named)
+
         def change(tx: Tx, reading: ClockReading) -> Session:
             if place.kind is SessionKind.HOOK:
                 prune_hook_sessions(tx, reading, self._runtime)

@@ -9,6 +9,7 @@ from recollectum.domain.hit import Hit
 from recollectum.domain.message import Json, Message, ToolCall, ToolStatus
 from recollectum.domain.models.language_model import Tool
 from recollectum.domain.trust import Trust
+from recollectum.text.replaced import describe_replaced
 
 if TYPE_CHECKING:
     from recollectum.vault.vault import Vault
@@ -95,8 +96,9 @@ class Toolbox:
         if not theirs and EchoDetector(self.served).repeats(text):
             return "That is known already, and was not kept a second time."
         # Text that the person did not say is the model's, and gets only the model's trust.
-        self.vault.memories.save(text, message_id=(self.heard if theirs else asking).id)
-        return f"Remembered: {text}"
+        saved = self.vault.memories.save(text, message_id=(self.heard if theirs else asking).id)
+        told = describe_replaced(saved.replaced, saved.memory.content)
+        return f"Remembered: {text}{f' ({told})' if told else ''}"
 
     def _recall(self, query: str) -> str:
         lines = search_lines(self.vault, query, _HITS, besides=self.heard.session_id)

@@ -15,6 +15,7 @@ from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, re
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_time
+from recollectum.text.replaced import describe_replaced, replaced_kinds
 from recollectum.vault.memories.service import parse_listable_state
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def edit(
 ) -> None:
     """Change a memory and keep its previous version; without a text, your editor opens."""
     with open_user_vault(run) as vault:
+        content = None
         if text is None and importance is None and kind is None:
             memory = _edit_by_hand(run, vault, memory_id, version)
         else:
@@ -72,6 +74,8 @@ def edit(
             sort = parse_optional_enum(Kind, kind, "kind")
             memory = vault.memories.edit(memory_id, content, importance=importance, kind=sort, version=version)
         answer(run, {"memory": memory}, [f"{memory.id} is at version {memory.version}"])
+        if told := describe_replaced(replaced_kinds(content, memory.content), memory.content) if content else None:
+            note(told)
 
 
 @command(app, "archive")

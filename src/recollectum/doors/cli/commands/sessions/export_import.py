@@ -181,6 +181,9 @@ def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
         echoes = f", {plural(report.echoes, 'message')} left out as an echo of memory" if report.echoes else ""
         added = plural(report.added, "message")
         print(one_line(f"{name}: {report.session.id}, {added} added{known}{echoes}{damaged}"))
+    replaced = sum(report.replaced for _, report in done)
+    if replaced:
+        note(f"{plural(replaced, 'secret')} replaced")
     brought = next((report.import_id for _, report in done if report.import_id), None)
     if brought:
         note(f"to take it back: recollectum undo import {brought}")
@@ -194,6 +197,7 @@ def _document(report: "ImportReport") -> dict[str, object]:
         "echoes": report.echoes,
         "damage": report.damage,
         "import_id": report.import_id,
+        "replaced": report.replaced,
     }
 
 

@@ -150,6 +150,7 @@ def test_pieces_keep_their_text_and_their_words() -> None:
         ("xyz", "*b*z", False),
         # The end is not a part that was matched already.
         ("abcd", "ab*cd*d", False),
+        ("abc", "ab*b*c", False),
         ("abcdd", "ab*cd*d", True),
     ],
 )

@@ -1,6 +1,7 @@
 """A program that fills the disk its home is on, and then deletes: `forget`, `sweep` or `delete_session`.
 
-With `late` in front, the home is opened again only when the disk is full. `narrow` fills it again and again.
+With `late` in front, the home is opened again only when the disk is full. `narrow` fills it again and again. `purge`
+erases memories, a session or a person as the first action on a full disk.
 """
 
 import json
@@ -13,7 +14,9 @@ from pathlib import Path
 from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
 from recollectum.storage.sqlite.database import SqliteOptions
+from recollectum.upkeep.backup.backup import back_up
 from recollectum.vault.intake.draft import Draft
+from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.vault import Vault
 from tests.crashes.consistency import disagreements
 from tests.crashes.ledger import look, lost, unexplained
@@ -38,6 +41,10 @@ def main(task: str) -> None:
     folder, clock = Path(sys.argv[1]), _Clock()
     if task == "narrow":
         print(json.dumps(_narrow(folder)))
+        return
+    if task.startswith("purge "):
+        _, encryption, moment, what = task.split()
+        print(json.dumps(_purge(folder, encryption, what, late=moment == "late")))
         return
     late, _, task = task.rpartition(" ")
     r = Recollectum(folder / "home", clock=clock)
@@ -64,6 +71,36 @@ def main(task: str) -> None:
     told["kept"] = task == "sweep" or len(vault.memories.list(limit=1000)) == 1000
     r.close()
     print(json.dumps(told))
+
+
+def _purge(folder: Path, encryption: str, what: str, *, late: bool) -> dict[str, object]:
+    """Erase with no byte left, in a home with a backup: the state of the receipt, and what is left."""
+    home = folder / "home"
+    r = Recollectum(home, settings={"encryption": encryption})
+    vault = r.vault("user:ann")
+    ids = [one.memory.id for one in vault.memories.save_many(_drafts(0)[:300])]
+    ids.append(vault.learnings.save(f"a learning about {CANARY}", "pattern").id)
+    r.vault("user:ben").memories.save("this stays")
+    chat = vault.sessions.open(channel="test", agent="main")
+    for number in range(100):
+        chat.add("user", f"message {number} about {CANARY}")
+    back_up(r.admin)
+    if late:
+        r.close()
+    _fill(folder / "filler")
+    free = os.statvfs(folder).f_bavail
+    if late:
+        r = Recollectum(home, settings={"encryption": encryption})
+        vault = r.vault("user:ann")
+    request = {
+        "memories": PurgeRequest.memories(*ids),
+        "session": PurgeRequest.sessions(chat.id),
+        "user": PurgeRequest.user(),
+    }[what]
+    receipt = vault.privacy.purge.run(vault.privacy.purge.preview(request).token)
+    left = [memory.content for memory in r.vault("user:ben").memories.list(limit=10)]
+    r.close()
+    return {"free": free, "state": receipt.state.value, "left": left}
 
 
 def _narrow(folder: Path) -> dict[str, list[str]]:

@@ -88,3 +88,13 @@ def test_also_one_who_comes_when_it_is_full_already(tmp_path: Path, monkeypatch:
     assert told["deleted"] is True
     assert told["sound"] is True
     assert told["kept"] is True
+
+
+@pytest.mark.parametrize("what", ["memories", "session", "user"])
+@pytest.mark.parametrize("moment", ["open", "late"])
+@pytest.mark.parametrize("encryption", ["auto", "off"])
+def test_purge_works_as_the_first_action_with_no_byte_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encryption: str, moment: str, what: str
+) -> None:
+    told = _on_full_disk(tmp_path, monkeypatch, f"purge {encryption} {moment} {what}")
+    assert told == {"free": 0, "state": "done", "left": ["this stays"]}

@@ -15,6 +15,7 @@ from recollectum.home.keys.holders import HolderKind, HolderOptions, HolderRecor
 from recollectum.home.keys.wrapping import MasterKey, new_key, unwrap, wrap
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home, prepare
+from recollectum.home.reserve import Reserve
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
@@ -132,7 +133,6 @@ def remove_key(tx: Tx, vault_id: str) -> bool:
 
 
 T = TypeVar("T")
-_OPTIONS = SqliteOptions(cache_kib=64, readers=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +152,9 @@ class KeyStore:
         self._files = HomeFiles(home)
         self._offer = offer
         self._clock = clock
+        # Deleting a key must work on a full disk.
+        make_room = Reserve(home.reserve_file).release
+        self._options = SqliteOptions(cache_kib=64, readers=1, make_room=make_room)
         self._database: SqliteDatabase | None = None
         self._master: MasterKey | None = None
         self._guard = threading.RLock()
@@ -231,7 +234,7 @@ class KeyStore:
         """Delete the key of a vault and every byte of it in the file and its log; return False when there was none."""
         if not self.enabled:
             return False
-        removed = self._write(lambda tx: remove_key(tx, vault_id))
+        removed = self._opened().write(lambda tx: remove_key(tx, vault_id), frees=True)
         # Also when there was no key: an earlier attempt may have stopped before it emptied the log.
         self._empty_log(f"the key of vault {vault_id!r} is deleted")
         return removed
@@ -285,7 +288,7 @@ class KeyStore:
         path = self._files.keys
         if not path.exists():
             return False
-        self._database = SqliteDatabase(path, _OPTIONS)
+        self._database = SqliteDatabase(path, self._options)
         if self._read(lambda tx: tables_exist(tx, path) and find_holder(tx, path) is not None):
             return True
         self._database.close()
@@ -298,7 +301,7 @@ class KeyStore:
             if self._attach():
                 return
             _refuse_to_replace(self._files)
-            self._database = SqliteDatabase(self._files.keys, _OPTIONS)
+            self._database = SqliteDatabase(self._files.keys, self._options)
             # Store the home's id first, in its own transaction: if creation is killed later, the next attempt finds its
             # orphaned keys by this id.
             self._write(lambda tx: create_tables(tx, IdMaker(self._clock)("home"), self._clock()))

@@ -119,7 +119,7 @@ class PurgeEnvironment(NamedTuple):
         known = self.catalog.read(lambda tx: erased.find_secret(tx, name))
         if known is not None:
             return known
-        return self.catalog.write(lambda tx: erased.secret(tx, name, secrets.token_bytes(_SECRET_BYTES)))
+        return self.catalog.write(lambda tx: erased.secret(tx, name, secrets.token_bytes(_SECRET_BYTES)), frees=True)
 
     def backups_of(self, vault_ids: Iterable[str]) -> list[Path]:
         """Return the copies of vaults from before migrations, from repairs and restores, and in backups of the home."""

@@ -185,7 +185,7 @@ def store_receipt(environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
         receipts.save(tx, to_stored(made, vault))
         return made
 
-    return environment.catalog.write(change)
+    return environment.catalog.write(change, frees=True)
 
 
 def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> int:
@@ -195,7 +195,7 @@ def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge:
     names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root"}
     left = runtime.database.read(lambda tx: erased_items.items(tx, purge.id))
     digests = [ledger_digest(salt, environment.vault_id, names[rank], item) for rank, item in left if rank in names]
-    return environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at))
+    return environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at), frees=True)
 
 
 def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSamples) -> bool:

@@ -120,7 +120,7 @@ class Recollectum:
         return made
 
     def _caller_of(self, secret: str) -> Caller:
-        return caller_of(self._runtime.known, secret, self._runtime.clock())
+        return caller_of(self._runtime.known, secret, self._runtime.latest)
 
     def _look_up(self, secret: str | None) -> Callable[[], Caller] | None:
         return None if secret is None else partial(self._caller_of, secret)
@@ -149,7 +149,7 @@ class Recollectum:
     @property
     def keys(self) -> Keys:
         """API keys and grants."""
-        return Keys(self._runtime.catalog, self._home_gate(), self._runtime.clock, self._runtime.ids)
+        return Keys(self._runtime.catalog, self._home_gate(), self._runtime.latest, self._runtime.ids)
 
     def _home_gate(self) -> Gate:
         return self._runtime.gate(self.caller, None, self._now, self._clients)

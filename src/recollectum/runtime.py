@@ -30,6 +30,7 @@ from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
+from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
@@ -123,6 +124,7 @@ class HomeRuntime:
             self.keys.close()
             raise
         self.known = ReadCache(self.catalog)
+        self.latest = LatestTime(self.catalog, means.clock)
 
     def close(self) -> None:
         """Close every file; a second call does nothing."""
@@ -179,6 +181,7 @@ class HomeRuntime:
             catalog=self.catalog,
             keys=self.keys,
             clock=self.clock,
+            latest=self.latest,
             release=self.release,
             engine=self.engine,
             needles=self._needles,
@@ -187,7 +190,8 @@ class HomeRuntime:
         )
 
     def settle(self) -> None:
-        """Finish erasing people whose purge was interrupted when a process ended."""
+        """Note the time, and finish erasing people whose purge was interrupted when a process ended."""
+        self.latest()
         environment = self.purge_environment("")
         if environment.has_ledger():
             # Imported here: most homes have erased nothing, and the module is slow to import.

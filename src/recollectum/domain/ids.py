@@ -1,8 +1,9 @@
-"""Makes ids, checks names and parses enum values; provides the system clock."""
+"""Makes ids, checks names and parses enum values; provides the system clock, and one that never goes back."""
 
 import hashlib
 import secrets
 import threading
+import time
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,6 +37,40 @@ _ID_LENGTH = 26
 def system_clock() -> datetime:
     """Return the current time, in UTC."""
     return datetime.now(UTC)
+
+
+#: How much a wall clock may lose by an ordinary correction.
+_CORRECTION = timedelta(seconds=1)
+
+
+class SteadyClock:
+    """A clock that never goes back: when the wall clock is set back, it goes on from the latest time it has shown.
+
+    What ends after a while, such as a link, must not become valid again because somebody turned the clock.
+    """
+
+    def __init__(self, wall: Clock = system_clock, elapsed: Callable[[], float] = time.monotonic) -> None:
+        self._wall = wall
+        self._elapsed = elapsed
+        self._shown: tuple[datetime, float] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> datetime:
+        """Return the wall clock's time, or the latest time shown plus what has elapsed since, if that is far later."""
+        with self._lock:
+            now, elapsed = self._wall(), self._elapsed()
+            if self._shown is not None:
+                latest, since = self._shown
+                due = latest + timedelta(seconds=elapsed - since)
+                now = due if due - now > _CORRECTION else max(now, latest)
+            self._shown = now, elapsed
+        return now
+
+    def advance(self, at: datetime) -> None:
+        """Go on from a later time that somebody else has seen."""
+        with self._lock:
+            if self._shown is None or self._shown[0] < at:
+                self._shown = at, self._elapsed()
 
 
 class IdMaker:

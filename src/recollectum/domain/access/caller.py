@@ -78,6 +78,8 @@ class ApiKey:
     created_at: datetime
     #: When it ends or ended; a rotated key may have a grace period left.
     revoked_at: datetime | None = None
+    #: Whether it has ended for good: at once, or because a grace period was seen to be over.
+    revoked: bool = False
     #: The owners whose vaults it may use besides its person's own, as set when it was created.
     owners: tuple[Owner, ...] = ()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.ids import Clock
+from recollectum.domain.ids import Clock, SteadyClock
 
 LINK_LIFETIME = timedelta(minutes=5)
 #: A session ends after this idle time, and after this age in any case.
@@ -42,7 +42,8 @@ class SignInDesk:
     """Issues links, accepts each once, and holds the sessions."""
 
     def __init__(self, clock: Clock, make_secret: Callable[[], str] = lambda: secrets.token_urlsafe(32)) -> None:
-        self._clock = clock
+        # A link or a session that has ended must not come back when the clock is set back.
+        self._clock = SteadyClock(clock)
         self._make_secret = make_secret
         self._lock = threading.Lock()
         # By digest, so that timing reveals nothing, and no secret stays in memory.

@@ -8,7 +8,7 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import InvalidInput
-from recollectum.domain.ids import Clock, check_name, system_clock
+from recollectum.domain.ids import Clock, SteadyClock, check_name
 from recollectum.domain.message import ToolUse
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Confirmations:
     """Issues and checks confirmation tokens, with a secret that lives as long as this process."""
 
     secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
-    clock: Clock = system_clock
+    clock: Clock = field(default_factory=SteadyClock)
 
     def give(self, vault: "Vault", memory: "Memory") -> str:
         """Return a token for this memory at this version."""

@@ -5,7 +5,7 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, Permission, PermissionName, Scope, ScopeName
 from recollectum.domain.access.owner import Owner, OwnerKind
@@ -16,6 +16,7 @@ from recollectum.policy.actions import Action
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import keys, people
+from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.gate import Gate, operation
 
 #: Allowed for the operator, and for a key with admin rights over the keys of its own owners.
@@ -77,9 +78,10 @@ class Keys:
 
         def change(tx: Tx) -> NewKey:
             old = _get_managed_key(tx, caller, key_id)
-            if not keys.revoke(tx, key_id, now + grace, now):
+            ended = keys.end_at(tx, key_id, now + grace, now) if grace else keys.revoke(tx, key_id, now)
+            if not ended:
                 raise _no_key(key_id)
-            new = replace(old, id=self._ids("key"), created_at=now, revoked_at=None)
+            new = replace(old, id=self._ids("key"), created_at=now, revoked_at=None, revoked=False)
             return NewKey(new, _insert_key(tx, new))
 
         return self._catalog.write(change)
@@ -97,7 +99,7 @@ class Keys:
 
         def change(tx: Tx) -> ApiKey:
             known = _get_managed_key(tx, caller, key_id)
-            if not keys.revoke(tx, key_id, now, now):
+            if not keys.revoke(tx, key_id, now):
                 raise _no_key(key_id)
             return known
 
@@ -144,16 +146,16 @@ class Keys:
             raise NotFound(f"there is no grant {grant_id!r} to withdraw")
 
 
-def caller_of(catalog: ReadCache, secret: str, now: datetime) -> Caller:
+def caller_of(catalog: ReadCache, secret: str, latest: LatestTime) -> Caller:
     """Return the caller that a secret belongs to; raise `Denied` when the secret is unknown or revoked."""
     # Looked up by digest, so that timing reveals nothing about the secret.
     digest = _digest(secret)
 
-    def load(tx: Tx) -> tuple[datetime | None, Caller] | None:
+    def load(tx: Tx) -> tuple[ApiKey, Caller] | None:
         key = keys.find(tx, digest)
         if key is None:
             return None
-        return key.revoked_at, Caller(
+        return key, Caller(
             name=f"key:{key.id}",
             person=key.person,
             permissions=key.permissions,
@@ -161,10 +163,20 @@ def caller_of(catalog: ReadCache, secret: str, now: datetime) -> Caller:
         )
 
     found = catalog.read(("key", digest), load)
-    # Checked at each use: a rotated key ends when its grace period is over, and nothing is written at that time.
-    if found is None or (found[0] is not None and found[0] <= now):
+    if found is None or _has_ended(found[0], latest):
         raise Denied("this key is not known here, or was revoked; ask the operator of the home for one")
     return found[1]
+
+
+def _has_ended(key: ApiKey, latest: LatestTime) -> bool:
+    """Return whether a key has ended; record the end of a grace period when it is first seen to be over."""
+    if key.revoked or key.revoked_at is None:
+        latest.note()
+        return key.revoked
+    if key.revoked_at > latest():
+        return False
+    latest.store(lambda tx: keys.confirm_end(tx, key.id))
+    return True
 
 
 def _implied_grants(key: ApiKey) -> list[Grant]:

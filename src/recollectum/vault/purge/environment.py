@@ -91,6 +91,8 @@ class PurgeEnvironment(NamedTuple):
     catalog: Database
     keys: KeyStore
     clock: Clock
+    #: The latest time that the home has seen, which decides whether a token is too old.
+    latest: Clock
     #: Closes a vault in this process; True when no other process has it open either.
     release: Callable[[str], bool]
     #: Samples of what purges of this process erased, until the files are searched.

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
+from recollectum.policy.clock import ClockReading
 
 #: The source name of all sessions that were imported by hand.
 IMPORTED = "imported"
@@ -152,6 +153,8 @@ def _check_ids(ids: tuple[str, ...], what: str) -> tuple[str, ...]:
 
 
 TOKEN_LIFETIME = timedelta(minutes=10)
+#: How far an ordinary correction may set the clock back between a preview and its run.
+_SLACK = timedelta(minutes=1)
 _INVALID_TOKEN = "that is not a token of this vault; make a preview, and use its token"
 
 
@@ -163,7 +166,9 @@ class PurgeClaims(NamedTuple):
     state: str
     caller: str
     vault: str
-    expires_at: datetime
+    #: When it was made: by the wall clock, and by the latest time that the home had seen.
+    made_at: datetime
+    latest: datetime
 
 
 def to_token(leave: PurgeClaims, salt: bytes) -> str:
@@ -173,27 +178,29 @@ def to_token(leave: PurgeClaims, salt: bytes) -> str:
         "state": leave.state,
         "caller": leave.caller,
         "vault": leave.vault,
-        "expires_at": leave.expires_at.isoformat(),
+        "made_at": leave.made_at.isoformat(),
+        "latest": leave.latest.isoformat(),
     }
     body = base64.urlsafe_b64encode(json.dumps(said, sort_keys=True).encode()).decode().rstrip("=")
     return f"{body}.{_token_mac(body, salt)}"
 
 
-def from_token(token: str, salt: bytes, *, caller: str, vault: str, now: datetime) -> PurgeClaims:
+def from_token(token: str, salt: bytes, *, caller: str, vault: str, now: ClockReading) -> PurgeClaims:
     """Return the claims of a token; raise unless this home made it for this caller and vault and it is recent."""
     body, _, mac = token.partition(".")
     if not token.isascii() or not hmac.compare_digest(mac, _token_mac(body, salt)):
         raise InvalidInput(_INVALID_TOKEN)
     said: dict[str, Any] = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-    expires_at = datetime.fromisoformat(said["expires_at"])
+    made_at, latest = datetime.fromisoformat(said["made_at"]), datetime.fromisoformat(said["latest"])
     if said["vault"] != vault:
         raise InvalidInput(_INVALID_TOKEN)
     if said["caller"] != caller:
         raise Denied(f"{caller} did not make that preview; make one of your own")
-    if now >= expires_at:
+    # By both clocks: the wall clock may be set back, and the other one may be far ahead and hardly move.
+    if not made_at - _SLACK <= now.now < made_at + TOKEN_LIFETIME or now.policy_now >= latest + TOKEN_LIFETIME:
         raise Conflict("that preview is too old; make it again, and look at it once more")
     return PurgeClaims(
-        PurgeRequest.from_json(said["request"]), said["state"], said["caller"], said["vault"], expires_at
+        PurgeRequest.from_json(said["request"]), said["state"], said["caller"], said["vault"], made_at, latest
     )
 
 

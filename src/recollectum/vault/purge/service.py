@@ -58,7 +58,11 @@ class Purge(VaultService):
         """Erase what a preview showed; refuse when that has changed since. The receipt says whether it is done."""
         environment = self._ground()
         leave = from_token(
-            token, environment.salt(), caller=self._runtime.actor, vault=environment.vault_id, now=environment.clock()
+            token,
+            environment.salt(),
+            caller=self._runtime.actor,
+            vault=environment.vault_id,
+            now=ClockReading(environment.clock(), environment.latest()),
         )
         with environment.lock():
             if leave.request.kind is PurgeKind.USER:
@@ -117,8 +121,8 @@ class Purge(VaultService):
         found: PurgeSelection | None,
         more: tuple[str, ...] = (),
     ) -> Preview:
-        expires_at = environment.clock() + TOKEN_LIFETIME
-        leave = PurgeClaims(request, state, self._runtime.actor, environment.vault_id, expires_at)
+        made_at, latest = environment.clock(), environment.latest()
+        leave = PurgeClaims(request, state, self._runtime.actor, environment.vault_id, made_at, latest)
         backups = environment.backups_of((*more, environment.vault_id))
         return Preview(
             token=to_token(leave, environment.salt()),
@@ -127,7 +131,7 @@ class Purge(VaultService):
             memories_derived=found.derived if found else 0,
             memories_kept=len(found.citing) if found else 0,
             backups=tuple(path.relative_to(environment.home.backups).as_posix() for path in backups),
-            expires_at=expires_at,
+            expires_at=made_at + TOKEN_LIFETIME,
         )
 
     def _preview_person(self, environment: PurgeEnvironment, request: PurgeRequest) -> Preview:

@@ -1,9 +1,10 @@
 """Tables of the catalog, the database of the whole home.
 
-people   people, their identities and tenants
-vaults   the vault file of each owner
-keys     API keys and grants
-merges   merged people
-rounds   the last run of each kind of upkeep
-repeats  idempotency keys
+people       people, their identities and tenants
+vaults       the vault file of each owner
+keys         API keys and grants
+merges       merged people
+rounds       the last run of each kind of upkeep
+repeats      idempotency keys
+latest_time  the latest time that the home has seen
 """

@@ -19,13 +19,21 @@ _ADD_KEY = """
 """
 _ADD_OWNER = "INSERT INTO key_owners (key_id, owner) VALUES (:key_id, :owner)"
 _FIELDS = """
-    SELECT api_keys.id, api_keys.owner, permissions, created_at, revoked_at, key_owners.owner
+    SELECT api_keys.id, api_keys.owner, permissions, created_at, revoked_at, revoked, key_owners.owner
       FROM api_keys LEFT JOIN key_owners ON key_owners.key_id = api_keys.id
 """
 _KEY = _FIELDS + "WHERE digest = :digest ORDER BY key_owners.owner"
 _KEY_BY_ID = _FIELDS + "WHERE api_keys.id = :id ORDER BY key_owners.owner"
 _KEYS = _FIELDS + "ORDER BY api_keys.id, key_owners.owner"
-_REVOKE = "UPDATE api_keys SET revoked_at = :at WHERE id = :id AND (revoked_at IS NULL OR revoked_at > :now)"
+_REVOKE = """
+    UPDATE api_keys SET revoked_at = :now, revoked = 1
+     WHERE id = :id AND revoked = 0 AND (revoked_at IS NULL OR revoked_at > :now)
+"""
+_END_AT = """
+    UPDATE api_keys SET revoked_at = :at
+     WHERE id = :id AND revoked = 0 AND (revoked_at IS NULL OR revoked_at > :now)
+"""
+_CONFIRM_END = "UPDATE api_keys SET revoked = 1 WHERE id = :id AND revoked_at IS NOT NULL"
 _ADD_GRANT = """
     INSERT INTO grants (id, grantee, owner, permission, scope, session_id, created_at)
     VALUES (:id, :grantee, :owner, :permission, :scope, :session_id, :created_at)
@@ -67,9 +75,19 @@ def everything(tx: Tx) -> list[ApiKey]:
     return list(_keys(tx.rows(_KEYS, {})))
 
 
-def revoke(tx: Tx, key_id: str, at: datetime, now: datetime) -> bool:
-    """Set the end of a key, unless it has ended."""
-    return tx.run(_REVOKE, {"id": key_id, "at": micros(at), "now": micros(now)}) == 1
+def revoke(tx: Tx, key_id: str, now: datetime) -> bool:
+    """End a key at once and for good; return False if it has ended already."""
+    return tx.run(_REVOKE, {"id": key_id, "now": micros(now)}) == 1
+
+
+def end_at(tx: Tx, key_id: str, at: datetime, now: datetime) -> bool:
+    """Set the end of a key to a later time; return False if it has ended already."""
+    return tx.run(_END_AT, {"id": key_id, "at": micros(at), "now": micros(now)}) == 1
+
+
+def confirm_end(tx: Tx, key_id: str) -> None:
+    """Record that the end of a key has come, so that it stays ended when the clock is set back."""
+    tx.run(_CONFIRM_END, {"id": key_id})
 
 
 def add_grant(tx: Tx, grant: Grant) -> None:
@@ -115,7 +133,8 @@ def _key(rows: list[Row]) -> ApiKey:
         permissions=frozenset(Permission(word) for word in row[2].split(",") if word),
         created_at=moment(row[3]),
         revoked_at=moment_or_none(row[4]),
-        owners=tuple(_owner(one[5]) for one in rows if one[5] is not None),
+        revoked=bool(row[5]),
+        owners=tuple(_owner(one[6]) for one in rows if one[6] is not None),
     )
 
 

@@ -10,11 +10,13 @@ from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict, Damaged, KeyProblem, NotFound, RecollectumError, SchemaNewer
 from recollectum.home.paths import Home
-from recollectum.storage.sqlite.backup import copy_with_page_size, page_bytes_of
+from recollectum.storage.sqlite.conversion import convert, page_bytes_of
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import NAME
 from recollectum.upkeep.backup.restore import restore_home, restore_vaults
+from recollectum.upkeep.doctor.vault_checks import read_vault
 from recollectum.vault.purge.request import PurgeRequest
+from recollectum.vault.vault import Vault
 from tests.crashes.homes import file_of
 from tests.matrix.homes import Turning, open_home, quick_folder
 from tests.upkeep.homes import ANN, BEN, filled, opening, said
@@ -64,9 +66,7 @@ def test_a_vault_is_replaced_by_a_copy_with_pages_of_another_size(
         held = home.vault(ANN)
         held.memories.save(LATER)
         restore_vaults(home.admin, made.path, opening(place), replace=True)
-        assert said(held) == before
-        assert held.admin.index.verify().sound
-        assert held.recall("number 7 of the things")[0].text == "number 7 of the things to keep"
+        _is_whole(held, before)
     assert page_bytes_of(path, key) == sizes[1]
 
 
@@ -76,7 +76,7 @@ def _with_pages_of(size: int, place: Path, encryption: str) -> bytes | None:
         path = file_of(home, ANN)
         key = home.encryption().key(path.stem) if encryption == "auto" else None
     made = path.with_name("made.db")
-    copy_with_page_size(path, made, key=key, size=size)
+    convert(path, key, made, key, size=size)
     made.replace(path)
     return key
 
@@ -93,6 +93,34 @@ def test_a_vault_of_another_home_comes_under_this_homes_key(place: Path) -> None
     with open_home(place / "two", Turning(), encryption="auto") as home:
         assert [str(owner) for owner in home.list_owners()] == [ANN]
         assert said(home.vault(ANN)) == before
+
+
+@pytest.mark.parametrize("into", ["a vault in use", "a new vault"])
+@pytest.mark.parametrize("kinds", [("off", "off"), ("off", "auto"), ("auto", "off"), ("auto", "auto")])
+def test_a_vault_is_restored_between_plain_and_encrypted_homes(place: Path, kinds: tuple[str, str], into: str) -> None:
+    with filled(place / "one", encryption=kinds[0], owners=(ANN,)) as home:
+        before = said(home.vault(ANN))
+        made = back_up(home.admin)
+    with open_home(place / "two", Turning(), encryption=kinds[1]) as home:
+        if into == "a vault in use":
+            home.vault(ANN).memories.save(LATER)
+        restore_vaults(home.admin, made.path, opening(place / "one"), replace=True)
+        held = home.vault(ANN)
+        _is_whole(held, before)
+        held.memories.save(LATER)
+        path = file_of(home, ANN)
+    assert path
+    is_plain = path.read_bytes().startswith(b"SQLite format 3")
+    assert is_plain is (kinds[1] == "off")
+    with open_home(place / "two", Turning(), encryption=kinds[1]) as home:
+        assert LATER in said(home.vault(ANN))[0]
+        assert read_vault(home.admin, *home.admin.entries()).faults == ()
+
+
+def _is_whole(vault: Vault, before: tuple[list[str], int]) -> None:
+    assert said(vault) == before
+    assert vault.admin.index.verify().sound
+    assert vault.recall("number 7 of the things")[0].text == "number 7 of the things to keep"
 
 
 @pytest.mark.parametrize("how", ["missing", "damaged", "rubbish"])

@@ -12,6 +12,7 @@ failures       translates SQLite's errors
 text_index     full text on FTS5: posting lists and document lengths
 bm25           scores chunks from posting lists
 backup         copies a live database
+conversion     rewrites a database with other pages or under another key
 integrity      checks pages and rows
 recovery       saves what can be read of a damaged file
 seal_triggers  keeps a checksum for every row

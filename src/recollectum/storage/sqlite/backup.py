@@ -9,7 +9,8 @@ import apsw
 
 from recollectum.domain.errors import StorageError
 from recollectum.home.files import sync_folder
-from recollectum.storage.sqlite.connection import connect, raw_key
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.conversion import convert, page_bytes, page_bytes_of
 from recollectum.storage.sqlite.database import SqliteDatabase
 from recollectum.storage.sqlite.failures import translated
 from recollectum.storage.sqlite.files import has_content, remove
@@ -17,21 +18,6 @@ from recollectum.storage.sqlite.integrity import row_counts
 
 #: The number of pages between two progress reports.
 _STEP = 1024
-# VACUUM cannot change the page size of an encrypted file. Like it, copy tables and indexes first, then rows, and last
-# the entries without pages, so that no trigger runs.
-_STATEMENTS = """
-    SELECT sql FROM source.sqlite_schema
-     WHERE type IN ('table', 'index') AND rootpage > 0 AND sql IS NOT NULL AND name NOT LIKE 'sqlite^_%' ESCAPE '^'
-     ORDER BY type = 'index', rowid
-"""
-_TABLES = """
-    SELECT name FROM source.sqlite_schema
-     WHERE type = 'table' AND rootpage > 0 AND (name = 'sqlite_sequence' OR name NOT LIKE 'sqlite^_%' ESCAPE '^')
-     ORDER BY rowid
-"""
-_WITHOUT_PAGES = """
-    INSERT INTO main.sqlite_schema SELECT * FROM source.sqlite_schema WHERE rootpage = 0 OR rootpage IS NULL
-"""
 
 
 def back_up(database: SqliteDatabase, target: Path, *, key: bytes | None) -> Path:
@@ -40,7 +26,7 @@ def back_up(database: SqliteDatabase, target: Path, *, key: bytes | None) -> Pat
     made = target.with_name(f".{target.name}-{os.urandom(8).hex()}")
 
     def copy(source: apsw.Connection) -> None:
-        destination = connect(made, key=key, page_bytes=_page_bytes(source))
+        destination = connect(made, key=key, page_bytes=page_bytes(source))
         try:
             with destination.backup("main", source, "main") as backup:
                 backup.step()
@@ -87,14 +73,17 @@ def copy_snapshot(
 
 def replace_content(source: Path, source_key: bytes | None, target: Path, target_key: bytes | None) -> None:
     """Replace the content of a database, which may be in use, by another's: in one transaction, under its own key."""
-    if not has_content(target) or page_bytes_of(target, target_key) == page_bytes_of(source, source_key):
+    size = page_bytes_of(source, source_key)
+    wanted = page_bytes_of(target, target_key) if has_content(target) else size
+    if size == wanted and (source_key is None) == (target_key is None):
         _pour(source, source_key, target, target_key)
         return
-    # A database in use keeps the size of its pages, and SQLite copies pages of one size only.
+    # A database in use keeps the layout of its pages, and SQLite copies pages of one layout only: their size, and the
+    # bytes that an encrypted page reserves.
     fitting = source.with_name(f".{source.name}-{os.urandom(8).hex()}")
     try:
-        copy_with_page_size(source, fitting, key=source_key, size=page_bytes_of(target, target_key))
-        _pour(fitting, source_key, target, target_key)
+        convert(source, source_key, fitting, target_key, size=wanted)
+        _pour(fitting, target_key, target, target_key)
     finally:
         remove(fitting)
 
@@ -132,7 +121,7 @@ def _remove_keys(path: Path, goes: Callable[[str], bool]) -> None:
 
 
 def _fill(target: Path, key: bytes | None, source: apsw.Connection, progress: Callable[[int], None]) -> None:
-    destination = connect(target, key=key, page_bytes=_page_bytes(source))
+    destination = connect(target, key=key, page_bytes=page_bytes(source))
     try:
         with translated(target, encrypted=key is not None):
             with destination.backup("main", source, "main") as backup:
@@ -142,45 +131,3 @@ def _fill(target: Path, key: bytes | None, source: apsw.Connection, progress: Ca
             destination.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     finally:
         destination.close(True)
-
-
-def _page_bytes(connection: apsw.Connection) -> int:
-    """Return the size of a page."""
-    return cast(int, connection.pragma("page_size"))
-
-
-def page_bytes_of(path: Path, key: bytes | None) -> int:
-    """Return the size of a page of a database file."""
-    connection = connect(path, key=key)
-    try:
-        return _page_bytes(connection)
-    finally:
-        connection.close()
-
-
-def copy_with_page_size(source: Path, target: Path, *, key: bytes | None, size: int) -> None:
-    """Copy a database that nobody writes into a new file under the same key, with pages of the given size."""
-    connection = connect(target, key=key, page_bytes=size)
-    try:
-        with translated(target, encrypted=key is not None):
-            # The tables of the full-text index are copied as they are, which SQLite otherwise forbids.
-            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
-            connection.pragma("foreign_keys", "off")
-            connection.execute("ATTACH DATABASE ? AS source KEY ?", (str(source), raw_key(key) if key else ""))
-            connection.execute("BEGIN IMMEDIATE")
-            _copy(connection)
-            connection.execute("COMMIT")
-            connection.execute("DETACH DATABASE source")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    finally:
-        connection.close(True)
-
-
-def _copy(connection: apsw.Connection) -> None:
-    for (sql,) in cast(list[tuple[str]], connection.execute(_STATEMENTS).fetchall()):
-        connection.execute(sql)
-    for (name,) in cast(list[tuple[str]], connection.execute(_TABLES).fetchall()):
-        connection.execute(f'INSERT INTO main."{name}" SELECT * FROM source."{name}"')  # noqa: S608
-    connection.pragma("writable_schema", "on")
-    connection.execute(_WITHOUT_PAGES)
-    connection.pragma("writable_schema", "off")

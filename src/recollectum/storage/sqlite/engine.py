@@ -15,14 +15,14 @@ from recollectum.home.paths import Home
 from recollectum.home.reserve import Reserve
 from recollectum.settings.model import StorageSettings
 from recollectum.storage.engine import CATALOG, UNSETTLED, VAULT, EngineUpkeep, VaultPlace
-from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files
 from recollectum.storage.sqlite.backup import back_up
 from recollectum.storage.sqlite.connection import is_only_connection
+from recollectum.storage.sqlite.conversion import bring_seals_up_to_date
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.migrate import Migration, migrate, pending, shipped
-from recollectum.storage.tables.trail import meta, seals
+from recollectum.storage.tables.trail import meta
 
 T = TypeVar("T")
 _OWNER = "owner"
@@ -148,7 +148,7 @@ class SqliteEngine:
         try:
             migrate(database, _steps(family), clock=self._clock, backup=lambda name: self._back_up(database, name, key))
             if family == VAULT:
-                _bring_seals_up_to_date(database, plain=key is None)
+                bring_seals_up_to_date(database, plain=key is None)
         except BaseException:
             database.close()
             raise
@@ -178,17 +178,6 @@ def _mark(names: tuple[str, str], oldest: float) -> str:
         states.append((found.st_mtime_ns, found.st_size))
     settled = max((changed for changed, _ in states), default=0) <= oldest
     return repr(states) if settled else repr(states) + UNSETTLED
-
-
-def _bring_seals_up_to_date(database: SqliteDatabase, *, plain: bool) -> None:
-    """Seal rows that were written before seals existed; drop the seals of an encrypted file, which are not kept up."""
-    due = database.on_connection(lambda connection: _seals_are_due(SqliteTx(connection), plain=plain))
-    if due:
-        database.write(seals.seal if plain else seals.clear)
-
-
-def _seals_are_due(tx: Tx, *, plain: bool) -> bool:
-    return not seals.are_whole(tx) if plain else seals.are_there(tx)
 
 
 @lru_cache

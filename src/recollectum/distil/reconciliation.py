@@ -1,7 +1,7 @@
 """Compares statements for sameness, and reconciles new findings with known memories."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -14,8 +14,13 @@ from recollectum.text.tokens import estimate
 
 #: Above this similarity two texts are one statement, unless one of them adds a detail.
 SAME = 0.8
+#: How much of a text is compared word by word: a statement is short, and every known memory is read each time.
+_LONGEST = 8_000
+_WORD = re.compile(r"\w++")
+_DIGIT = re.compile(r"\d")
+_CAPITAL = re.compile(r"[^\W\d_a-zß-öø-ÿ]\w")
 # The first word of a sentence has a capital in any case.
-_NAMED = re.compile(r"(?<!\A)(?<![.!?…\n] )(?<!\n)\b[^\W\d_a-zß-öø-ÿ]\w+|\w*\d\w*|\S+@\S+")
+_SENTENCE_END = (". ", "! ", "? ", "… ", "\n ", "\n")
 _DENYING = """
 not no never none neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt couldnt
 shouldnt havent hasnt hadnt aint used former formerly ex longer anymore stopped quit hate hates dislike dislikes
@@ -45,10 +50,25 @@ class Words:
 
 
 def words_of(text: str) -> Words:
-    """Return the words of a text."""
-    terms = frozenset(index_terms(text).split())
-    named = frozenset(index_terms(" ".join(_NAMED.findall(text))).split())
+    """Return the words of a text; of a long one those at its start, with a mark that tells it from all others."""
+    read = text[:_LONGEST]
+    terms = frozenset(index_terms(read).split())
+    named = frozenset(index_terms(" ".join(_named(read))).split())
+    if len(text) > _LONGEST:
+        whole = frozenset((fingerprint(text),))
+        terms, named = terms | whole, named | whole
     return Words(terms, named, terms & _TURNS)
+
+
+def _named(text: str) -> Iterator[str]:
+    """Return the names, the words with a digit and the addresses of a text."""
+    for found in _WORD.finditer(text):
+        start = found.start()
+        is_name = start and _CAPITAL.match(text, start) and not text[max(0, start - 2) : start].endswith(_SENTENCE_END)
+        if is_name or _DIGIT.search(found[0]):
+            yield found[0]
+    if "@" in text:
+        yield from (token for token in text.split() if "@" in token[1:-1])
 
 
 def adds_detail(one: Words, other: Words) -> bool:

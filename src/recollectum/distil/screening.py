@@ -18,7 +18,11 @@ from recollectum.domain.trust import Trust
 from recollectum.text.terms.similarity import fingerprint
 
 _FENCED = re.compile(r"<(recalled|summary)-([A-Za-z0-9]{8,64})>.*?(?:</\1-\2>|\Z)", re.DOTALL)
-_LABELLED = re.compile(r"^[ \t]*\[[^\]\n]*; by [^\]\n]*; trust: [^\]\n]*\][ \t]*(?:\n[ \t]*\|.*)*", re.MULTILINE)
+# Each part ends at the first word of the next, and is not tried again: a line costs as much as it is long.
+_LABELLED = re.compile(
+    r"^[ \t]*\[(?:(?!; by )[^\]\n])*+; by (?:(?!; trust: )[^\]\n])*+; trust: [^\]\n]*+\][ \t]*(?:\n[ \t]*\|.*)*",
+    re.MULTILINE,
+)
 _MARK = "0" * 8
 # Anybody writes a heading "# Notes"; it counts as ours only beside another of ours.
 _OURS = (PartKind.PROFILE, PartKind.LEARNING, PartKind.MEMORY, PartKind.SUMMARY, PartKind.MESSAGE)

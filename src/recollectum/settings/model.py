@@ -322,6 +322,12 @@ class ServerSettings:
     failures_per_minute: int = number(
         60, 0, 10_000_000, "The most requests a minute with a wrong key from one address; 0 is no limit."
     )
+    max_connections: int = number(
+        500, 1, 100_000, "The most connections at once; one more ends the one that waits longest without a request."
+    )
+    header_seconds: float = number(
+        10.0, 0.1, 3600, "Seconds in which the head of a request must come, and between two pieces of its body."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

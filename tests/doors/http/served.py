@@ -19,6 +19,7 @@ from recollectum import Recollectum
 from recollectum.domain.access.caller import PermissionName
 from recollectum.doors.http.server_state import ServerState, limits_of
 from recollectum.doors.server.app import build_app
+from recollectum.doors.server.connections import bounded_protocol
 
 TOKEN = "local-token-of-this-run-" + "t" * 40
 
@@ -85,7 +86,10 @@ def serving(
         port = listener.getsockname()[1]
         limits = limits_of(home.settings.server, host=bind, port=port)
         app = build_app(ServerState(home, TOKEN, limits, datetime.now(UTC)))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", server_header=False, lifespan="off"))
+        bounds = home.settings.server
+        http = bounded_protocol(patience=bounds.header_seconds, most=bounds.max_connections)
+        config = uvicorn.Config(app, log_level="critical", server_header=False, lifespan="off", http=http)
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -49,9 +49,13 @@ def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _RULES)
 
 
+#: A statement that gives one value is short; a longer text is a document.
+_LONGEST = 500
+
+
 def attribute_of(text: str) -> Attribute | None:
     """Return the attribute that a statement gives a value to; None if it gives none, or negates it."""
-    if words_of(text).turns:
+    if len(text) > _LONGEST or words_of(text).turns:
         return None
     for name, pattern in _rules():
         if found := pattern.search(text):

@@ -1,6 +1,7 @@
 """What all doors over HTTP share.
 
 guard           checks every request before any route
+body_shape      bounds fields, values and depth of a body before it is parsed
 rate_limit      token buckets per key and address
 authentication  who is asking, by credential
 server_state    the open home and the limits of one server

@@ -13,6 +13,7 @@ from starlette.requests import HTTPConnection
 
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, InvalidInput, NotFound
+from recollectum.doors.http.body_shape import check_body
 from recollectum.doors.http.server_state import ServerState, server_state_of
 from recollectum.engine import Recollectum
 from recollectum.vault.vault import Vault
@@ -151,6 +152,7 @@ class KeyedRoute(APIRoute):
             # In a thread: it reads the catalog, and a slow disk must not block other requests.
             found = await run_in_threadpool(authenticate, request)
             request.state.visitor = found.with_client(CLIENT)
+            await check_body(request)
             return await handle(request)
 
         return keyed

@@ -66,6 +66,10 @@ _STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
 _TOLD = (InvalidInput, NotFound, Denied, Conflict, StepRefused)
 #: A value in a message, as `repr` writes it; an apostrophe inside a word is not one.
 _VALUE = re.compile(r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")""")
+#: How many mistakes of one request are named.
+_MOST_ERRORS = 20
+#: A message of ours is a sentence; of a longer one the rest is a value.
+_LONGEST = 2_000
 _HTTP_TITLES: Mapping[int, str] = {404: "there is no such path", 405: "that path does not take this method"}
 
 
@@ -105,7 +109,7 @@ def problem_of(error: RecollectumError) -> Response:
 
 def without_values(message: str) -> str:
     """Return one of our messages without the values that it names."""
-    return _VALUE.sub("…", message)
+    return _VALUE.sub("…", message) if len(message) <= _LONGEST else ""
 
 
 def add_problems(app: FastAPI) -> None:
@@ -122,7 +126,7 @@ async def _answered(request: Request, error: Exception) -> Response:
             detail = "send an API key as `Authorization: Bearer …`; `recollectum keys create` makes one"
             return problem(401, "a key is needed", detail, headers={"WWW-Authenticate": _REALM})
         case RequestValidationError():
-            found = [_place(cast("Mapping[str, Any]", one)) for one in error.errors()]
+            found = [_place(cast("Mapping[str, Any]", one)) for one in error.errors()[:_MOST_ERRORS]]
             return problem(422, "the request does not have the form that is asked for", errors=found)
         case HTTPException():
             title = _HTTP_TITLES.get(error.status_code, "the request cannot be served")

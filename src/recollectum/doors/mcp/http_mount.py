@@ -26,6 +26,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from recollectum.doors.http.authentication import Visitor, authenticate
+from recollectum.doors.http.body_shape import checked_receive
 from recollectum.doors.http.server_state import ServerState
 from recollectum.doors.mcp import dispatch, protocol_versions
 from recollectum.doors.mcp.catalogue import DEFAULT
@@ -183,6 +184,7 @@ class _McpRoute:
         """Answer one request."""
         request = HTTPConnection(scope)
         visitor = await anyio.to_thread.run_sync(self._identify, request)
+        whole = await checked_receive(receive)
         if self._manager is None:
             raise RuntimeError("the app was not started; run it with its lifespan")
         if visitor is not None:
@@ -195,4 +197,4 @@ class _McpRoute:
             # We never send unasked, and an open stream would delay the server's stop.
             await Response(status_code=405, headers={"Allow": "POST, DELETE"})(scope, receive, send)
             return
-        await self._manager.handle_request(scope, receive, send)
+        await self._manager.handle_request(scope, whole, send)

@@ -181,7 +181,8 @@ class AddMessage(Body):
     model: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     speaker: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     at: Time | None = None
-    tool_calls: Annotated[list["AddCall"], Field(max_length=1000, default_factory=list)]
+    # One wrong call is enough to know: each could have as many mistakes as fields.
+    tool_calls: Annotated[list["AddCall"], Field(max_length=1000, default_factory=list, fail_fast=True)]
 
 
 class AddCall(Body):

@@ -29,6 +29,7 @@ from recollectum.doors.rest.responses import (
     encode_cursor,
     json_response,
 )
+from recollectum.text.chunking import INDEXED
 
 router = APIRouter(route_class=KeyedRoute, tags=["sessions"])
 _ONE = {"session": Session}
@@ -89,7 +90,9 @@ def list_messages(
     return json_response({"messages": found, "next": following})
 
 
-@router.post("/v1/sessions/{session_id}/messages", responses=describe_responses({"message": Message}))
+@router.post(
+    "/v1/sessions/{session_id}/messages", responses=describe_responses({"message": Message, "indexed_characters": int})
+)
 def add_message(
     request: Request,
     session_id: IdPath,
@@ -97,7 +100,10 @@ def add_message(
     owner: OwnerQuery = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Record one message; the same native id or idempotency key again changes nothing."""
+    """Record one message; the same native id or idempotency key again changes nothing.
+
+    `indexed_characters` says how much of its text recall searches: all of it, or the first 200,000 characters.
+    """
     visitor = visitor_of(request)
     chat = visitor.vault(owner).sessions.chat(session_id)
 
@@ -123,8 +129,11 @@ def add_message(
             raise NotFound("that message is there no more")
         return found[0]
 
+    def show(_: StoredResult, message: Message) -> Response:
+        return json_response({"message": message, "indexed_characters": min(len(message.text), INDEXED)})
+
     fingerprint = request_fingerprint(f"message {session_id}", body.model_dump_json(), owner)
-    return run_once(visitor, idempotency_key, fingerprint, work, again, lambda _, one: json_response({"message": one}))
+    return run_once(visitor, idempotency_key, fingerprint, work, again, show)
 
 
 @router.patch("/v1/sessions/{session_id}", responses=describe_responses(_ONE))

@@ -1,5 +1,6 @@
 """The daemon of a home.
 
-daemon  the process: lock, upkeep, server, graceful stop
-app     the HTTP app with all doors, and `POST /local/embed`
+daemon       the process: lock, upkeep, server, graceful stop
+app          the HTTP app with all doors, and `POST /local/embed`
+connections  ends connections that send no request in time, or are too many
 """

@@ -21,6 +21,8 @@ from recollectum.upkeep.rounds.scheduler import UpkeepThread, start_threads
 if TYPE_CHECKING:
     import uvicorn
 
+    from recollectum.settings.model import ServerSettings
+
 #: How long to wait for running requests, and then for a round of upkeep.
 _PATIENCE_SECONDS = 30
 _TOKEN_BYTES = 32
@@ -113,7 +115,7 @@ def _answer(
         write_daemon(recollectum.home, Daemon(url, os.getpid(), token, started_at))
         tell(StartedDaemon(pid=os.getpid(), url=url, started_at=started_at))
 
-    _server(app, announce, stop).run(sockets=[listening])
+    _server(app, recollectum.settings.server, announce, stop).run(sockets=[listening])
 
 
 def _address(listening: socket.socket) -> tuple[str, int]:
@@ -121,8 +123,12 @@ def _address(listening: socket.socket) -> tuple[str, int]:
     return host, port
 
 
-def _server(app: object, announce: Callable[[], None], stop: threading.Event) -> "uvicorn.Server":
+def _server(
+    app: object, bounds: "ServerSettings", announce: Callable[[], None], stop: threading.Event
+) -> "uvicorn.Server":
     import uvicorn  # noqa: PLC0415 - see above
+
+    from recollectum.doors.server.connections import bounded_protocol  # noqa: PLC0415 - see above
 
     class Announcing(uvicorn.Server):
         """Announces that it listens once it does."""
@@ -143,6 +149,7 @@ def _server(app: object, announce: Callable[[], None], stop: threading.Event) ->
         proxy_headers=False,
         lifespan="auto",
         ws="none",
+        http=bounded_protocol(patience=bounds.header_seconds, most=bounds.max_connections),
     )
     return Announcing(config)
 

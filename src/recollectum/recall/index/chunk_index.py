@@ -8,7 +8,7 @@ from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Message
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunks as chunk_rows
-from recollectum.text.chunking import chunks
+from recollectum.text.chunking import indexed_chunks
 from recollectum.text.terms.analyser import index_terms
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def index_memories(tx: Tx, memories: Iterable[tuple[int, str, str | None]]) -> N
 
 def index_messages(tx: Tx, texts: Iterable[tuple[int, str]]) -> None:
     """Index many messages, each given by its row number and text."""
-    pieces = ((number, chunk, index_terms(chunk.text)) for number, text in texts for chunk in chunks(text))
+    pieces = ((number, chunk, index_terms(chunk.text)) for number, text in texts for chunk in indexed_chunks(text))
     chunk_rows.add_many(tx, SourceKind.SESSIONS, pieces)
 
 
@@ -83,7 +83,7 @@ def _note_terms(chunk: "NoteChunk", path: str) -> str:
 
 def message_chunks(message: Message) -> Iterator[tuple[Chunk, str]]:
     """Return the chunks of a message, each with its search terms."""
-    return ((chunk, index_terms(chunk.text)) for chunk in chunks(message.text))
+    return ((chunk, index_terms(chunk.text)) for chunk in indexed_chunks(message.text))
 
 
 def memory_chunks(memory: Memory) -> Iterator[tuple[Chunk, str]]:
@@ -93,5 +93,5 @@ def memory_chunks(memory: Memory) -> Iterator[tuple[Chunk, str]]:
 
 def _chunks_with_key(content: str, key: str | None) -> Iterator[tuple[Chunk, str]]:
     key_words = f" {key.replace('_', ' ')}" if key else ""
-    for chunk in chunks(content):
+    for chunk in indexed_chunks(content):
         yield chunk, index_terms(chunk.text + key_words)

@@ -5,9 +5,10 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from recollectum.domain.hit import Chunk
 from recollectum.domain.message import Message
 from recollectum.recall.index.chunk_index import note_chunks, to_headings
-from recollectum.text.chunking import chunks
+from recollectum.text.chunking import chunks, indexed_chunks
 from recollectum.text.terms.analyser import index_terms
 from recollectum.text.terms.stopwords import STOP_WORDS
 
@@ -36,9 +37,8 @@ def to_passage(row: Sequence[object]) -> Passage:
 
     A chunk of a note has its headings before it, for the same reason.
     """
-    number, start, stop, content, text, speaker, session_id, position, note, headings = row
-    whole = str(next((one for one in (text, note, content) if one is not None), ""))
-    said = whole[_number(start) : _number(stop)]
+    number, content, text, speaker, session_id, position, note, headings = row
+    said = str(next((one for one in (text, note, content) if one is not None), ""))
     if note is not None:
         return Passage(
             chunk=_number(number),
@@ -65,9 +65,15 @@ def text_hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()
 
 
+def _ever_chunked(text: str) -> list[Chunk]:
+    """Return the chunks of a text as they are cut now, and as earlier versions cut a text that is longer."""
+    now, before = indexed_chunks(text), chunks(text)
+    return before if now == before else [*now, *before]
+
+
 def memory_hashes(content: str) -> list[bytes]:
     """Return the hashes under which the vectors of a memory may be cached."""
-    return [text_hash(chunk.text) for chunk in chunks(content)]
+    return [text_hash(chunk.text) for chunk in _ever_chunked(content)]
 
 
 def note_hashes(text: str) -> set[bytes]:
@@ -78,7 +84,7 @@ def note_hashes(text: str) -> set[bytes]:
 def message_hashes(message: Message) -> list[bytes]:
     """Return the hashes under which the vectors of a message may be cached."""
     speaker = message.speaker or message.role
-    return [text_hash(f"{speaker}: {chunk.text}") for chunk in chunks(message.text)]
+    return [text_hash(f"{speaker}: {chunk.text}") for chunk in _ever_chunked(message.text)]
 
 
 def count_told_words(said: str) -> int:

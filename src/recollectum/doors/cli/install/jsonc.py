@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 from recollectum.domain.errors import InvalidInput
 
-_BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")
 _UNIT = re.compile(r"\n([ \t]+)\S")
 _USUAL_UNIT = "  "

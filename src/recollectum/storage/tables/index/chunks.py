@@ -60,9 +60,10 @@ _JUDGE = """
       FROM judged WHERE chunks.number = judged.number
 """
 _AFTER = """
-    SELECT chunks.number, chunks.start, chunks.stop, memories.content, messages.text,
+    SELECT chunks.number, substr(memories.content, chunks.start + 1, chunks.stop - chunks.start),
+           substr(messages.text, chunks.start + 1, chunks.stop - chunks.start),
            coalesce(messages.speaker, messages.role), messages.session_id, messages.position,
-           notes.text, chunks.headings
+           substr(notes.text, chunks.start + 1, chunks.stop - chunks.start), chunks.headings
       FROM chunks
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
       LEFT JOIN messages ON chunks.source = 'sessions' AND messages.number = chunks.source_number
@@ -146,7 +147,7 @@ def clear(tx: Tx) -> None:
 
 
 def after(tx: Tx, number: int, limit: int) -> list[Row]:
-    """Return the chunks after a number, each with its source text, speaker and session."""
+    """Return the chunks after a number, each with its own part of the text, speaker and session."""
     return tx.rows(_AFTER, {"after": number, "limit": limit})
 
 

@@ -24,6 +24,7 @@ from recollectum.vault.contacts.service import Contacts
 from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
 from recollectum.vault.index import Index
+from recollectum.vault.intake.served import Served
 from recollectum.vault.learnings.service import Learnings
 from recollectum.vault.memories.service import Memories
 from recollectum.vault.notes.global_notes import GlobalNotesFile
@@ -51,7 +52,19 @@ FILES: dict[str, tuple[str, tuple[type, ...]]] = {
     "sessions": ("the conversations of a vault", (Sessions, Chat, Checkpoints, Summaries)),
     "admin": (
         "what runs a vault",
-        (VaultAdmin, Consolidation, Events, GlobalNotesFile, Index, Lifecycle, Notes, Profiles, Review, Transcripts),
+        (
+            VaultAdmin,
+            Consolidation,
+            Events,
+            GlobalNotesFile,
+            Index,
+            Lifecycle,
+            Notes,
+            Profiles,
+            Review,
+            Served,
+            Transcripts,
+        ),
     ),
     "privacy": ("taking back and erasing", (VaultPrivacy, Purge, Quarantines, Trash, Undo)),
 }

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from recollectum.vault.index import Index, IndexStatus
     from recollectum.vault.intake.draft import Draft
     from recollectum.vault.intake.new_message import NewMessage
+    from recollectum.vault.intake.served import Served
     from recollectum.vault.learnings.service import Learnings
     from recollectum.vault.memories.history import History, Totals
     from recollectum.vault.memories.service import Memories
@@ -189,6 +190,7 @@ __all__ = [
     "SaveOutcome",
     "SaveResult",
     "ScopeName",
+    "Served",
     "Session",
     "SessionKey",
     "Sessions",
@@ -326,6 +328,7 @@ _HOME_OF = {
     "SaveOutcome": "recollectum.domain.memory",
     "SaveResult": "recollectum.domain.memory",
     "ScopeName": "recollectum.domain.access.caller",
+    "Served": "recollectum.vault.intake.served",
     "Session": "recollectum.domain.session",
     "SessionKey": "recollectum.domain.session",
     "Sessions": "recollectum.vault.sessions.service",

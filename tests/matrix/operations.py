@@ -94,6 +94,7 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     # What was said last in the session is the question, and finds what is like it anywhere.
     shown = oracle.RECALLED
     yield _read("vault.context", lambda v: v.context(session_id=first, mark=MARK), shown, "one session")
+    yield read("served.save", lambda v: v.admin.served.save("nothing of ours"))
     yield read("vaultadmin.clock", lambda v: v.admin.clock())
     yield read("vaultadmin.totals", lambda v: v.admin.totals())
     yield read("index.status", lambda v: v.admin.index.status())

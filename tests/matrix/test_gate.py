@@ -21,6 +21,7 @@ from recollectum.vault.context.profile import Profiles
 from recollectum.vault.events import Events
 from recollectum.vault.gate import Gate, declared_operation, operation
 from recollectum.vault.index import Index
+from recollectum.vault.intake.served import Served
 from recollectum.vault.learnings.service import Learnings
 from recollectum.vault.memories.service import Memories
 from recollectum.vault.notes.global_notes import GlobalNotesFile
@@ -71,6 +72,7 @@ OF_A_VAULT = {
     Trash,
     Undo,
     Quarantines,
+    Served,
 }
 OF_THE_HOME = {People, Keys, Receipts}
 #: What an open home offers to anybody, and what it keeps for its operator.
@@ -161,6 +163,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         vault.sessions.summaries,
         vault.sessions.checkpoints,
         vault.admin.profile,
+        vault.admin.served,
         vault.admin.events,
         vault.admin.lifecycle,
         vault.admin.index,

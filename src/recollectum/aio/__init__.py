@@ -18,6 +18,7 @@ from recollectum.aio.admin import (
     AsyncNotes,
     AsyncProfiles,
     AsyncReview,
+    AsyncServed,
     AsyncTranscripts,
     AsyncVaultAdmin,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "AsyncReceipts",
     "AsyncRecollectum",
     "AsyncReview",
+    "AsyncServed",
     "AsyncSessions",
     "AsyncSummaries",
     "AsyncTranscripts",

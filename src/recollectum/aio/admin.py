@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollectum.vault.context.profile import Profiles
     from recollectum.vault.events import Events
     from recollectum.vault.index import Index, IndexStatus
+    from recollectum.vault.intake.served import Served
     from recollectum.vault.memories.history import Totals
     from recollectum.vault.notes.global_notes import GlobalNotes, GlobalNotesFile
     from recollectum.vault.notes.service import Notes
@@ -89,6 +90,11 @@ class AsyncVaultAdmin:
     def review(self) -> AsyncReview:
         """The proposals that a person decides about."""
         return AsyncReview(lambda: self._service().review)
+
+    @property
+    def served(self) -> AsyncServed:
+        """What memory served last, which is not stored again."""
+        return AsyncServed(lambda: self._service().served)
 
     @property
     def transcripts(self) -> AsyncTranscripts:
@@ -338,6 +344,17 @@ class AsyncReview:
     async def propose(self, findings: Sequence[Finding]) -> builtins.list[Proposal]:
         """Add findings to the inbox, except those that are there, were rejected, or have no target."""
         return await asyncio.to_thread(lambda: self._service().propose(findings))
+
+
+class AsyncServed:
+    """Knows what memory served last, so that it is not stored when it comes back."""
+
+    def __init__(self, service: Callable[[], Served]) -> None:
+        self._service = service
+
+    async def save(self, text: str) -> None:
+        """Save keyed digests of the blocks in a text that a model is about to read; known ones cost no write."""
+        await asyncio.to_thread(lambda: self._service().save(text))
 
 
 class AsyncTranscripts:

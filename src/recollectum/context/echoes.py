@@ -20,8 +20,8 @@ _NAMES = tuple(LEADS)
 _WRAPPERS = ("hook_context", "untrusted_context", "session_context", "system-reminder", "user-prompt-submit-hook")
 # Programs escape the wrapped text, some twice, and JSON inside a text has its own escapes.
 _LEFT, _RIGHT = r"(?:<|&(?:amp;)*lt;|\\u003[cC])", r"(?:>|&(?:amp;)*gt;|\\u003[eE])"
-_TAG = re.compile(rf"{_LEFT}(/?)({'|'.join(_NAMES)})-([A-Za-z0-9]{{8,64}}){_RIGHT}")
-_WRAPPER = re.compile(rf"{_LEFT}(/?)({'|'.join(_WRAPPERS)}){_RIGHT}")
+TAG = re.compile(rf"{_LEFT}(/?)({'|'.join(_NAMES)})-([A-Za-z0-9]{{8,64}}){_RIGHT}")
+WRAPPER = re.compile(rf"{_LEFT}(/?)({'|'.join(_WRAPPERS)}){_RIGHT}")
 #: The marks that Recollectum chooses; a tag with any other mark may be the person's own.
 _DRAWN = re.compile(rf"[0-9a-f]{{16}}|{LASTING_MARK}")
 _SPACE = r"(?:[\s|>]|\\n|\\r)*"
@@ -44,7 +44,7 @@ def marked_blocks(text: str) -> list[Range]:
 def with_wrappers(text: str, found: Iterable[Range]) -> list[Range]:
     """Extend each range to the wrapper around it, if there is one; return disjoint ranges in order."""
     ranges = merge(found)
-    tags = [one for one in _WRAPPER.finditer(text) if not _is_inside(one.start(), ranges)] if ranges else []
+    tags = [one for one in WRAPPER.finditer(text) if not _is_inside(one.start(), ranges)] if ranges else []
     return merge(_wrapped(tags, one) for one in ranges) if tags else ranges
 
 
@@ -85,7 +85,7 @@ def merge(found: Iterable[Range]) -> list[Range]:
 
 
 def _fenced(text: str) -> list[Range]:
-    tags = list(_TAG.finditer(text))
+    tags = list(TAG.finditer(text))
     ends: Mapping[tuple[str, str], list[Range]] = defaultdict(list)
     for tag in tags:
         if tag[1]:

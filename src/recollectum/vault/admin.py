@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollectum.vault.context.profile import Profiles
     from recollectum.vault.events import Events
     from recollectum.vault.index import Index
+    from recollectum.vault.intake.served import Served
     from recollectum.vault.notes.global_notes import GlobalNotesFile
     from recollectum.vault.notes.service import Notes
     from recollectum.vault.purge.environment import PurgeEnvironment
@@ -47,6 +48,7 @@ class VaultAdmin(VaultService):
     notes: Service["Notes"] = Service("notes.service.Notes", "Folders of the person's own files.")
     profile: Service["Profiles"] = Service("context.profile.Profiles", "Who the person is, in a few points.")
     review: Service["Review"] = Service("review.service.Review", "The proposals that a person decides about.")
+    served: Service["Served"] = Service("intake.served.Served", "What memory served last, which is not stored again.")
     transcripts: Service["Transcripts"] = Service(
         "transcripts.service.Transcripts", "Files of other agents that are followed."
     )

@@ -15,7 +15,7 @@ from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.chunk_index import index_message
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import messages, sessions
+from recollectum.storage.tables.content import messages, served, sessions
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import proposals
 from recollectum.storage.tables.trail import events, quarantines
@@ -121,6 +121,7 @@ def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: E
     queue_summary_secrets(tx, session_id)
     # They go with the session.
     queue_secret_deletion(tx, *proposals.texts_of_session(tx, session_id))
+    served.forget_session(tx, session_id)
     if not sessions.delete(tx, session_id):
         return False
     events.add(tx, type, "session", session_id, at=at, actor=actor)

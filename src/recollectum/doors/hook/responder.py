@@ -91,7 +91,7 @@ class HookResponder:
         self._meaning = meaning
         self._known: OrderedDict[tuple[str | None, str, str], _Conversation] = OrderedDict()
         self._lock = threading.Lock()
-        self._work: queue.SimpleQueue[tuple[HookRequest, HookEvent, str] | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[tuple[HookRequest, HookEvent, str, str] | None] = queue.SimpleQueue()
         self._recorder: threading.Thread | None = None
         self._ending = False
 
@@ -105,14 +105,16 @@ class HookResponder:
             if event.forgot:
                 talk.welcomed, talk.told = False, set()
             prompt = self._unrecorded(event, talk)
+        told = ""
         try:
-            return output(event, self._context(asked, event, talk))
+            told = self._context(asked, event, talk)
+            return output(event, told)
         except Denied as error:
             # A rule denies this agent the memory; its conversation goes on without it.
             self._trouble("answer", error)
             return {}
         finally:
-            self._later(asked, event, prompt)
+            self._later(asked, event, prompt, told)
 
     def _unrecorded(self, event: HookEvent, talk: _Conversation) -> str:
         """Return the prompt to record with this event: at once without a transcript, else with its answer."""
@@ -182,19 +184,22 @@ class HookResponder:
         trying.join(max(0.0, asked.answer_by - _RESERVE - self._clock().timestamp()))
         return by_meaning[0] if by_meaning else by_words
 
-    def _later(self, asked: HookRequest, event: HookEvent, prompt: str) -> None:
+    def _later(self, asked: HookRequest, event: HookEvent, prompt: str, told: str) -> None:
         if event.moment is Moment.STARTED and event.transcript is None:
             return
         with self._lock:
             if self._recorder is None:
                 self._recorder = threading.Thread(target=self._record_all, name="recollectum-hook", daemon=True)
                 self._recorder.start()
-        self._work.put((asked, event, prompt))
+        self._work.put((asked, event, prompt, told))
 
     def _record_all(self) -> None:
         while (one := self._work.get()) is not None:
-            asked, event, prompt = one
+            asked, event, prompt, told = one
             try:
+                if told:
+                    # Not before the answer, because a durable write takes time.
+                    self._vault_of(asked.user).admin.served.save(told)
                 self._record(asked, event, prompt)
             except (RecollectumError, OSError) as error:
                 self._trouble(f"record {event.moment}", error)

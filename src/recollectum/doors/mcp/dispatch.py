@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
+from recollectum.context.echoes import marked_blocks
 from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound, RecollectumError, StepRefused
 from recollectum.doors.mcp import tools
 from recollectum.doors.mcp.catalogue import DEFAULT, MEMORY_SCHEME, PROFILE_URI, SESSION_SCHEME
@@ -15,6 +17,7 @@ from recollectum.doors.mcp.protocol_versions import INVALID_PARAMS, ProtocolErro
 from recollectum.doors.mcp.results import (
     CONFIRM,
     ConfirmationQuestion,
+    ToolAnswer,
     citation_json,
     error_result,
     fence_texts,
@@ -54,12 +57,16 @@ def call_tool(offer: McpProfile, guest: McpClient, name: str, arguments: Mapping
         raise ProtocolError(INVALID_PARAMS, f"there is no tool {name[:40]!r}")
     if problem := explain_misfit(dict(arguments), tool.takes, name):
         raise InvalidInput(problem)
-    return _TOOLS[offer.profile][name](guest, arguments)
+    result = _TOOLS[offer.profile][name](guest, arguments)
+    if isinstance(result, ToolAnswer):
+        _note_served(guest, result.text)
+    return result
 
 
 def read_resource(offer: McpProfile, guest: McpClient, uri: str) -> Wire:
     """Return the contents of a resource."""
     mime_type, text = _graph_text(guest, uri) if offer is GRAPH else _resource_text(guest, uri)
+    _note_served(guest, text)
     return {"uri": uri, "mimeType": mime_type, "text": text}
 
 
@@ -71,10 +78,18 @@ def get_prompt(offer: McpProfile, guest: McpClient, name: str, arguments: Mappin
     if declared.argument is not None and not arguments.get(declared.argument[0], "").strip():
         raise InvalidInput(f"prompt {name!r} needs {declared.argument[0]!r} as a text that is not empty")
     said = tools.read_profile(guest) if name == "profile" else tools.recall(guest, {"query": arguments["topic"]}).text
+    _note_served(guest, said)
     return {
         "description": declared.description,
         "messages": [{"role": "user", "content": {"type": "text", "text": said}}],
     }
+
+
+def _note_served(guest: McpClient, text: str) -> None:
+    """Let the vault recognise a text when it comes back, unless the client may not read memories."""
+    if marked_blocks(text):
+        with suppress(Denied):
+            guest.vault.admin.served.save(text)
 
 
 def _call(offer: McpProfile, find: FindClient, name: str, params: Wire, *, can_ask: bool) -> Wire:

@@ -1,12 +1,13 @@
 """Cuts echoes of what memory served out of incoming text, so that memory never learns from itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from recollectum.context.echoes import cut, cut_lines, marked_blocks
+from recollectum.context.echoes import Range, cut, cut_lines, marked_blocks, with_wrappers
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Content, Json, Message, Part, Role, ToolCall, text_of
+from recollectum.vault.intake.served import ServedBlocks, may_hold_blocks
 
 #: The extra field of a message that counts the echoes cut out of it.
 ECHO_REMOVED = "echo_removed"
@@ -15,23 +16,31 @@ ECHO_REMOVED = "echo_removed"
 class EchoFilter:
     """Cuts the echoes out of the texts of one write, and counts them."""
 
-    __slots__ = ("removed",)
+    __slots__ = ("_load", "_served", "removed")
 
-    def __init__(self) -> None:
+    def __init__(self, load: Callable[[], ServedBlocks]) -> None:
+        self._load = load
+        #: Loaded for the first text that may contain a block.
+        self._served: ServedBlocks | None = None
         #: The number of echoes cut so far.
         self.removed = 0
 
     def text(self, text: str) -> str:
         """Return a text without its echoes."""
-        found = marked_blocks(text)
-        self.removed += len(found)
-        return cut(text, found)
+        return cut(text, self._find(text))
 
     def lines(self, text: str) -> str:
         """Return a text without its echoes, but with the same number of lines, so that a note is cited right."""
+        return cut_lines(text, self._find(text))
+
+    def _find(self, text: str) -> list[Range]:
         found = marked_blocks(text)
+        if may_hold_blocks(text):
+            self._served = self._served or self._load()
+            if more := self._served.find(text):
+                found = with_wrappers(text, [*found, *more])
         self.removed += len(found)
-        return cut_lines(text, found)
+        return found
 
     def content(self, content: str) -> str:
         """Return the content of a memory without its echoes; raise when nothing else is left."""
@@ -43,12 +52,12 @@ class EchoFilter:
         return kept
 
     def value(self, value: Json) -> Json:
-        """Return a JSON value without the echoes in its strings; the same object when it has none."""
+        """Return a JSON value without the echoes in its strings and keys; the same object when it has none."""
         if isinstance(value, str):
             return self.text(value)
         before = self.removed
         if isinstance(value, Mapping):
-            kept: Json = {name: self.value(inner) for name, inner in value.items()}
+            kept: Json = {self.text(name): self.value(inner) for name, inner in value.items()}
         elif isinstance(value, Sequence):
             kept = [self.value(inner) for inner in value]
         else:

@@ -35,6 +35,7 @@ from recollectum.vault.intake.redaction import (
     redact_place,
     redact_text,
 )
+from recollectum.vault.intake.served import load_served
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.runtime import VaultRuntime
 
@@ -54,7 +55,7 @@ class Intake:
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
         self._kept: set[str] = set()
-        self._echoes = EchoFilter()
+        self._echoes = EchoFilter(lambda: load_served(runtime))
         #: How many secrets were replaced so far.
         self.replaced = 0
 

@@ -12,7 +12,7 @@ from recollectum.policy.lifecycle import LIVE, Retention, due_at, due_step, ente
 from recollectum.recall.index.chunk_index import index_memory, reindex_memory
 from recollectum.recall.index.passages import memory_hashes
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import citations, memories, versions
+from recollectum.storage.tables.content import citations, memories, served, versions
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import forgotten_spans, proposals
 from recollectum.storage.tables.trail import events
@@ -119,6 +119,7 @@ def destroy(change: Change, memory: Memory) -> bool:
     versions.purge(change.tx, memory.id)
     citations.remove(change.tx, memory.id)
     queue_secret_deletion(change.tx, *proposals.remove_about(change.tx, memory.id))
+    served.forget(change.tx, memory.id)
     chunks.remove(change.tx, SourceKind.MEMORIES, number)
     events.add(change.tx, EventType.PURGED, "memory", memory.id, at=change.at, actor=change.actor, state=State.PURGED)
     return True

@@ -10,7 +10,7 @@ from recollectum.domain.message import Json
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories, messages, notes, sessions, transcripts, versions
+from recollectum.storage.tables.content import memories, messages, notes, served, sessions, transcripts, versions
 from recollectum.storage.tables.erasure import erased, erased_items, erased_rows, receipts
 from recollectum.storage.tables.erasure.erased_items import ActivePurge, PurgeItemKind
 from recollectum.storage.tables.index import chunks, embedding_cache
@@ -94,6 +94,7 @@ class Destroyer(NamedTuple):
         queue_secret_deletion(self.tx, *proposals.remove_quoting(self.tx, message_id))
         queue_summary_secrets(self.tx, message.session_id)
         erased_rows.clear_title(self.tx, message.session_id)
+        served.forget(self.tx, message_id)
         erased_rows.delete_message(self.tx, message_id)
 
     def _session(self, session_id: str) -> None:

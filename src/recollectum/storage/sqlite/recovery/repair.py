@@ -39,6 +39,7 @@ DERIVED = frozenset(
         "coarse_lists",
         "migrations",
         "profiles",
+        "served_blocks",
     )
 )
 #: Those of new vaults and of old ones.

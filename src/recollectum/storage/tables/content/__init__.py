@@ -10,4 +10,5 @@ imports      which messages each import added
 checkpoints  named positions in conversations
 summaries    summaries of long conversations
 citations    message spans that support a memory
+served       digests of the blocks that were served last
 """

@@ -15,6 +15,7 @@ from pathlib import Path
 from bench.sizes import sized
 from bench.surroundings import own_surroundings
 from recollectum import Recollectum
+from recollectum.home.core_dumps import VARIABLE
 
 _SETTLE_SECONDS = sized(75.0, 1.0)
 _WATCH_SECONDS = sized(60.0, 1.0)
@@ -64,7 +65,8 @@ def _fill(home: Path, vaults: int) -> None:
 
 
 def _measured(settle: float, watch: float, home: Path) -> Cost:
-    environ = {**os.environ, "RECOLLECTUM_HOME": str(home)}
+    # Linux shows the open files and the memory only of a process that may be dumped.
+    environ = {**os.environ, "RECOLLECTUM_HOME": str(home), VARIABLE: "1"}
     line = [sys.executable, "-m", "recollectum.doors.cli.main", "serve", "--json", "--port", "0"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ) as process:
         try:

@@ -12,4 +12,5 @@ policies             loads policy files
 policy_fingerprints  detects changed policy files
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens
+core_dumps           no core dumps of our programs, which would contain the key
 """

@@ -21,6 +21,7 @@ from recollectum.domain.ids import system_clock
 from recollectum.doors.hook.client import MAX_EVENT
 from recollectum.doors.hook.log import log_error
 from recollectum.doors.hook.worker_socket import SOCKET, has_unix_sockets, read_all, run_folder, working_folder
+from recollectum.home.core_dumps import forbid_core_dumps
 from recollectum.home.files import make_private_folder
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
@@ -144,4 +145,5 @@ def _forward(home: Home, data: bytes) -> int:
 
 
 if __name__ == "__main__":
+    forbid_core_dumps(os.environ)
     sys.exit(main(sys.argv[1]))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from recollectum.domain.access.owner import Owner
 from recollectum.policy.clock import ClockReading
-from recollectum.upkeep.doctor import home_checks, vault_checks
+from recollectum.upkeep.doctor import home_checks, place_checks, vault_checks
 from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
 from recollectum.upkeep.home_admin import HomeAdmin
 
@@ -24,6 +24,7 @@ def examine(
     home, clock = admin.home, admin.clock
     found = [
         *vault_checks.key(admin),
+        *place_checks.place(home),
         *home_checks.room(home, admin.settings),
         *home_checks.logs(admin.engine.upkeep),
         *home_checks.locks(home, clock),

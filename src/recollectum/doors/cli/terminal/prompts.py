@@ -9,9 +9,12 @@ from typing import TextIO, cast
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.doors.cli.terminal.errors import Misuse
+from recollectum.doors.cli.terminal.output import note
 from recollectum.doors.cli.terminal.sanitise import visible
 
 _MOST_BYTES = 64 * 2**20
+#: A shorter passphrase can be guessed by somebody who has the files, however much each guess costs.
+LEAST_PASSPHRASE = 12
 
 
 def is_interactive() -> bool:
@@ -59,7 +62,17 @@ def ask_new_passphrase() -> str:
         raise InvalidInput("the passphrase is empty; give one of several words")
     if is_interactive() and ask_secret("The same again") != first:
         raise InvalidInput("the two passphrases differ; try again")
+    warn_of_short_passphrase(first)
     return first
+
+
+def warn_of_short_passphrase(passphrase: str) -> None:
+    """Tell when a new passphrase is so short that it can be guessed."""
+    if len(passphrase) < LEAST_PASSPHRASE:
+        note(
+            f"warning: this passphrase has {len(passphrase)} characters; somebody with the files could guess it. "
+            f"Use {LEAST_PASSPHRASE} or more, such as four random words: recollectum encryption passphrase"
+        )
 
 
 def binary_stdin() -> BufferedReader:

@@ -12,7 +12,7 @@ from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import InvalidInput, KeyProblem, NotFound
 from recollectum.doors.cli.terminal.flags import Run, format_owner, parse_owner
 from recollectum.doors.cli.terminal.output import note
-from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
+from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive, warn_of_short_passphrase
 from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind, KeyHolder
 from recollectum.home.paths import Home, home_root
 from recollectum.settings.load import LoadedSettings, load
@@ -55,9 +55,13 @@ def open_or_create_home(run: Run) -> "Recollectum":
     """Open the home, or create it; ask for the passphrase if that is missing."""
     from recollectum.engine import Recollectum  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
 
-    root = home_of(run).root
+    root, passphrase = home_of(run).root, run.environ.get(PASSPHRASE_VARIABLE)
+    new = not has_keys(home_of(run))
     try:
-        return Recollectum(root, environ=run.environ)
+        opened = Recollectum(root, environ=run.environ)
+        if new and passphrase and has_keys(opened.home):
+            warn_of_short_passphrase(passphrase)
+        return opened
     except KeyProblem:
         if not is_interactive() or not _wants_passphrase(run):
             raise

@@ -137,6 +137,21 @@ def test_a_new_code_ends_the_old_one() -> None:
     ok("encryption", "recover", stdin=f"{new}\n".encode())
 
 
+def test_a_short_passphrase_is_accepted_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    ok("init")
+    told = ok("encryption", "passphrase", stdin=b"abc\n")
+    assert "held by a passphrase" in told.out
+    assert "this passphrase has 3 characters" in told.err
+    monkeypatch.setenv("RECOLLECTUM_PASSPHRASE", "abc")
+    assert "characters" not in ok("status").err
+    assert "characters" not in ok("encryption", "passphrase", stdin=b"four words and more\n").err
+
+
+def test_a_short_passphrase_of_a_new_home_is_accepted_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECTUM_PASSPHRASE", "twelve less")
+    assert "this passphrase has 11 characters" in ok("init").err
+
+
 def test_a_passphrase_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
     (code,) = CODE.findall(ok("init").out)
     ok("remember", "tea")

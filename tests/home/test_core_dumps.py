@@ -24,7 +24,7 @@ _LIBRARY = ["-c", "import sys, recollectum.doors.cli.entry; sys.stdin.readline()
 
 
 def _allow_dumps() -> None:
-    import resource  # noqa: PLC0415 - in the child, on Linux alone
+    import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))

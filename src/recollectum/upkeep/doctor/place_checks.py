@@ -10,7 +10,27 @@ from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
 
 _MOUNTS = Path("/proc/mounts")
 _NETWORK = frozenset(
-    "9p afs beegfs ceph cifs coda davfs gfs2 glusterfs gpfs lustre ncpfs nfs nfs4 ocfs2 smb3 smbfs vboxsf virtiofs".split()
+    [
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "coda",
+        "davfs",
+        "gfs2",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "smb3",
+        "smbfs",
+        "vboxsf",
+        "virtiofs",
+    ]
 )
 #: `fuseblk` is not among them: it is a local disk, such as one with NTFS.
 _FUSE = re.compile(r"fuse(\..*)?")

@@ -18,6 +18,7 @@ from recollectum.storage.engine import VaultPlace
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.port import Database
 from recollectum.upkeep.home_admin import HomeAdmin
+from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.gate import Gate, Gated
 from recollectum.vault.idempotency import Idempotency
 from recollectum.vault.intake.intake import Intake
@@ -26,7 +27,7 @@ from recollectum.vault.runtime import HomeServices, VaultRuntime
 from recollectum.vault.service import Service, VaultService
 
 #: What services stand on, and what runs a caller's own request once: no rule knows it, the request passes the gate.
-PLUMBING = frozenset({VaultRuntime, HomeServices, VaultService, Gated, Idempotency, OpenVault, Intake})
+PLUMBING = frozenset({VaultRuntime, HomeServices, VaultService, Gated, Idempotency, OpenVault, Intake, LatestTime})
 
 
 def reached(home: Recollectum, owner: str) -> set[type]:

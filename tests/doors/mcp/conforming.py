@@ -71,13 +71,13 @@ def _suite(*line: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
 
 
 class WithKey:
-    """Adds a key to each request, because the suite has none; everything else of a request is as it came."""
+    """Adds a key to each request that has none, as those of the suite; everything else of a request is as it came."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
         self._app = app
         self._header = (b"authorization", f"Bearer {key}".encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] == "http" and all(name != b"authorization" for name, _ in scope["headers"]):
             scope = {**scope, "headers": [*scope["headers"], self._header]}
         await self._app(scope, receive, send)

@@ -107,6 +107,7 @@ def test_an_old_digest_goes_when_another_comes(vault: Vault, clock: Turning) -> 
     assert len(stored(vault)) == 1
 
 
+@pytest.mark.process
 def test_a_purge_takes_the_digests_of_what_it_destroys_and_leaves_the_others(vault: Vault) -> None:
     gone = vault.memories.save(SENTENCE).memory
     kept = vault.memories.save("I live in Oslo and hate fog").memory

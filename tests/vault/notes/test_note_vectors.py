@@ -75,7 +75,7 @@ def test_only_what_changed_leaves_the_cache(place: Path, tmp_path: Path) -> None
 def test_a_piece_is_embedded_under_its_headings() -> None:
     text = "# Car\n\nRed.\n\n## Doors\n\nFour."
     start = text.index("## Doors")
-    passage = to_passage((1, start, len(text), None, None, None, None, None, text, "Car > Doors"))
+    passage = to_passage((1, None, None, None, None, None, text[start:], "Car > Doors"))
     assert passage.text == "Car > Doors\n## Doors\n\nFour."
     assert passage.said == "## Doors\n\nFour."
     # What is erased with the note is what was kept for it.

@@ -38,7 +38,8 @@ from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
 from recollectum.vault.open_vaults import OpenVault, OpenVaults, SessionCache, VaultHandle, handle_of
 from recollectum.vault.policies import PolicyGate
-from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment
+from recollectum.vault.purge.environment import PurgeEnvironment
+from recollectum.vault.purge.samples import ErasureSamples
 from recollectum.vault.runtime import HomeServices, VaultRuntime
 
 if TYPE_CHECKING:

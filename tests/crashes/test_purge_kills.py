@@ -99,6 +99,7 @@ def _is_gone(place: Path, kind: str) -> bool:
         if kind == "user" and not home.list_owners():
             receipts = home.receipts.list()
             assert receipts[-1].state is PurgeState.DONE, receipts
+            assert receipts[-1].samples > 0
             assert _hits(place, _SECRET, _KEPT, _OWNER) == set()
             assert home.people.list() == []
             return True
@@ -108,7 +109,9 @@ def _is_gone(place: Path, kind: str) -> bool:
         assert held in (5, 10)
         assert _hits(place, _SECRET, _KEPT) == ({_KEPT} if held == 5 else {_SECRET, _KEPT})
         if held == 5:
-            assert vault.privacy.purge.list_receipts()[-1].state is PurgeState.DONE
+            receipt = vault.privacy.purge.list_receipts()[-1]
+            assert receipt.state is PurgeState.DONE, receipt
+            assert receipt.samples > 0
         return held == 5
 
 

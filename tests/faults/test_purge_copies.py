@@ -9,13 +9,14 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Conflict
+from recollectum.home.paths import Home
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.repair import repair
-from recollectum.upkeep.backup.restore import restore_vaults
-from recollectum.vault.purge.environment import ErasureSamples
+from recollectum.upkeep.backup.restore import restore_home, restore_vaults
 from recollectum.vault.purge.request import PurgeRequest, PurgeState, Receipt
-from recollectum.vault.purge.search_program import search
+from recollectum.vault.purge.samples import ErasureSamples
+from recollectum.vault.purge.search_program import SearchQuestion, search
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import file_of
 from tests.crashes.programs import run
@@ -78,7 +79,7 @@ def test_a_backup_stays_good_for_those_who_were_not_erased(tmp_path: Path, encry
         assert receipt.state is PurgeState.DONE
         left = {part["file"] for part in json.loads((made / "manifest.json").read_bytes())["parts"]}
         assert f"vaults/{ann.id}.db" not in left
-        assert ("catalog.db" in left) is not whole
+        assert "catalog.db" in left
         home.vault(_BEN).sessions.delete(home.vault(_BEN).sessions.list()[0].id)
         done = restore_vaults(home.admin, made, opening(tmp_path), owners=[Owner.parse(_BEN)], replace=True)
         assert [str(one) for one in done.owners] == [_BEN]
@@ -88,6 +89,12 @@ def test_a_backup_stays_good_for_those_who_were_not_erased(tmp_path: Path, encry
         assert _keys(made / "keys.db", ann.id) is not whole
     elif whole:
         assert _hits(root, _ANN, _SECRET) == set()
+    # And a whole home comes back from it, in which those who were not erased have everything.
+    restore_home(Home(tmp_path / "again"), made, opening(root))
+    with Recollectum(tmp_path / "again", settings=settings) as home:
+        assert [one.text for one in home.vault(_BEN).recall(_KEPT)]
+        assert (_ANN in [str(one) for one in home.list_owners()]) is not whole
+        assert ([str(one.owner) for one in home.people.list()] == [_BEN]) is whole
 
 
 def _keys(path: Path, vault_id: str) -> bool:
@@ -100,15 +107,24 @@ def _keys(path: Path, vault_id: str) -> bool:
 
 
 @pytest.mark.feature("P9")
-def test_a_backup_in_one_file_goes_when_the_vault_is_in_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_backup_in_one_file_keeps_everybody_else(tmp_path: Path, *, whole: bool) -> None:
     with Recollectum(tmp_path / "home", settings=_PLAIN) as home:
         gone = _talk(home.vault(_ANN), _SECRET)
         _talk(home.vault(_BEN), _KEPT)
         archive, other = home.home.backups / "all.tar", home.home.backups / "ben.tar"
         back_up(home.admin, to=archive)
         back_up(home.admin, to=other, owners=[Owner.parse(_BEN)])
-        assert _purge(home.vault(_ANN), PurgeRequest.sessions(gone)).state is PurgeState.DONE
-        assert (archive.exists(), other.exists()) == (False, True)
+        alone = home.home.backups / "ann.tar"
+        back_up(home.admin, to=alone, owners=[Owner.parse(_ANN)])
+        receipt = _purge(home.vault(_ANN), PurgeRequest.user() if whole else PurgeRequest.sessions(gone))
+        assert (receipt.state, receipt.hits) == (PurgeState.DONE, 0), receipt
+        assert (archive.exists(), other.exists(), alone.exists()) == (True, True, False)
+    assert _hits(tmp_path, _SECRET) == set()
+    restore_home(Home(tmp_path / "again"), archive, opening(tmp_path))
+    with Recollectum(tmp_path / "again", settings=_PLAIN) as home:
+        assert [one.text for one in home.vault(_BEN).recall(_KEPT)]
+        assert (_ANN in [str(one) for one in home.list_owners()]) is not whole
 
 
 @pytest.mark.feature("M9")
@@ -187,8 +203,8 @@ def test_the_search_looks_behind_links_and_comes_to_an_end(tmp_path: Path) -> No
     (root / "two.db").symlink_to(tmp_path / "two.db")
     (disk / "around").symlink_to(root)
     (root / "nowhere").symlink_to(tmp_path / "none")
-    found = search(root, [], [_SECRET.encode()])
-    assert (found["files"], found["hits"]) == (2, [(0, "two.db"), (0, "vaults/one.db")])
+    found = search(SearchQuestion(root=root, needles=[_SECRET.encode()]))
+    assert (found.files, found.hits) == (2, [(0, "two.db"), (0, "vaults/one.db")])
 
 
 @pytest.mark.feature("P9")

@@ -33,7 +33,6 @@ APART: dict[str, str] = {
     "src/recollectum/transfer/codex.py": "one file for each foreign format",
     "src/recollectum/transfer/gemini_asides.py": "what no person said, where the reader of records keeps every word",
     "src/recollectum/vault/memories/tool_use.py": "writes a message, where its neighbour writes memories",
-    "src/recollectum/vault/purge/search_program.py": "runs as a program of its own",
 }
 #: Class names that exist twice, and why.
 TWICE: dict[str, str] = {}

@@ -357,7 +357,7 @@ class AsyncReceipts:
         return await asyncio.to_thread(lambda: self._service().parse(text))
 
     async def finish(self) -> builtins.list[Receipt]:
-        """Continue to erase people whose purge had to wait because another process had their vault open."""
+        """Continue to erase people whose purge had to wait, and search again where a receipt is not done."""
         return await asyncio.to_thread(lambda: self._service().finish())
 
 

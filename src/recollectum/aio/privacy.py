@@ -69,7 +69,7 @@ class AsyncPurge:
         return await asyncio.to_thread(lambda: self._service().run(token))
 
     async def finish(self) -> list[Receipt]:
-        """Continue the waiting purges; opening the vault does the same."""
+        """Continue the waiting purges, and search again for those that are unverified or failed."""
         return await asyncio.to_thread(lambda: self._service().finish())
 
     async def list_receipts(self) -> list[Receipt]:

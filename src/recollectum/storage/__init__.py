@@ -1,13 +1,14 @@
 """The only code that knows SQL.
 
-port        what the rest of the package asks of a database
-engine      what it asks of the home of all vaults: make, open, copy, verify, repair, destroy
-opening     chooses the engine of a home
-copies      reads the copies in a backup
-keystore    the wrapped key of each vault (keys.db)
-read_cache  caches reads until the database changes
-times       moments as stored integers
-row_lists   rows as named parameters of one statement
-sqlite      the SQLite backend
-tables      one module per table
+port             what the rest of the package asks of a database
+engine           what it asks of the home of all vaults: make, open, copy, verify, repair, destroy
+opening          chooses the engine of a home
+copies           reads the copies in a backup
+encrypted_pages  decrypts pages of a file that is not opened as a database
+keystore         the wrapped key of each vault (keys.db)
+read_cache       caches reads until the database changes
+times            moments as stored integers
+row_lists        rows as named parameters of one statement
+sqlite           the SQLite backend
+tables           one module per table
 """

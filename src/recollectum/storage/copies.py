@@ -1,14 +1,17 @@
 """Reads the copies in a backup: SQLite files under fixed names, whichever engine the home has."""
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged
 from recollectum.domain.ids import Clock
+from recollectum.home.files import make_private_folder
 from recollectum.home.paths import Home
 from recollectum.settings.model import StorageSettings
 from recollectum.storage.engine import CATALOG, VAULT
+from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import drop_keys
 from recollectum.storage.sqlite.engine import SqliteEngine
 from recollectum.storage.sqlite.files import CATALOG_FILE, KEYS_FILE, is_database_name, name_in_backup
@@ -19,13 +22,14 @@ from recollectum.storage.tables.catalog.vaults import VaultEntry
 
 __all__ = [
     "KEYS_COPY",
+    "change_catalog",
     "check_copy",
     "copy_name",
+    "describe_copy",
     "drop_keys",
     "entries_in",
     "is_database_name",
     "newest_schema",
-    "row_counts",
     "upgrade_catalog",
     "upgrade_vault",
 ]
@@ -73,7 +77,24 @@ def upgrade_vault(room: Path, vault_id: str, key: bytes | None, settings: Storag
     return Owner.parse(owner)
 
 
-def row_counts(file: Path) -> dict[str, int]:
-    """Return how many rows each table of an unencrypted copy has."""
-    with inspect_file(file, None) as copy:
-        return copy.row_counts()
+def describe_copy(file: Path, key: bytes | None) -> tuple[int, dict[str, int]]:
+    """Return the schema of a copy, and how many rows each of its tables has."""
+    with inspect_file(file, key) as copy:
+        return copy.schema(), copy.row_counts()
+
+
+def change_catalog(file: Path, room: Path, key: bytes | None, clock: Clock, change: Callable[[Tx], None]) -> None:
+    """Change a copy of the catalog at this program's schema, in an empty folder, and replace the copy when it is done.
+
+    What the change deletes is overwritten in the new file.
+    """
+    made = Home(room)
+    make_private_folder(made.backups)
+    shutil.copyfile(file, room / CATALOG_FILE)
+    database = SqliteEngine(made, StorageSettings(reserve_mib=0), clock).open_catalog(key)
+    try:
+        database.write(change)
+        database.erase_remains()
+    finally:
+        database.close()
+    (room / CATALOG_FILE).replace(file)

@@ -33,7 +33,9 @@ def _session(home: Path) -> str:
 def test_without_a_yes_nothing_goes(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = _session(home)
     assert main(["purge", "session", session]) == 2
-    assert "add --yes" in capsys.readouterr().err
+    assert "Nothing was erased. This would permanently erase 1 session and" in capsys.readouterr().err
+    assert main(["purge", "user", "ann"]) == 2
+    assert "Nothing was erased. This would permanently erase ann; add --yes to confirm." in capsys.readouterr().err
     assert main(["purge", "session", session, "--dry-run", "--json"]) == 0
     seen = json.loads(capsys.readouterr().out)["preview"]
     assert (seen["counts"]["messages"], seen["counts"]["sessions"]) == (1, 1)

@@ -43,7 +43,9 @@ def test_what_is_not_covered_reads_the_same(talks: list[list[str]], facts: list[
         said, known = _talks(vault), {one.id: one for one in vault.memories.list()}
         gone = data.draw(st.sets(st.sampled_from(sorted(said)), min_size=1))
         receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.sessions(*gone)).token)
-        assert receipt.state is PurgeState.DONE, receipt
+        # Texts of a few letters cannot be searched for, and the receipt says so.
+        searched = receipt.samples or not any(text.strip() for one in gone for text in said[one])
+        assert receipt.state is (PurgeState.DONE if searched else PurgeState.UNVERIFIED), receipt
         assert _talks(vault) == {one: texts for one, texts in said.items() if one not in gone}
         assert {one.id: one for one in vault.memories.list()} == known
         if known:

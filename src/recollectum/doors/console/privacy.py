@@ -22,7 +22,7 @@ from recollectum.doors.console.page_requests import (
 from recollectum.doors.console.rendering import plural, render
 from recollectum.doors.json_values import to_json
 from recollectum.home.keys.holders import HolderKind
-from recollectum.vault.purge.request import IMPORTED, PurgeKind, PurgeRequest, Receipt
+from recollectum.vault.purge.request import IMPORTED, PurgeKind, PurgeRequest, PurgeState, Receipt
 from recollectum.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -123,7 +123,11 @@ def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
         return _shown(visit, request, "Nothing was erased: the word was not typed as it stands there.")
     receipt = visit.vault.privacy.purge.run(sent.text("token"))
     if receipt.kind is not PurgeKind.USER:
-        return visit.go(f"{PLACE}/receipts/{receipt.id}", "Erased, and every file was searched for what was left.")
+        searched = receipt.state is PurgeState.DONE
+        told = (
+            "Erased, and every file was searched for what was left." if searched else "Erased; see what is left to do."
+        )
+        return visit.go(f"{PLACE}/receipts/{receipt.id}", told)
     # The person and all their sessions are gone; this is the last page.
     visit.desk.end_all(visit.signed.person)
     return _farewell(visit, receipt)

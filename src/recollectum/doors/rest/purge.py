@@ -23,6 +23,9 @@ _WOULD_GO = {
     "memories_kept": int,
     "backups": list[str],
     "expires_at": datetime,
+    "excused": int,
+    "remaining": list[str],
+    "elsewhere": list[str],
 }
 _ABOUT_PREVIEW = "What would go, and the token to do it; nothing is changed."
 _PREVIEW: Responses = {202: describe_body({"confirm": str, "preview": _WOULD_GO}, _ABOUT_PREVIEW)}
@@ -94,4 +97,7 @@ def _shown(made: Preview) -> dict[str, object]:
         "memories_kept": made.memories_kept,
         "backups": made.backups,
         "expires_at": made.expires_at,
+        "excused": made.excused,
+        "remaining": made.remaining,
+        "elsewhere": made.elsewhere,
     }

@@ -14,6 +14,9 @@ from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, s
 from recollectum.home.locks import Lock
 from recollectum.storage.copies import check_copy, copy_name, entries_in
 from recollectum.storage.engine import CATALOG, Progress, VaultCopy
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.catalog import backups_elsewhere
+from recollectum.storage.tables.catalog.backups_elsewhere import BackupElsewhere
 from recollectum.upkeep.backup import manifest_file
 from recollectum.upkeep.backup.manifest_file import Manifest, Part, digest
 from recollectum.upkeep.backup.staging import stage
@@ -61,7 +64,33 @@ def back_up(
             raise explain(error, parent) from error
         finally:
             shutil.rmtree(work, ignore_errors=True)
+        _record(admin, path, made)
     return Backup(path=path, manifest=made, bytes=sum(part.bytes for part in made.parts))
+
+
+def _record(admin: HomeAdmin, path: Path, made: Manifest) -> None:
+    """Record a backup that a purge cannot reach, so that its receipt can say that it still holds what was erased."""
+    place = path.resolve()
+    if place.is_relative_to(admin.home.backups.resolve()):
+        return
+    ids = tuple(part.vault_id for part in made.vaults if part.vault_id)
+    one = BackupElsewhere(place=str(place), made_at=made.made_at, vaults=ids)
+
+    def change(tx: Tx) -> None:
+        for known in backups_elsewhere.of(tx):
+            if _is_gone(Path(known.place)):
+                backups_elsewhere.remove(tx, known.place)
+        backups_elsewhere.save(tx, one)
+
+    admin.catalog.write(change)
+
+
+def _is_gone(path: Path) -> bool:
+    """Return whether a backup was removed; the empty folder of a disk that is not connected says nothing."""
+    try:
+        return not path.exists() and any(path.parent.iterdir())
+    except OSError:
+        return False
 
 
 def size_of(admin: HomeAdmin, owners: Sequence[Owner] | None) -> int:

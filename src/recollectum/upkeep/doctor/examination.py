@@ -30,6 +30,7 @@ def examine(
         *home_checks.locks(home, clock),
         *home_checks.unfinished(home, clock, fix=fix),
         *home_checks.backups(home, clock),
+        *home_checks.erasures(admin.catalog),
         *vault_checks.orphans(admin, fix=fix),
         *(vault_checks.base(admin) if deep and owners is None else ()),
     ]

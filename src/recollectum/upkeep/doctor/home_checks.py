@@ -1,5 +1,6 @@
 """Checks a home from outside: permissions, disk space, locks, logs and unfinished work."""
 
+import json
 import shutil
 import stat
 import sys
@@ -15,6 +16,9 @@ from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
 from recollectum.storage.engine import EngineUpkeep
 from recollectum.storage.opening import private_files
+from recollectum.storage.port import Database
+from recollectum.storage.tables.erasure import receipts
+from recollectum.vault.purge.backups import why_partial
 
 
 class Severity(StrEnum):
@@ -122,15 +126,31 @@ def unfinished(home: Home, clock: Clock, *, fix: bool) -> Iterator[HealthFinding
 
 
 def backups(home: Home, clock: Clock) -> Iterator[HealthFinding]:
-    """Check how old the newest backup in the home is; backups elsewhere are not known."""
-    times = [_changed(path) for path in home.backups.glob("recollectum-*")]
-    newest = max(times, default=None)
+    """Check how old the newest backup of the whole home is, and which ones are partial."""
+    found = sorted(home.backups.glob("recollectum-*"))
+    partial = {path: why for path in found if (why := why_partial(path))}
+    for path, why in partial.items():
+        cure = "make a new one: recollectum backup"
+        yield HealthFinding(topic="backup", severity=Severity.NOTE, words=f"{path.name} is partial: {why}", cure=cure)
+    newest = max((_changed(path) for path in found if path not in partial), default=None)
     if newest is None or clock() - newest > _OLD_BACKUP:
-        words = "there is no backup in this home" if newest is None else f"the newest backup is of {newest:%Y-%m-%d}"
+        there_is = f"the newest whole backup is of {newest:%Y-%m-%d}" if newest else ""
+        words = there_is or "there is no backup of the whole home in it"
         cure = "make one, on another disk if you can: recollectum backup --to FOLDER"
         yield HealthFinding(topic="backup", severity=Severity.NOTE, words=words, cure=cure)
     else:
         yield fine("backup", f"the newest is of {newest:%Y-%m-%d}")
+
+
+def erasures(catalog: Database) -> Iterator[HealthFinding]:
+    """Check for purges whose receipt is not done."""
+    for one in catalog.read(receipts.everything):
+        # Of a purge without samples nothing more can be found out; its receipt says so.
+        if one.state == "done" or (one.state == "unverified" and not json.loads(one.body)["samples"]):
+            continue
+        words = f"the purge {one.id} is {one.state}"
+        cure = f"see: recollectum purge receipts show {one.id}; then run: recollectum purge finish"
+        yield HealthFinding(topic="erasure", severity=Severity.WARNING, words=words, cure=cure)
 
 
 def _private(home: Home) -> list[Path]:

@@ -9,6 +9,7 @@ from recollectum.domain.session import Session
 from recollectum.storage.tables.trail.sweeps import SweepState
 from recollectum.upkeep.rounds.timing import AT_LATEST
 from recollectum.vault.consolidation.job import ConsolidationOutcome
+from recollectum.vault.purge.request import PurgeState
 from recollectum.vault.vault import Vault
 
 
@@ -108,6 +109,7 @@ def index(vault: Vault, look: RoundContext) -> RoundResult:  # noqa: ARG001 - ev
 def retain(vault: Vault, look: RoundContext) -> RoundResult:
     """Take the due life-cycle steps (retention); a vault with none until tomorrow is not checked before."""
     counts: dict[str, int] = {}
+    _search_again(vault, look)
     if vault.admin.lifecycle.preview():
         swept = vault.privacy.trash.sweep()
         counts = {"archived": swept.archived, "deleted": swept.deleted, "destroyed": swept.purged}
@@ -120,3 +122,11 @@ def retain(vault: Vault, look: RoundContext) -> RoundResult:
     coming = [move.at for move in moves if move.at > look.now]
     held = look.now + look.every if vault.admin.clock().held else None
     return RoundResult(counts=counts, next_at=min(coming, default=held), latest=_DAY)
+
+
+def _search_again(vault: Vault, look: RoundContext) -> None:
+    """Continue purges whose receipt is not done, once a day: a file that could not be read may be gone by now."""
+    receipts = vault.privacy.purge.list_receipts()
+    waiting = [one for one in receipts if one.state is not PurgeState.DONE]
+    if any(look.now - datetime.fromisoformat(one.at) >= _DAY for one in waiting):
+        vault.privacy.purge.finish()

@@ -1,54 +1,159 @@
 """Finds copies of a vault in the backups of a home, and destroys them without harm to other vaults.
 
 The copies are those made before migrations, those that repairs and restores moved aside, and the backups of the home.
+A backup that also holds other vaults keeps them. When a person is erased, they are deleted from its catalog.
 """
 
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from recollectum.home.files import sync_folder, write_atomic
-from recollectum.storage.copies import KEYS_COPY, copy_name, drop_keys, row_counts
+from recollectum.domain.errors import RecollectumError
+from recollectum.domain.ids import Clock
+from recollectum.home.files import PRIVATE_FILE, make_private_folder, sync_folder, write_atomic
+from recollectum.storage.copies import KEYS_COPY, change_catalog, copy_name, describe_copy, drop_keys
 from recollectum.storage.engine import CATALOG
+from recollectum.storage.port import Tx
 
 _MANIFEST = "manifest.json"
+
+
+class CatalogChange(NamedTuple):
+    """What to delete from the copies of the catalog in backups."""
+
+    change: Callable[[Tx], None]
+    #: The key of the catalog.
+    key: bytes | None
+    clock: Clock
 
 
 def copies_of(backups: Path, vault_ids: Iterable[str]) -> list[Path]:
     """Return every file and folder that holds a copy of one of these vaults."""
     wanted = tuple(vault_ids)
+    inner = [one for one in wanted if one != CATALOG]
     found = {path for one in wanted for path in backups.glob(f"*{one}-*")}
-    found.update(path for one in wanted for path in backups.rglob(f"{copy_name(one)}*") if path.parent != backups)
+    # The catalog inside a backup is every vault's, and is not destroyed.
+    found.update(path for one in inner for path in backups.rglob(f"{copy_name(one)}*") if path.parent != backups)
     # The contents of a folder that is deleted as a whole need not be listed.
     inside = {path for path in found if any(parent in found for parent in path.parents)}
-    return sorted((found - inside) | {one for one in backups.rglob("*.tar") if _holds(one, wanted)})
+    return sorted((found - inside) | {one for one in backups.rglob("*.tar") if _holds(one, inner)})
 
 
-def destroy_copies(backups: Path, vault_ids: Collection[str], before: datetime | None = None) -> int:
+def why_partial(backup: Path) -> str | None:
+    """Return why the whole home cannot be restored from a backup; None when it can, or when it is no folder."""
+    if not backup.is_dir():
+        return None
+    try:
+        document = json.loads((backup / _MANIFEST).read_bytes())
+        parts: list[dict[str, Any]] = document["parts"]
+        named = sum(part["rows"].get("vaults", 0) for part in parts if part["vault_id"] is None)
+        held = sum(part["vault_id"] is not None for part in parts)
+    except (OSError, ValueError, LookupError, TypeError):
+        return "its manifest cannot be read"
+    if not document["whole"]:
+        return "it is of some vaults only, without the catalog of the home"
+    if named > held:
+        vaults = "one vault" if named - held == 1 else f"{named - held} vaults"
+        return f"{vaults} of the home {'is' if named - held == 1 else 'are'} not in it, because of a purge"
+    return None
+
+
+def destroy_copies(
+    backups: Path,
+    vault_ids: Collection[str],
+    before: datetime | None = None,
+    catalog: CatalogChange | None = None,
+) -> int:
     """Destroy those copies; rewrite a backup that also holds other vaults, so that it keeps only those.
 
-    With `before`, backups made after that time stay, because they do not hold what was erased by then.
+    With `before`, backups made after that time stay, because they do not hold what was erased by then. With `catalog`,
+    a person is erased: they are deleted from the catalog of each backup, and the keys of their vaults with them.
     """
     found = [path for path in copies_of(backups, vault_ids) if before is None or not _is_after(path, before)]
+    archives = {path for path in found if path.suffix == ".tar"}
     for path in found:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    # The catalog holds the name of every person.
-    if CATALOG in vault_ids:
-        # With its key, a copy kept elsewhere could still be read.
-        for keys in backups.rglob(KEYS_COPY):
-            drop_keys(keys, vault_ids)
+        if path not in archives:
+            _remove(path)
+    if catalog:
+        _forget_person(backups, vault_ids, catalog)
+        archives |= {one for one in backups.rglob("*.tar") if _holds(one, (CATALOG,))}
+    for archive in sorted(archives):
+        _rewrite_archive(backups, archive, vault_ids, catalog)
     for manifest in backups.rglob(_MANIFEST):
-        _rewrite(manifest)
+        _rewrite(manifest, catalog)
     for folder in {path.parent for path in found}:
         sync_folder(folder)
     return len(found)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _forget_person(backups: Path, vault_ids: Collection[str], catalog: CatalogChange) -> None:
+    """Delete a person from every catalog in the backups, with the keys of their vaults."""
+    # With its key, a copy kept elsewhere could still be read.
+    for keys in backups.rglob(KEYS_COPY):
+        drop_keys(keys, [one for one in vault_ids if one != CATALOG])
+    for copy in backups.rglob(copy_name(CATALOG)):
+        _change_or_destroy(backups, copy, catalog)
+
+
+def _change_or_destroy(backups: Path, copy: Path, catalog: CatalogChange) -> None:
+    """Delete a person from a copy of the catalog; destroy a copy that cannot be read."""
+    try:
+        with _room(backups) as room:
+            change_catalog(copy, room, catalog.key, catalog.clock, catalog.change)
+    except RecollectumError:
+        copy.unlink(missing_ok=True)
+
+
+def _rewrite_archive(backups: Path, archive: Path, vault_ids: Collection[str], catalog: CatalogChange | None) -> None:
+    """Take the copies of these vaults out of a backup in one file; delete the file if no vault is left in it."""
+    # Imported here: few homes have backups in one file.
+    import tarfile  # noqa: PLC0415
+
+    with _room(backups) as room:
+        made = room / "archive"
+        inside = room / "inside"
+        try:
+            with tarfile.open(archive, mode="r:") as tar:
+                tar.extractall(inside, filter="data")
+            destroy_copies(inside, vault_ids, catalog=catalog)
+            if any(inside.rglob(copy_name("*"))):
+                with os.fdopen(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "w+b") as file:
+                    with tarfile.open(fileobj=file, mode="w") as tar:
+                        for path in sorted(inside.iterdir()):
+                            tar.add(path, arcname=path.name)
+                    os.fsync(file.fileno())
+        except tarfile.TarError:
+            made.unlink(missing_ok=True)
+        if made.exists():
+            made.replace(archive)
+        else:
+            archive.unlink(missing_ok=True)
+    sync_folder(archive.parent)
+
+
+@contextmanager
+def _room(backups: Path) -> Generator[Path]:
+    """Yield an empty private folder; what a crash leaves of it is removed by the doctor."""
+    room = backups / f".{os.urandom(6).hex()}-restoring"
+    make_private_folder(room)
+    try:
+        yield room
+    finally:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(room)
 
 
 def _is_after(path: Path, time: datetime) -> bool:
@@ -69,11 +174,11 @@ def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
     return any(name.endswith(f"/{copy_name(one)}") for name in names for one in vault_ids)
 
 
-def _rewrite(manifest: Path) -> None:
+def _rewrite(manifest: Path, catalog: CatalogChange | None) -> None:
     """Rewrite a manifest so that it lists the files that are left, with their current state."""
     document: dict[str, Any] = json.loads(manifest.read_bytes())
     before: list[dict[str, Any]] = document["parts"]
-    after = [_describe_part(manifest.parent, part) for part in _remaining_parts(manifest.parent, before)]
+    after = [_describe_part(manifest.parent, part, catalog) for part in _remaining_parts(manifest.parent, before)]
     if after != before:
         whole = document["whole"] and any(part["file"] == copy_name(CATALOG) for part in after)
         write_atomic(manifest, json.dumps({**document, "whole": whole, "parts": after}, indent=2).encode() + b"\n")
@@ -83,12 +188,14 @@ def _remaining_parts(folder: Path, parts: list[dict[str, Any]]) -> Iterator[dict
     return (part for part in parts if (folder / part["file"]).exists())
 
 
-def _describe_part(folder: Path, part: dict[str, Any]) -> dict[str, Any]:
+def _describe_part(folder: Path, part: dict[str, Any], catalog: CatalogChange | None) -> dict[str, Any]:
     path = folder / part["file"]
-    if part["file"] != KEYS_COPY:
+    changed = {KEYS_COPY, *((copy_name(CATALOG),) if catalog else ())}
+    if part["file"] not in changed:
         return part
     data = path.read_bytes()
     found = hashlib.sha256(data).hexdigest()
     if found == part["sha256"]:
         return part
-    return {**part, "rows": row_counts(path), "bytes": len(data), "sha256": found}
+    schema, rows = describe_copy(path, catalog.key if catalog and part["encrypted"] else None)
+    return {**part, "schema": schema, "rows": rows, "bytes": len(data), "sha256": found}

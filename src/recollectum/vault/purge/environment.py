@@ -1,11 +1,8 @@
-"""Gives a purge the parts of the home it touches, and samples what it erases for the search afterwards."""
+"""Gives a purge the parts of the home it touches."""
 
 import hmac
-import json
-import re
 import secrets
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -14,68 +11,12 @@ from recollectum.domain.access.owner import Owner
 from recollectum.domain.ids import Clock
 from recollectum.home.locks import Lock
 from recollectum.home.paths import Home
-from recollectum.storage.engine import Engine
+from recollectum.storage.engine import CATALOG, Engine
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.port import Database
+from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.catalog import backups_elsewhere
 from recollectum.storage.tables.erasure import erased
-
-_MAX_SAMPLES = 12
-_WIDTH = 32
-_MIN_LENGTH = 6
-#: The latest start of a sample in a text: a long text is split over pages of the file.
-_REACH = 400
-_WORD = re.compile(r"[A-Za-z0-9]{8,40}")
-_TAIL = 6
-_VECTOR_BYTES = 64
-#: UTF-8, UTF-16, and JSON.
-_SPELLINGS = 3
-
-
-@dataclass(slots=True)
-class ErasureSamples:
-    """A bounded number of samples: of texts, of index terms, and of vectors."""
-
-    texts: list[str] = field(default_factory=list[str])
-    #: The ends of words: the index stores a prefix that words share only once.
-    terms: list[str] = field(default_factory=list[str])
-    vectors: list[bytes] = field(default_factory=list[bytes])
-
-    def take(self, text: str, vector: bytes | None = None) -> None:
-        """Keep a sample of a text that is about to be erased, and of its vector."""
-        middle = max(0, min(len(text), _REACH) // 2 - _WIDTH // 2)
-        piece = text[middle : middle + _WIDTH].strip()
-        if len(piece) >= _MIN_LENGTH and len(self.texts) < _MAX_SAMPLES and piece not in self.texts:
-            self.texts.append(piece)
-        word = _WORD.search(text)
-        if word and len(self.terms) < _MAX_SAMPLES and (tail := word[0].lower()[-_TAIL:]) not in self.terms:
-            self.terms.append(tail)
-        if vector and len(self.vectors) < _MAX_SAMPLES:
-            self.vectors.append(vector[:_VECTOR_BYTES])
-
-    def __len__(self) -> int:
-        """Return how many samples there are."""
-        return len(self.texts) + len(self.terms) + len(self.vectors)
-
-    def encoded(self) -> list[bytes]:
-        """Return the bytes to search for: texts in each encoding, then terms, then vectors."""
-        found = [piece.encode(code, "surrogatepass") for code in ("utf-8", "utf-16-le") for piece in self.texts]
-        # As they appear in the JSON of parts, tool calls and transcripts.
-        escaped = [json.dumps(piece)[1:-1].encode() for piece in self.texts]
-        return [*found, *escaped, *(term.encode() for term in self.terms), *self.vectors]
-
-    def at(self, place: int) -> str | bytes:
-        """Return what the bytes at an index of `encoded` are: a text, or a vector."""
-        texts = _SPELLINGS * len(self.texts)
-        if place < texts:
-            return self.texts[place % len(self.texts)]
-        if place < texts + len(self.terms):
-            return self.terms[place - texts]
-        return self.vectors[place - texts - len(self.terms)]
-
-    def is_term(self, place: int) -> bool:
-        """Return whether the bytes at an index of `encoded` are the end of a word."""
-        return _SPELLINGS * len(self.texts) <= place < _SPELLINGS * len(self.texts) + len(self.terms)
-
+from recollectum.vault.purge.samples import ErasureSamples
 
 _SALT = "salt"
 _SEED = "signing"
@@ -113,6 +54,19 @@ class PurgeEnvironment(NamedTuple):
         """Return the key of the ledger's digests."""
         return self._secret(_SALT)
 
+    def keep_salt(self, tx: Tx, salt: bytes) -> None:
+        """Store the key of the ledger's digests in a copy of the catalog from before it was made."""
+        erased.secret(tx, _SALT, salt)
+
+    def outline_key(self, purge_id: str) -> bytes:
+        """Return the key of the outlines that are kept of a purge's samples."""
+        return hmac.digest(self.salt(), f"outlines {purge_id}".encode(), "sha256")
+
+    def vault_keys(self) -> dict[str, bytes]:
+        """Return the keys of the catalog and of every vault of this home; none when it is not encrypted."""
+        named = (CATALOG, *self.engine.vault_ids())
+        return {one: self.keys.key(one) for one in named if self.keys.has_key(one)}
+
     def seed(self) -> bytes:
         """Return the secret that signs receipts."""
         return self._secret(_SEED)
@@ -123,6 +77,11 @@ class PurgeEnvironment(NamedTuple):
             return known
         return self.catalog.write(lambda tx: erased.secret(tx, name, secrets.token_bytes(_SECRET_BYTES)), frees=True)
 
+    def backups_elsewhere(self, vault_ids: Collection[str]) -> tuple[str, ...]:
+        """Return the backups that were made outside the folder of backups and hold one of these vaults, in words."""
+        found = self.catalog.read(lambda tx: backups_elsewhere.of(tx, vault_ids))
+        return tuple(f"{one.place} (made {one.made_at:%Y-%m-%d %H:%M} UTC)" for one in found)
+
     def backups_of(self, vault_ids: Iterable[str]) -> list[Path]:
         """Return the copies of vaults from before migrations, from repairs and restores, and in backups of the home."""
         # Imported in each method: every home has an environment, and few erase anything.
@@ -130,11 +89,18 @@ class PurgeEnvironment(NamedTuple):
 
         return copies_of(self.home.backups, vault_ids)
 
-    def destroy_backups(self, vault_ids: Iterable[str], before: datetime | None = None) -> int:
-        """Destroy those copies, or those from before a time: they hold erased data."""
-        from recollectum.vault.purge.backups import destroy_copies  # noqa: PLC0415
+    def destroy_backups(
+        self,
+        vault_ids: Iterable[str],
+        before: datetime | None = None,
+        change: Callable[[Tx], None] | None = None,
+    ) -> int:
+        """Destroy those copies, or those from before a time; `change` deletes a person from the catalogs in backups."""
+        from recollectum.vault.purge.backups import CatalogChange, destroy_copies  # noqa: PLC0415
 
-        return destroy_copies(self.home.backups, tuple(vault_ids), before)
+        key = self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
+        catalog = CatalogChange(change, key, self.clock) if change else None
+        return destroy_copies(self.home.backups, tuple(vault_ids), before, catalog)
 
     def erased_until(self) -> datetime | None:
         """Return when something was last erased from this vault."""

@@ -1,6 +1,7 @@
 """Runs a purge from its first record to its receipt, in batches that can be resumed after a crash."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.passages import message_hashes
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, messages, notes, served, sessions, transcripts, versions
-from recollectum.storage.tables.erasure import erased, erased_items, erased_rows, receipts
+from recollectum.storage.tables.erasure import erased, erased_items, erased_rows, purge_samples, receipts
 from recollectum.storage.tables.erasure.erased_items import ActivePurge, PurgeItemKind
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import proposals
@@ -28,16 +29,12 @@ from recollectum.vault.learnings.sync import sync_learnings
 from recollectum.vault.memories import changes
 from recollectum.vault.messages import remove_session
 from recollectum.vault.notes.sync import remove_notes
-from recollectum.vault.purge.environment import (
-    ErasureSamples,
-    PurgeEnvironment,
-    ledger_digest,
-    owner_digest,
-    vault_digest,
-)
+from recollectum.vault.purge.environment import PurgeEnvironment, ledger_digest, owner_digest, vault_digest
+from recollectum.vault.purge.matching import Outline, OutlineKey
 from recollectum.vault.purge.plan import PurgeSelection
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
-from recollectum.vault.purge.search import search_files
+from recollectum.vault.purge.samples import ErasureSamples
+from recollectum.vault.purge.search import ErasureSearchResult, search_files
 from recollectum.vault.purge.signatures import from_stored, sign_receipt, to_stored
 from recollectum.vault.runtime import VaultRuntime
 
@@ -73,9 +70,10 @@ class Destroyer(NamedTuple):
         memory, number = memories.find(self.tx, memory_id), memories.number_of(self.tx, memory_id)
         if memory is None or number is None:
             return
-        self.needles.take(memory.content, erased_rows.vector_of(self.tx, SourceKind.MEMORIES, number))
+        vector = erased_rows.vector_of(self.tx, SourceKind.MEMORIES, number)
+        self.needles.take(memory.content, vector, ids=(memory_id,))
         for version in versions.of(self.tx, memory_id):
-            self.needles.take(version.content)
+            self.needles.take(version.content, ids=(memory_id,))
         erased_rows.forget_about(self.tx, memory_id)
         changes.destroy(self.change, memory)
 
@@ -85,9 +83,10 @@ class Destroyer(NamedTuple):
         if message is None or number is None:
             return
         first, *others = message_texts(message)
-        self.needles.take(first, erased_rows.vector_of(self.tx, SourceKind.SESSIONS, number))
+        ids = (message_id, message.session_id)
+        self.needles.take(first, erased_rows.vector_of(self.tx, SourceKind.SESSIONS, number), ids)
         for text in others:
-            self.needles.take(text)
+            self.needles.take(text, ids=ids)
         queue_message_secrets(self.tx, message)
         embedding_cache.forget(self.tx, message_hashes(message))
         chunks.remove(self.tx, SourceKind.SESSIONS, number)
@@ -102,7 +101,7 @@ class Destroyer(NamedTuple):
         erased_items.bar(self.tx, session_id)
         if session is None:
             return
-        self.needles.take(f"{session.title or ''} {session.summary or ''}")
+        self.needles.take(f"{session.title or ''} {session.summary or ''}", ids=(session_id,))
         erased_rows.forget_about(self.tx, session_id)
         actor, at = self.change.actor, self.change.at
         remove_session(self.tx, session_id, actor=actor, at=at, type=EventType.PURGED)
@@ -142,7 +141,10 @@ LEDGER_POSITION = "erasures"
 _BATCH = 500
 _LOG_HELD = "another reader still holds what was erased in the log; close it, then run: recollectum purge finish"
 _STILL_FOUND = "what was erased is still in the files that are named; look at them, and remove it there"
-_NOT_SEARCHED = "the purge was cut short, and what it erased before that could not be searched for"
+_NOT_READ = "the files that are named could not be searched; look at them, then run: recollectum purge finish"
+_NO_SAMPLES = "there is nothing to search for: what was erased was too short, or the purge was cut short"
+#: The most places that a receipt names of those where the same words remain.
+_PLACES = 10
 
 
 def begin_purge(tx: Tx, purge: ActivePurge, selection: PurgeSelection) -> None:
@@ -150,11 +152,14 @@ def begin_purge(tx: Tx, purge: ActivePurge, selection: PurgeSelection) -> None:
     erased_items.begin(tx, purge, selection.items())
 
 
-def run_purge(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> Receipt:
+def run_purge(
+    runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, *, resumed: bool = False
+) -> Receipt:
     """Finish the remaining steps of a purge, and write its receipt."""
     number = _note_in_ledger(runtime, environment, purge)
-    needles = environment.needles.setdefault(purge.id, ErasureSamples())
-    while _destroy_batch(runtime, purge, needles):
+    needles = _samples_of(runtime, environment, purge)
+    key = OutlineKey(environment.outline_key(purge.id))
+    while _destroy_batch(runtime, purge, needles, key):
         pass
     runtime.write(lambda tx, _: _close_purge(tx, number), frees=True)
     _rewrite_files(runtime)
@@ -162,12 +167,48 @@ def run_purge(runtime: VaultRuntime, environment: PurgeEnvironment, purge: Activ
     # The returned rows were erased before: backups made since then do not hold them.
     again = PurgeKind(purge.kind) is PurgeKind.RESTORED
     gone = environment.destroy_backups((environment.vault_id,), environment.erased_until() if again else None)
-    receipt = _make_receipt(runtime, environment, purge, needles, gone)
+    blank = _blank_receipt(runtime, environment, purge, gone)
+    if erase_remains(runtime):
+        return _settle(runtime, environment, _search_for(runtime, environment, blank, needles, resumed=resumed))
+    return _settle(runtime, environment, blank)
+
+
+def search_again(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> Receipt | None:
+    """Search once more for what a purge erased whose receipt is not done; None when nothing is known of it."""
+    needles = _samples_of(runtime, environment, purge)
+    known = environment.catalog.read(lambda tx: receipts.find(tx, purge.id))
+    if known is None or not len(needles):
+        return None
+    blank = replace(from_stored(known), at=environment.clock().isoformat())
+    return _settle(runtime, environment, _search_for(runtime, environment, blank, needles, resumed=True))
+
+
+def _samples_of(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> ErasureSamples:
+    """Return the samples that this process took, or what an earlier one kept of them."""
+    known = environment.needles.get(purge.id)
+    if known is None:
+        kept = runtime.database.read(lambda tx: purge_samples.of(tx, purge.id))
+        known = ErasureSamples(outlines=[Outline(bits=bits, digest=digest) for bits, digest in kept])
+        environment.needles[purge.id] = known
+    return known
+
+
+def _settle(runtime: VaultRuntime, environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
+    """Store a receipt, and record in the vault how far its purge has come."""
     kept = store_receipt(environment, receipt)
+    done = kept.state is PurgeState.DONE
+
+    def change(tx: Tx) -> None:
+        # A purge that is not verified is finished for the vault: nothing of it is left to destroy.
+        state = PurgeState.FAILED if kept.state is PurgeState.UNVERIFIED else kept.state
+        erased_items.set_state(tx, kept.id, state.value)
+        if done:
+            purge_samples.remove(tx, kept.id)
+
     # A read that began earlier would not see this, and a waiting purge is requested again.
-    runtime.database.write(lambda tx: erased_items.set_state(tx, purge.id, kept.state.value), frees=True)
-    if kept.state is PurgeState.DONE:
-        environment.needles.pop(purge.id, None)
+    runtime.database.write(change, frees=True)
+    if done:
+        environment.needles.pop(kept.id, None)
     return kept
 
 
@@ -199,7 +240,7 @@ def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge:
     return environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at), frees=True)
 
 
-def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSamples) -> bool:
+def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSamples, key: OutlineKey) -> bool:
     def change(tx: Tx, reading: ClockReading) -> bool:
         some = erased_items.next_items(tx, purge.id, _BATCH)
         destroyer = Destroyer(changes.Change(tx, purge.by, reading.now), needles)
@@ -208,6 +249,8 @@ def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSa
             erased_items.item_done(tx, purge.id, rank, item)
         if some:
             mark_remains_due(tx)
+            # With the rows: after a crash nobody could say any more what to search for.
+            purge_samples.add(tx, purge.id, [(one.bits, one.digest) for one in needles.to_outlines(key)])
         return bool(some)
 
     return runtime.write(change, frees=True)
@@ -226,57 +269,74 @@ def _rewrite_files(runtime: VaultRuntime) -> None:
     runtime.database.write(erased_rows.forget_lines, frees=True)
 
 
-def _make_receipt(
-    runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, needles: ErasureSamples, gone: int
-) -> Receipt:
-    owner = runtime.gate.owner
-    blank = Receipt(
+def _blank_receipt(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, gone: int) -> Receipt:
+    return Receipt(
         id=purge.id,
         kind=PurgeKind(purge.kind),
         state=PurgeState.PENDING,
         request=purge.digest,
-        owner=owner_digest(environment.salt(), owner or ""),
+        owner=owner_digest(environment.salt(), runtime.gate.owner or ""),
         by=purge.by,
         began_at=purge.at.isoformat(),
         at=environment.clock().isoformat(),
         counts=dict(purge.counts),
         backups_destroyed=gone,
+        elsewhere=environment.backups_elsewhere((environment.vault_id,)),
         reason=_LOG_HELD,
     )
-    if not erase_remains(runtime):
-        return blank
+
+
+def _search_for(
+    runtime: VaultRuntime, environment: PurgeEnvironment, blank: Receipt, needles: ErasureSamples, *, resumed: bool
+) -> Receipt:
+    owner = runtime.gate.owner
     folder = owner_folder(runtime.home.owners, owner) if runtime.home.owners and owner else None
     found = search_files(
         environment,
+        blank.id,
         needles,
         (environment.vault_id,),
         folder,
-        lambda place: runtime.database.read(lambda tx: _is_in_kept_text(tx, needles, place)),
+        lambda sample, is_term: runtime.database.read(lambda tx: _is_in_kept_text(tx, sample, is_term=is_term)),
     )
-    return with_search_result(blank, found.samples, (found.files, found.bytes), [name for _, name in found.hits])
+    remaining = runtime.database.read(lambda tx: erased_rows.where_texts_remain(tx, found.excused))
+    receipt = with_search_result(blank, found, is_lost=not len(needles) and (resumed or needles.short > 0))
+    return replace(receipt, excused=len(remaining), remaining=place_names(remaining))
 
 
-def with_search_result(blank: Receipt, samples: int, scanned: tuple[int, int], hits: list[str]) -> Receipt:
-    """Return the receipt with the result of the file search."""
-    lost = _NOT_SEARCHED if not samples and blank.counts else None
+def place_names(remaining: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return some of the places where the same words remain, in words."""
+    return tuple(f"{kind} {item}" for kind, item in remaining[:_PLACES])
+
+
+def with_search_result(blank: Receipt, found: ErasureSearchResult, *, is_lost: bool) -> Receipt:
+    """Return the receipt with the result of the file search; `is_lost` when there was nothing to search for."""
+    if found.hits:
+        state, reason = PurgeState.FAILED, _STILL_FOUND
+    elif found.unread:
+        state, reason = PurgeState.UNVERIFIED, _NOT_READ
+    elif is_lost and blank.counts:
+        state, reason = PurgeState.UNVERIFIED, _NO_SAMPLES
+    else:
+        state, reason = PurgeState.DONE, None
     return replace(
         blank,
-        state=PurgeState.FAILED if hits else PurgeState.DONE,
-        samples=samples,
-        files_scanned=scanned[0],
-        bytes_scanned=scanned[1],
-        hits=len(hits),
-        hit_files=tuple(sorted(set(hits))),
-        reason=_STILL_FOUND if hits else lost,
+        state=state,
+        samples=found.samples,
+        files_scanned=found.files,
+        bytes_scanned=found.bytes,
+        hits=len(found.hits),
+        hit_files=found.hit_files,
+        unread=found.unread,
+        reason=reason,
     )
 
 
-def _is_in_kept_text(tx: Tx, needles: ErasureSamples, place: int) -> bool:
+def _is_in_kept_text(tx: Tx, sample: str | bytes, *, is_term: bool) -> bool:
     """Return whether remaining text contains the same words, so that finding them is no fault."""
-    needle = needles.at(place)
-    if isinstance(needle, bytes):
-        return erased_rows.has_vector(tx, needle)
-    spelled = (needle, json.dumps(needle)[1:-1])
+    if isinstance(sample, bytes):
+        return erased_rows.has_vector(tx, sample)
+    spelled = (sample, json.dumps(sample)[1:-1])
     return any(erased_rows.text_exists(tx, one) for one in spelled) or (
-        needles.is_term(place) and erased_rows.is_identifier(tx, needle)
+        is_term and erased_rows.is_identifier(tx, sample)
     )

@@ -1,17 +1,20 @@
 """Erases a whole person: destroys the keys of their vaults, then the files, then their catalog rows."""
 
 import shutil
+from collections.abc import Callable
 
 from recollectum.domain.access.owner import Owner
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.catalog import people, vaults
-from recollectum.storage.tables.erasure import erased
+from recollectum.storage.tables.erasure import erased, purge_samples
 from recollectum.storage.tables.erasure.erased import Departure
 from recollectum.vault.files.owner_files import owner_folder
-from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment, owner_digest, vault_digest
+from recollectum.vault.purge.environment import PurgeEnvironment, owner_digest, vault_digest
 from recollectum.vault.purge.execution import store_receipt, with_search_result
+from recollectum.vault.purge.matching import Outline, OutlineKey
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
+from recollectum.vault.purge.samples import ErasureSamples
 from recollectum.vault.purge.search import search_files
 
 _STILL_OPEN = (
@@ -26,16 +29,29 @@ def vaults_of(tx: Tx, person: Owner) -> tuple[str, ...]:
 
 def begin_departure(environment: PurgeEnvironment, departure: Departure) -> None:
     """Record that a person is being erased, and lock their vaults from here on."""
-    salt = environment.salt()
+    outlines = environment.needles[departure.id].to_outlines(OutlineKey(environment.outline_key(departure.id)))
+    forget = _forget_in(environment, departure)
 
     def change(tx: Tx) -> None:
         erased.depart(tx, departure)
+        purge_samples.add(tx, departure.id, [(one.bits, one.digest) for one in outlines])
+        forget(tx)
+
+    environment.catalog.write(change, frees=True)
+
+
+def _forget_in(environment: PurgeEnvironment, departure: Departure) -> Callable[[Tx], None]:
+    """Return what deletes a person from a catalog, and records there that their vaults were erased."""
+    salt = environment.salt()
+
+    def change(tx: Tx) -> None:
+        environment.keep_salt(tx, salt)
         for vault_id in _ids(departure):
             erased.add(tx, vault_digest(salt, vault_id), [vault_digest(salt, vault_id)], departure.at)
         erased.strike(tx, _blank_receipt(departure))
         people.remove(tx, Owner.parse(departure.person))
 
-    environment.catalog.write(change, frees=True)
+    return change
 
 
 def erase_person(environment: PurgeEnvironment, departure: Departure) -> Receipt:
@@ -51,10 +67,11 @@ def erase_person(environment: PurgeEnvironment, departure: Departure) -> Receipt
         began_at=departure.at.isoformat(),
         at=environment.clock().isoformat(),
         counts=dict(departure.counts),
-        backups_destroyed=environment.destroy_backups((*ids, CATALOG)),
+        backups_destroyed=environment.destroy_backups((*ids, CATALOG), change=_forget_in(environment, departure)),
+        elsewhere=environment.backups_elsewhere(ids),
         reason=_STILL_OPEN,
     )
-    if not all([_destroy(environment, vault_id) for vault_id in ids]):
+    if not all([_destroy(environment, vault_id, departure.id) for vault_id in ids]):
         return store_receipt(environment, blank)
     for one in departure.vaults:
         folder = owner_folder(environment.home.root / "owners", Owner.parse(one.partition(" ")[2]))
@@ -70,12 +87,26 @@ def finish_departure(environment: PurgeEnvironment, waits: Receipt, ids: tuple[s
     """Empty the catalog's log after everything else of a person is gone, and search every file."""
     if not environment.catalog.erase_remains():
         return waits
-    needles = environment.needles.pop(waits.id, ErasureSamples())
+    resumed = waits.id not in environment.needles
+    needles = _samples_of(environment, waits.id)
     # Word endings also occur in other names of the catalog; whole samples of text do not.
     needles.terms.clear()
-    found = search_files(environment, needles, ids, None, lambda _: False)
-    hits = [name for _, name in found.hits]
-    return store_receipt(environment, with_search_result(waits, found.samples, (found.files, found.bytes), hits))
+    found = search_files(environment, waits.id, needles, ids, None, lambda _, __: False)
+    is_lost = not len(needles) and (resumed or needles.short > 0)
+    kept = store_receipt(environment, with_search_result(waits, found, is_lost=is_lost))
+    if kept.state is PurgeState.DONE:
+        environment.catalog.write(lambda tx: purge_samples.remove(tx, waits.id), frees=True)
+        environment.needles.pop(waits.id, None)
+    return kept
+
+
+def _samples_of(environment: PurgeEnvironment, purge_id: str) -> ErasureSamples:
+    """Return the samples that this process took, or what an earlier one kept of them."""
+    known = environment.needles.get(purge_id)
+    if known is None:
+        kept = environment.catalog.read(lambda tx: purge_samples.of(tx, purge_id))
+        known = ErasureSamples(outlines=[Outline(bits=bits, digest=digest) for bits, digest in kept])
+    return known
 
 
 def destroy_returned_vaults(environment: PurgeEnvironment) -> int:
@@ -90,12 +121,14 @@ def destroy_returned_vaults(environment: PurgeEnvironment) -> int:
     return removed
 
 
-def _destroy(environment: PurgeEnvironment, vault_id: str) -> bool:
+def _destroy(environment: PurgeEnvironment, vault_id: str, departure_id: str) -> bool:
     """Destroy the key and the file of one vault; False while another process has it open."""
     if environment.engine.place_of(vault_id) and not environment.release(vault_id):
         return False
     # Before the key: without its file they would never be found again.
     environment.forget_secrets(vault_id)
+    if departure_id in environment.needles and environment.keys.has_key(vault_id):
+        environment.needles[departure_id].keys.append(environment.keys.key(vault_id))
     environment.keys.destroy_key(vault_id)
     environment.engine.destroy_vault(vault_id)
     return True

@@ -6,11 +6,13 @@ from datetime import datetime, timedelta
 
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import notes, transcripts
+from recollectum.storage.tables.content import memories, messages, notes, transcripts
 from recollectum.storage.tables.erasure import erased_lineage as lineage
+from recollectum.storage.tables.erasure import erased_rows
 from recollectum.storage.tables.erasure.erased_items import PurgeItemKind
 from recollectum.storage.tables.trail import quarantines
 from recollectum.vault.purge.request import IMPORTED, PurgeKind, PurgeRequest
+from recollectum.vault.purge.samples import MAX_SAMPLES, ErasureSamples
 
 _NONE: frozenset[str] = frozenset()
 _QUARANTINE = "quarantine:"
@@ -60,22 +62,35 @@ def plan_purge(tx: Tx, request: PurgeRequest, now: datetime) -> PurgeSelection:
     return select_lineage(tx, named)
 
 
+def where_words_remain(tx: Tx, selection: PurgeSelection) -> list[tuple[str, str]]:
+    """Return the kind and id of each session, memory and note that contains words of the selection, and stays."""
+    samples = ErasureSamples()
+    for memory_id in sorted(selection.memories)[:MAX_SAMPLES]:
+        if memory := memories.find(tx, memory_id):
+            samples.take(memory.content, ids=(memory_id,))
+    for message_id in sorted(selection.messages)[:MAX_SAMPLES]:
+        if message := messages.find(tx, message_id):
+            samples.take(message.text, ids=(message_id, message.session_id))
+    gone = {*selection.memories, *selection.messages, *selection.folders}
+    return erased_rows.where_texts_remain(tx, samples.texts, gone) if samples.texts else []
+
+
 def select_lineage(tx: Tx, named: NamedRows) -> PurgeSelection:
     """Follow the lineage of the named rows: copies in forks, sessions that become empty, and memories."""
-    messages = set(named.messages) | lineage.messages_of(tx, named.sessions)
-    messages |= lineage.copies_of(tx, messages)
-    sessions = set(named.sessions) | lineage.emptied_by(tx, messages)
-    derived = lineage.only_from(tx, messages) - named.memories
-    memories = named.memories | derived
-    everything = {*sessions, *messages, *memories, *named.folders}
+    said = set(named.messages) | lineage.messages_of(tx, named.sessions)
+    said |= lineage.copies_of(tx, said)
+    sessions = set(named.sessions) | lineage.emptied_by(tx, said)
+    derived = lineage.only_from(tx, said) - named.memories
+    known = named.memories | derived
+    everything = {*sessions, *said, *known, *named.folders}
     return PurgeSelection(
         sessions=frozenset(sessions),
-        messages=frozenset(messages),
-        memories=frozenset(memories),
+        messages=frozenset(said),
+        memories=frozenset(known),
         folders=named.folders,
         roots=named.roots,
         derived=len(derived),
-        citing=frozenset(lineage.partly_from(tx, messages) - memories),
+        citing=frozenset(lineage.partly_from(tx, said) - known),
         counts={table: count for table, count in lineage.counts(tx, everything).items() if count},
     )
 

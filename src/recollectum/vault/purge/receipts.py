@@ -12,7 +12,7 @@ from recollectum.storage.tables.erasure import receipts
 from recollectum.vault.gate import Gate, operation
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.request import Receipt
-from recollectum.vault.purge.resume import resume_home_purges
+from recollectum.vault.purge.resume import resume_home_purges, search_home_again
 from recollectum.vault.purge.signatures import from_json, from_stored, is_genuine, public_key
 
 
@@ -69,5 +69,7 @@ class Receipts:
 
     @operation(Action.PURGE_RUN, Scope.GLOBAL, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def finish(self) -> builtins.list[Receipt]:
-        """Continue to erase people whose purge had to wait because another process had their vault open."""
-        return resume_home_purges(self._ground)
+        """Continue to erase people whose purge had to wait, and search again where a receipt is not done."""
+        done = resume_home_purges(self._ground)
+        known = {one.id for one in done}
+        return [*done, *(one for one in search_home_again(self._ground) if one.id not in known)]

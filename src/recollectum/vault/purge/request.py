@@ -35,6 +35,8 @@ class PurgeState(StrEnum):
 
     #: The rows are gone, but their bytes are still in a file: a reader has an old snapshot, or a process has it open.
     PENDING = "pending"
+    #: The rows are gone, but a file could not be searched, or nothing is known that could be searched for.
+    UNVERIFIED = "unverified"
     #: Every file was searched, and nothing was found.
     DONE = "done"
     #: Something was found in a file that Recollectum does not rewrite by itself; the receipt names it.
@@ -115,6 +117,11 @@ class Preview:
     #: Copies from before migrations hold the erased data, and are destroyed as a whole.
     backups: tuple[str, ...]
     expires_at: datetime
+    #: How many other texts of the vault contain the same words and stay, and the ids of some of them.
+    excused: int = 0
+    remaining: tuple[str, ...] = ()
+    #: Backups that were made outside the home: they still hold it.
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,15 +140,24 @@ class Receipt:
     at: str
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     backups_destroyed: int = 0
-    #: Samples of the erased text that every file was searched for; 0 when a crash lost them.
+    #: Samples of the erased text that every file was searched for.
     samples: int = 0
     files_scanned: int = 0
     bytes_scanned: int = 0
     hits: int = 0
     #: The files in which something was found, relative to the home.
     hit_files: tuple[str, ...] = ()
+    #: Files that could not be searched, each with the reason.
+    unread: tuple[str, ...] = ()
+    #: How many other texts of the vault still contain the same words, and the ids of some of them.
+    excused: int = 0
+    remaining: tuple[str, ...] = ()
+    #: Backups that were made outside the home and still hold what was erased.
+    elsewhere: tuple[str, ...] = ()
     #: Why it is not done, in words.
     reason: str | None = None
+    #: Which fields are signed: the first form has no `form`, `unread`, `excused`, `remaining` and `elsewhere`.
+    form: int = 2
     public_key: str = ""
     signature: str = ""
 

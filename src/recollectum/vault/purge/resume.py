@@ -10,7 +10,7 @@ from recollectum.storage.tables.erasure import erased, erased_items, erased_line
 from recollectum.storage.tables.erasure.erased_items import ActivePurge
 from recollectum.storage.tables.trail import meta
 from recollectum.vault.purge.environment import PurgeEnvironment, ledger_digest, vault_digest
-from recollectum.vault.purge.execution import LEDGER_POSITION, begin_purge, run_purge
+from recollectum.vault.purge.execution import LEDGER_POSITION, begin_purge, run_purge, search_again
 from recollectum.vault.purge.person_erasure import destroy_returned_vaults, erase_person, finish_departure
 from recollectum.vault.purge.plan import NamedRows, PurgeSelection, select_lineage
 from recollectum.vault.purge.request import PurgeKind, PurgeRequest, Receipt
@@ -41,9 +41,24 @@ def finish_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) ->
     if not lock.wait(timedelta()):
         return []
     try:
-        return [run_purge(runtime, environment, one) for one in runtime.database.read(erased_items.unfinished)]
+        waiting = runtime.database.read(erased_items.unfinished)
+        return [run_purge(runtime, environment, one, resumed=True) for one in waiting]
     finally:
         lock.release()
+
+
+def search_vault_again(runtime: VaultRuntime, environment: PurgeEnvironment) -> list[Receipt]:
+    """Search again for what purges erased whose receipts are unverified or failed, and renew those receipts."""
+    if not runtime.database.read(erased_items.unproven):
+        return []
+    lock = environment.lock()
+    if not lock.wait(timedelta()):
+        return []
+    try:
+        found = [search_again(runtime, environment, one) for one in runtime.database.read(erased_items.unproven)]
+    finally:
+        lock.release()
+    return [one for one in found if one]
 
 
 def resume_home_purges(environment: PurgeEnvironment) -> list[Receipt]:
@@ -56,6 +71,12 @@ def resume_home_purges(environment: PurgeEnvironment) -> list[Receipt]:
     waiting = [from_stored(one) for one in environment.catalog.read(receipts.pending) if one.id not in known]
     # Only purges of people: those of a vault continue when it is opened.
     return [*done, *(finish_departure(environment, one) for one in waiting if one.kind is PurgeKind.USER)]
+
+
+def search_home_again(environment: PurgeEnvironment) -> list[Receipt]:
+    """Search again for what is left of erased people whose receipts are unverified or failed."""
+    waiting = environment.catalog.read(receipts.unproven)
+    return [finish_departure(environment, from_stored(one)) for one in waiting]
 
 
 def _is_behind(runtime: VaultRuntime, environment: PurgeEnvironment) -> bool:

@@ -1,47 +1,149 @@
-"""Searches every file under a folder for bytes: reads one JSON line, writes one JSON line.
+"""Searches every file under a folder for samples: reads one JSON line, writes one JSON line.
 
 It is a separate process, because a process that opens a live database file itself drops SQLite's locks on it. The
-samples come on stdin, so that no process list shows them.
+samples and keys come on stdin, so that no process list shows them.
 """
 
 import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-_PIECE = 1 << 24
+from recollectum.storage.encrypted_pages import PageKeys, may_be_changing
+from recollectum.vault.purge.contents import FileFindings, FileReader, SearchKeys
+from recollectum.vault.purge.matching import Matcher, Outline, OutlineKey
+
+#: A page that another process is writing does not open; it is read again after so many seconds.
+_WAITS = (0.05, 0.2, 0.5)
 
 
-def search(root: Path, skipped: list[str], needles: list[bytes]) -> dict[str, object]:
-    """Return the number of files and bytes, and which sample is in which file."""
-    files = size = 0
-    hits: list[tuple[int, str]] = []
-    for path in _files(root):
-        name = path.relative_to(root).as_posix()
-        if any(name.startswith(one) for one in skipped):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuestion:
+    """What to search for, where, and with which keys."""
+
+    root: Path
+    #: The beginnings of names, from the root, that are other owners'.
+    skipped: Sequence[str] = ()
+    #: The file names of other owners' databases, wherever a copy of them lies.
+    others: Collection[str] = ()
+    needles: Sequence[bytes]
+    outlines: Sequence[Outline] = ()
+    outline_key: bytes = b""
+    keys: Sequence[bytes] = ()
+    #: The places of the keys whose data is another owner's.
+    foreign: Collection[int] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return the question in plain types."""
+        return {
+            "root": str(self.root),
+            "skipped": list(self.skipped),
+            "others": list(self.others),
+            "needles": [one.hex() for one in self.needles],
+            "outlines": [[one.bits, one.digest] for one in self.outlines],
+            "outline_key": self.outline_key.hex(),
+            "keys": [one.hex() for one in self.keys],
+            "foreign": list(self.foreign),
+        }
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> "SearchQuestion":
+        """Return the question that `to_json` wrote."""
+        return cls(
+            root=Path(given["root"]),
+            skipped=given["skipped"],
+            others=frozenset(given["others"]),
+            needles=[bytes.fromhex(one) for one in given["needles"]],
+            outlines=[Outline(bits=bits, digest=digest) for bits, digest in given["outlines"]],
+            outline_key=bytes.fromhex(given["outline_key"]),
+            keys=[bytes.fromhex(one) for one in given["keys"]],
+            foreign=given["foreign"],
+        )
+
+
+@dataclass(slots=True)
+class SearchAnswer:
+    """What was read, which sample is in which file, and what could not be read."""
+
+    files: int = 0
+    size: int = 0
+    hits: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    #: By place: the bytes that an outline was made of.
+    revealed: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    unread: dict[str, str] = field(default_factory=dict[str, str])
+
+    def to_json(self) -> dict[str, object]:
+        """Return the answer in plain types."""
+        revealed = {str(place): piece.hex() for place, piece in self.revealed.items()}
+        read = {"files": self.files, "size": self.size, "hits": self.hits}
+        return {**read, "revealed": revealed, "unread": self.unread}
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> "SearchAnswer":
+        """Return the answer that `to_json` wrote."""
+        return cls(
+            files=given["files"],
+            size=given["size"],
+            hits=[(place, name) for place, name in given["hits"]],
+            revealed={int(place): bytes.fromhex(piece) for place, piece in given["revealed"].items()},
+            unread=given["unread"],
+        )
+
+
+def search(question: SearchQuestion) -> SearchAnswer:
+    """Read every file under the root, and return what was found and what could not be read."""
+    answer = SearchAnswer()
+    key = OutlineKey(question.outline_key) if question.outline_key else None
+    matcher = Matcher(question.needles, question.outlines, key)
+    keys = SearchKeys(PageKeys(question.keys), frozenset(question.foreign))
+    for path in _files(question.root, answer):
+        name = path.relative_to(question.root).as_posix()
+        if any(name.startswith(one) for one in question.skipped):
             continue
-        found: set[int] = set()
         try:
-            for piece, fresh in _pieces(path, max(map(len, needles), default=1) - 1):
-                size += fresh
-                if not piece.strip(b"\0"):
-                    # The reserve of the home holds no data.
-                    continue
-                found.update(place for place, needle in enumerate(needles) if place not in found and needle in piece)
+            size = path.stat().st_size
+            findings = _read_file(path, name, matcher, keys, question.others)
         except FileNotFoundError:
             # The file was deleted during the search, as database logs are.
             continue
-        files += 1
-        hits += [(place, name) for place in sorted(found)]
-    return {"files": files, "bytes": size, "hits": hits}
+        except OSError as error:
+            answer.unread[name] = f"it cannot be read ({error.strerror})"
+            continue
+        answer.files += 1
+        answer.size += size
+        answer.hits += [(place, name) for place in sorted(findings.found)]
+        answer.unread |= findings.unread
+    answer.revealed = matcher.revealed
+    return answer
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _read_file(path: Path, name: str, matcher: Matcher, keys: SearchKeys, others: Collection[str]) -> FileFindings:
+    reader = FileReader(matcher, keys, others)
+    for wait in (*_WAITS, None):
+        reader = FileReader(matcher, keys, others)
+        with path.open("rb") as file:
+            reader.read(name, file)
+        if name not in reader.findings.unread or wait is None or not may_be_changing(path):
+            break
+        time.sleep(wait)
+    return reader.findings
+
+
+def _files(root: Path, answer: SearchAnswer) -> Iterator[Path]:
     """Yield every file once, also behind links: a folder moved to another disk leaves a link."""
     seen: set[tuple[int, int]] = set()
-    for folder, inner, names in os.walk(root, followlinks=True):
+
+    def unlistable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            name = Path(error.filename).relative_to(root).as_posix()
+            answer.unread[name] = f"the folder cannot be listed ({error.strerror})"
+
+    for folder, inner, names in os.walk(root, followlinks=True, onerror=unlistable):
         # A link to a parent folder would lead into an endless loop.
         inner[:] = sorted(name for name in inner if _is_new(Path(folder, name), seen))
         yield from (Path(folder, name) for name in sorted(names) if _is_new(Path(folder, name), seen))
@@ -60,19 +162,9 @@ def _is_new(path: Path, seen: set[tuple[int, int]]) -> bool:
     return not known
 
 
-def _pieces(path: Path, overlap: int) -> Iterator[tuple[bytes, int]]:
-    with path.open("rb") as file:
-        kept = b""
-        while piece := file.read(_PIECE):
-            yield kept + piece, len(piece)
-            kept = (kept + piece)[-overlap:] if overlap else b""
-
-
 def main() -> None:
-    """Answer the one request on stdin."""
-    asked = json.loads(sys.stdin.read())
-    needles = [bytes.fromhex(one) for one in asked["needles"]]
-    json.dump(search(Path(asked["root"]), asked["skipped"], needles), sys.stdout)
+    """Answer the one question on stdin."""
+    json.dump(search(SearchQuestion.from_json(json.loads(sys.stdin.read()))).to_json(), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
@@ -15,9 +16,9 @@ from recollectum.storage.tables.erasure.erased_items import ActivePurge
 from recollectum.vault.gate import operation
 from recollectum.vault.purge import person_erasure
 from recollectum.vault.purge.backups import CATALOG
-from recollectum.vault.purge.environment import ErasureSamples, PurgeEnvironment, vault_digest
-from recollectum.vault.purge.execution import begin_purge, run_purge
-from recollectum.vault.purge.plan import PurgeSelection, plan_purge
+from recollectum.vault.purge.environment import PurgeEnvironment, vault_digest
+from recollectum.vault.purge.execution import begin_purge, place_names, run_purge
+from recollectum.vault.purge.plan import PurgeSelection, plan_purge, where_words_remain
 from recollectum.vault.purge.request import (
     TOKEN_LIFETIME,
     Preview,
@@ -28,7 +29,8 @@ from recollectum.vault.purge.request import (
     from_token,
     to_token,
 )
-from recollectum.vault.purge.resume import finish_vault_purges
+from recollectum.vault.purge.resume import finish_vault_purges, search_vault_again
+from recollectum.vault.purge.samples import ErasureSamples
 from recollectum.vault.purge.signatures import from_stored
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import VaultService
@@ -50,8 +52,20 @@ class Purge(VaultService):
         environment = self._ground()
         if request.kind is PurgeKind.USER:
             return self._preview_person(environment, request)
-        found = self._runtime.read(lambda tx, reading: plan_purge(tx, request, reading.policy_now))
-        return self._preview(environment, request, found.counts, _state_of(found), found)
+
+        def look(tx: Tx, reading: ClockReading) -> tuple[PurgeSelection, list[tuple[str, str]]]:
+            selection = plan_purge(tx, request, reading.policy_now)
+            return selection, where_words_remain(tx, selection)
+
+        found, remaining = self._runtime.read(look)
+        seen = self._preview(environment, request, found.counts, _state_of(found), (environment.vault_id,))
+        return replace(
+            seen,
+            memories_derived=found.derived,
+            memories_kept=len(found.citing),
+            excused=len(remaining),
+            remaining=place_names(remaining),
+        )
 
     @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def run(self, token: str) -> Receipt:
@@ -72,8 +86,12 @@ class Purge(VaultService):
 
     @operation(Action.PURGE_RUN, Scope.USER, reads=True, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def finish(self) -> list[Receipt]:
-        """Continue the waiting purges; opening the vault does the same."""
-        return finish_vault_purges(self._runtime, self._ground())
+        """Continue the waiting purges, and search again for those that are unverified or failed."""
+        environment = self._ground()
+        done = finish_vault_purges(self._runtime, environment)
+        known = {one.id for one in done}
+        again = search_vault_again(self._runtime, environment)
+        return [*done, *(one for one in again if one.id not in known)]
 
     @operation(Action.RECEIPT_READ, Scope.USER)
     def list_receipts(self) -> list[Receipt]:
@@ -118,18 +136,18 @@ class Purge(VaultService):
         request: PurgeRequest,
         counts: Mapping[str, int],
         state: str,
-        found: PurgeSelection | None,
-        more: tuple[str, ...] = (),
+        vault_ids: tuple[str, ...],
     ) -> Preview:
         made_at, latest = environment.clock(), environment.latest()
         leave = PurgeClaims(request, state, self._runtime.actor, environment.vault_id, made_at, latest)
-        backups = environment.backups_of((*more, environment.vault_id))
+        backups = environment.backups_of(vault_ids)
         return Preview(
             token=to_token(leave, environment.salt()),
             request=request,
             counts=counts,
-            memories_derived=found.derived if found else 0,
-            memories_kept=len(found.citing) if found else 0,
+            memories_derived=0,
+            memories_kept=0,
+            elsewhere=environment.backups_elsewhere(vault_ids),
             backups=tuple(path.relative_to(environment.home.backups).as_posix() for path in backups),
             expires_at=made_at + TOKEN_LIFETIME,
         )
@@ -137,7 +155,10 @@ class Purge(VaultService):
     def _preview_person(self, environment: PurgeEnvironment, request: PurgeRequest) -> Preview:
         counts, state = self._runtime.database.read(lambda tx: (erased_lineage.totals(tx), erased_lineage.state(tx)))
         held = {table: count for table, count in counts.items() if count}
-        return self._preview(environment, request, held, _digest(list(state)), None, (CATALOG,))
+        owner = self.gate.owner
+        mine = environment.catalog.read(lambda tx: person_erasure.vaults_of(tx, owner.person)) if owner else ()
+        ids = tuple(dict.fromkeys((environment.vault_id, *(one.partition(" ")[0] for one in mine))))
+        return self._preview(environment, request, held, _digest(list(state)), (CATALOG, *ids))
 
     def _run_person(self, environment: PurgeEnvironment, leave: PurgeClaims) -> Receipt:
         owner = self.gate.owner

@@ -9,6 +9,10 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.storage.tables.erasure.receipts import StoredReceipt
 from recollectum.vault.purge.request import PurgeKind, PurgeState, Receipt
 
+#: The fields that receipts of the first form do not have.
+_SECOND_FORM = frozenset({"form", "unread", "excused", "remaining", "elsewhere"})
+_LISTS = ("hit_files", "unread", "remaining", "elsewhere")
+
 
 def public_key(seed: bytes) -> str:
     """Return the public key of a seed."""
@@ -39,6 +43,9 @@ def is_genuine(receipt: Receipt, key: str) -> bool:
         )
     except (InvalidSignature, ValueError):
         return False
+    # The signature of the first form does not cover the later fields.
+    if receipt.form == 1 and any(getattr(receipt, name) for name in _SECOND_FORM - {"form"}):
+        return False
     return receipt.public_key == key
 
 
@@ -61,11 +68,12 @@ def from_stored(kept: StoredReceipt) -> Receipt:
 def from_json(given: Mapping[str, Any]) -> Receipt:
     """Parse a receipt from its JSON form; raise when fields are missing or unknown."""
     names = {one.name for one in fields(Receipt)}
-    if set(given) != names:
+    if set(given) not in (names, names - _SECOND_FORM):
         raise InvalidInput(f"that is not a receipt: its fields are not {', '.join(sorted(names))}")
     try:
         whole: dict[str, Any] = {**given, "kind": PurgeKind(given["kind"]), "state": PurgeState(given["state"])}
-        whole["hit_files"] = tuple(given["hit_files"])
+        whole["form"] = given.get("form", 1)
+        whole |= {name: tuple(given.get(name, ())) for name in _LISTS}
         return Receipt(**whole)
     except (TypeError, ValueError):
         raise InvalidInput("that is not a receipt: a field has another type than it should") from None
@@ -74,4 +82,6 @@ def from_json(given: Mapping[str, Any]) -> Receipt:
 def _signed_body(receipt: Receipt) -> bytes:
     values = {**asdict(receipt), "counts": dict(receipt.counts)}
     del values["signature"]
+    if receipt.form == 1:
+        values = {name: value for name, value in values.items() if name not in _SECOND_FORM}
     return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()

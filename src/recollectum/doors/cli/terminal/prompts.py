@@ -22,12 +22,16 @@ def is_interactive() -> bool:
     return _has_stdin() and sys.stdin.isatty()
 
 
-def confirm(what: str, *, yes: bool) -> bool:
-    """Return whether to go on: confirmed by --yes, else asked; without a terminal --yes is required."""
+def confirm(what: str, *, yes: bool, refusal: str = "") -> bool:
+    """Return whether to go on: confirmed by --yes, else asked; without a terminal --yes is required.
+
+    `refusal` replaces the sentence that says so.
+    """
     if yes:
         return True
     if not is_interactive():
-        raise Misuse(f"nothing was done: {what}; there is no terminal to ask on, so add --yes to confirm")
+        words = f"nothing was done: {what}; there is no terminal to ask on, so add --yes to confirm"
+        raise Misuse(refusal or words)
     print(visible(f"{what}. Go on? [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

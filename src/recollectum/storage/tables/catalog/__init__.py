@@ -1,10 +1,11 @@
 """Tables of the catalog, the database of the whole home.
 
-people       people, their identities and tenants
-vaults       the vault file of each owner
-keys         API keys and grants
-merges       merged people
-rounds       the last run of each kind of upkeep
-repeats      idempotency keys
-latest_time  the latest time that the home has seen
+people             people, their identities and tenants
+vaults             the vault file of each owner
+keys               API keys and grants
+merges             merged people
+rounds             the last run of each kind of upkeep
+repeats            idempotency keys
+latest_time        the latest time that the home has seen
+backups_elsewhere  backups that were made outside the home
 """

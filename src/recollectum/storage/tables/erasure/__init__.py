@@ -4,5 +4,6 @@ erased          the catalog's ledger of erased items
 erased_items    active purges and their remaining items
 erased_lineage  selects what a purge covers
 erased_rows     deletes it and searches what remains
+purge_samples   what is kept of a purge's samples until the files are searched
 receipts        signed receipts
 """

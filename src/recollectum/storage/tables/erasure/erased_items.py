@@ -12,6 +12,10 @@ from recollectum.storage.times import micros, moment
 _COLUMNS = "id, kind, digest, by, at, state, counts"
 _ADD = f"INSERT INTO purges ({_COLUMNS}) VALUES (:id, :kind, :digest, :by, :at, 'begun', :counts)"  # noqa: S608
 _OPEN = f"SELECT {_COLUMNS} FROM purges WHERE state IN ('begun', 'pending') ORDER BY id"  # noqa: S608
+_UNPROVEN = f"""
+    SELECT {_COLUMNS} FROM purges
+     WHERE state = 'failed' AND EXISTS (SELECT 1 FROM purge_samples WHERE purge_id = purges.id) ORDER BY id
+"""  # noqa: S608
 _STATE = "UPDATE purges SET state = :state WHERE id = :id"
 _ITEM = "INSERT INTO purge_items (purge_id, rank, item) VALUES (:id, :rank, :item) ON CONFLICT DO NOTHING"
 _NEXT = "SELECT rank, item FROM purge_items WHERE purge_id = :id ORDER BY rank, item LIMIT :limit"
@@ -56,6 +60,11 @@ def begin(tx: Tx, one: ActivePurge, items: Iterable[tuple[PurgeItemKind, str]]) 
 def unfinished(tx: Tx) -> list[ActivePurge]:
     """Return the unfinished purges, oldest first."""
     return [_from_row(row) for row in tx.rows(_OPEN, {})]
+
+
+def unproven(tx: Tx) -> list[ActivePurge]:
+    """Return the purges that destroyed everything, but whose search found something or could not read a file."""
+    return [_from_row(row) for row in tx.rows(_UNPROVEN, {})]
 
 
 def set_state(tx: Tx, purge_id: str, state: str) -> None:

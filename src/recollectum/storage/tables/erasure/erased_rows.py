@@ -1,5 +1,8 @@
 """Deletes the rows that a purge covers, and searches the remaining rows for the erased text."""
 
+import json
+from collections.abc import Iterable
+
 from recollectum.storage.port import Tx
 
 _MESSAGE_VECTORS = """
@@ -47,6 +50,25 @@ _OTHER_TEXTS = """
     UNION ALL SELECT 1 FROM summaries WHERE instr(text, :account) > 0
     UNION ALL SELECT 1 FROM proposals WHERE instr(content, :account) > 0 OR instr(reason, :account) > 0
     LIMIT 1
+"""
+# Where the same words remain, apart from the rows that are about to go.
+_REMAINING = """
+    SELECT 'session' AS kind, session_id AS id FROM messages
+     WHERE EXISTS (SELECT 1 FROM texts(:texts) AS wanted
+         WHERE instr(lower(text), wanted.value) > 0 OR instr(lower(coalesce(parts, '')), wanted.value) > 0
+            OR instr(lower(coalesce(tool_calls, '')), wanted.value) > 0
+            OR instr(lower(coalesce(thoughts, '')), wanted.value) > 0)
+       AND id NOT IN (SELECT value FROM texts(:gone))
+    UNION SELECT 'memory', id FROM memories
+     WHERE EXISTS (SELECT 1 FROM texts(:texts) AS wanted WHERE instr(lower(content), wanted.value) > 0)
+       AND id NOT IN (SELECT value FROM texts(:gone))
+    UNION SELECT 'memory', memory_id FROM memory_versions
+     WHERE EXISTS (SELECT 1 FROM texts(:texts) AS wanted WHERE instr(lower(content), wanted.value) > 0)
+       AND memory_id NOT IN (SELECT value FROM texts(:gone))
+    UNION SELECT 'note', path FROM notes
+     WHERE EXISTS (SELECT 1 FROM texts(:texts) AS wanted WHERE instr(lower(text), wanted.value) > 0)
+       AND folder NOT IN (SELECT value FROM texts(:gone))
+    ORDER BY 1, 2
 """
 # Names in the file that are no content; a part of an erased word may equal a part of one of them.
 _IDENTIFIERS = """
@@ -127,6 +149,12 @@ def forget_lines(tx: Tx) -> None:
 def text_exists(tx: Tx, text: str) -> bool:
     """Return whether the remaining rows contain the text."""
     return bool(tx.rows(_CANONICAL, {"lower": _lower(text)}))
+
+
+def where_texts_remain(tx: Tx, texts: Iterable[str], gone: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """Return the kind and id of each session, memory and note that contains one of the texts, except the `gone`."""
+    wanted = json.dumps(sorted({_lower(one) for one in texts}))
+    return [(row[0], row[1]) for row in tx.rows(_REMAINING, {"texts": wanted, "gone": json.dumps(sorted(gone))})]
 
 
 def is_referenced(tx: Tx, account: str) -> bool:

@@ -12,6 +12,11 @@ _SAVE = f"""
 _ONE = f"SELECT {_COLUMNS} FROM receipts WHERE id = :id"  # noqa: S608
 _ALL = f"SELECT {_COLUMNS} FROM receipts WHERE CAST(:vault AS TEXT) IS NULL OR vault = :vault ORDER BY id"  # noqa: S608
 _PENDING = f"SELECT {_COLUMNS} FROM receipts WHERE state = 'pending' ORDER BY id"  # noqa: S608
+_UNPROVEN = f"""
+    SELECT {_COLUMNS} FROM receipts
+     WHERE state IN ('unverified', 'failed') AND EXISTS (SELECT 1 FROM purge_samples WHERE purge_id = receipts.id)
+     ORDER BY id
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,11 @@ def everything(tx: Tx, vault: bytes | None = None) -> list[StoredReceipt]:
 def pending(tx: Tx) -> list[StoredReceipt]:
     """Return the receipts of unfinished purges."""
     return [_from_row(row) for row in tx.rows(_PENDING, {})]
+
+
+def unproven(tx: Tx) -> list[StoredReceipt]:
+    """Return the receipts of erased people for whom every file can be searched again."""
+    return [_from_row(row) for row in tx.rows(_UNPROVEN, {})]
 
 
 def _from_row(row: Row) -> StoredReceipt:

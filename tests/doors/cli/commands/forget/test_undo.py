@@ -42,7 +42,7 @@ def test_undo_takes_back_the_last_change_says_so_and_tells_how_to_redo() -> None
 def test_undo_says_in_words_what_it_cannot() -> None:
     assert "nothing was done" in refused("undo", "last")
     kept = ok("remember", "kept").word
-    gone = ok("remember", "gone").word
+    gone = ok("remember", "gone for good").word
     ok("purge", "memory", gone, "--yes")
     assert "destroyed for good" in refused("undo", "last")
     done = ok("undo", "last", "9")
@@ -108,6 +108,6 @@ def test_a_purge_that_cannot_ask_erases_nothing_and_says_so() -> None:
     memory = ok("remember", "tea").word
     said = call("purge", "memory", memory)
     assert said.code == 2
-    assert "nothing was done: this would permanently erase 1 memory" in said.err
+    assert "Nothing was erased. This would permanently erase 1 memory" in said.err
     assert "add --yes to confirm" in said.err
     assert contents() == ["tea"]

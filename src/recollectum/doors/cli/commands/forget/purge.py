@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recollectum.doors.cli.commands.forget.receipts import shown
+from recollectum.doors.cli.commands.forget.receipts import shown, what_stays
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, new_group, parse_owner
 from recollectum.doors.cli.terminal.output import answer, listing, note, plural
@@ -42,7 +42,7 @@ def user(
             recollectum.people.get(owner)
         mine = [one for one in recollectum.list_owners() if one.person == owner.person]
         vault = recollectum.vault(mine[0] if mine else owner)
-        _purge(run, vault, PurgeRequest.user(), f"everything of {format_owner(owner)}", yes=yes, dry_run=dry_run)
+        _purge(run, vault, PurgeRequest.user(), format_owner(owner), yes=yes, dry_run=dry_run)
 
 
 @command(app, "session")
@@ -109,7 +109,7 @@ def memory(
 
 @command(app, "finish")
 def finish(run: Run) -> None:
-    """Continue purges that had to wait for another reader; opening a vault does the same."""
+    """Continue purges that had to wait, and search again for those that are unverified or failed."""
     with open_home(run) as recollectum:
         made = recollectum.receipts.finish() if recollectum.caller.operator else []
         made += recollectum.vault(check_user(recollectum, run)).privacy.purge.finish()
@@ -138,7 +138,9 @@ def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes:
         return
     for line in _preview(seen):
         note(line)
-    if not confirm(f"this would permanently erase {what}", yes=yes):
+    asked = f"this would permanently erase {what}"
+    refusal = f"Nothing was erased. This would permanently erase {what}; add --yes to confirm."
+    if not confirm(asked, yes=yes, refusal=refusal):
         note("nothing was erased")
         raise typer.Exit(FAILED)
     made = vault.privacy.purge.run(seen.token)
@@ -154,8 +156,8 @@ def _preview(seen: "Preview") -> list[str]:
         lines.append(f"{plural(seen.memories_derived, 'memory')} go because all they came from goes")
     if seen.memories_kept:
         lines.append(f"{plural(seen.memories_kept, 'memory')} stay, and lose some of the words they came from")
-    lines += [one_line(f"the copy {name} holds it too, and is destroyed") for name in seen.backups]
-    return lines
+    lines += [one_line(f"the copy in {name} is destroyed too") for name in seen.backups]
+    return [*lines, *what_stays(seen)]
 
 
 def _leave(made: "list[Receipt]") -> None:

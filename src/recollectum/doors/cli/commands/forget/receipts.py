@@ -8,12 +8,12 @@ import typer
 from recollectum.domain.errors import InvalidInput
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note, plural
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_home
 
 if TYPE_CHECKING:
-    from recollectum.vault.purge.request import Receipt
+    from recollectum.vault.purge.request import Preview, Receipt
 
 app = new_group("List, show and check the receipts of what was erased.")
 
@@ -78,8 +78,24 @@ def shown(one: "Receipt") -> list[str]:
         ("files searched", one.files_scanned),
         ("found again", one.hits),
         ("found in", ", ".join(one.hit_files) or None),
+        ("not searched", ", ".join(one.unread) or None),
     ]
-    return listing(details)
+    return [*listing(details), *what_stays(one)]
+
+
+def what_stays(one: "Receipt | Preview") -> list[str]:
+    """Return where what is erased, or the same words, can still be found."""
+    lines: list[str] = []
+    if one.excused:
+        named = ", ".join(one.remaining) + (", ..." if one.excused > len(one.remaining) else "")
+        lines.append(
+            one_line(f"the same words are also in {plural(one.excused, 'other text')} ({named}); purge that too")
+        )
+    if one.elsewhere:
+        many = plural(len(one.elsewhere), "backup")
+        lines.append(f"{many} {'was' if len(one.elsewhere) == 1 else 'were'} made elsewhere and still hold it:")
+        lines += [one_line(f"  {place}") for place in one.elsewhere]
+    return lines
 
 
 def _text(file: Path) -> str:

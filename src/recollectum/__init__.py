@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, PermissionName, ScopeName
     from recollectum.domain.access.owner import Owner
-    from recollectum.domain.access.person import Merge, MergePreview, Person, Tenant
+    from recollectum.domain.access.person import (
+        Merge,
+        MergePreview,
+        Person,
+        RetentionPreset,
+        RetentionPresetName,
+        Tenant,
+    )
     from recollectum.domain.contact import Contact, Resolved
     from recollectum.domain.context import Context, Profile
     from recollectum.domain.errors import (
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
     from recollectum.policy.clock import ClockReading
+    from recollectum.policy.lifecycle import Retention
     from recollectum.settings.load import LoadedSettings
     from recollectum.settings.model import Settings
     from recollectum.storage.engine import VaultPlace
@@ -183,6 +191,9 @@ __all__ = [
     "Released",
     "Resolved",
     "Restored",
+    "Retention",
+    "RetentionPreset",
+    "RetentionPresetName",
     "Reverted",
     "Review",
     "Role",
@@ -321,6 +332,9 @@ _HOME_OF = {
     "Released": "recollectum.vault.retention.quarantine",
     "Resolved": "recollectum.domain.contact",
     "Restored": "recollectum.vault.retention.trash",
+    "Retention": "recollectum.policy.lifecycle",
+    "RetentionPreset": "recollectum.domain.access.person",
+    "RetentionPresetName": "recollectum.domain.access.person",
     "Reverted": "recollectum.vault.consolidation.revert",
     "Review": "recollectum.vault.review.service",
     "Role": "recollectum.domain.message",

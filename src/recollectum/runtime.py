@@ -22,7 +22,6 @@ from recollectum.recall.rerank import Rerankers
 from recollectum.recall.vectors.embedders import Embedders
 from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSettings, load
-from recollectum.settings.model import LifecycleSettings, split_agents
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import is_made, open_engine
@@ -40,6 +39,8 @@ from recollectum.vault.open_vaults import OpenVault, OpenVaults, SessionCache, V
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.samples import ErasureSamples
+from recollectum.vault.retention.deadlines import apply_retention
+from recollectum.vault.retention.periods import to_retention
 from recollectum.vault.runtime import HomeServices, VaultRuntime
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class HomeRuntime:
             )
         )
         self._open_vaults = OpenVaults(settings.storage.open_vaults, settings.storage.open_vaults_mib * 1024 * 1024)
+        #: The retention that each vault was opened with, by the vault's id.
+        self._applied: dict[str, Retention] = {}
         self._crawls = CrawlCache()
         self._needles: dict[str, ErasureSamples] = {}
         shared_in = self.home if settings.daemon.share_embedder == "on" else None
@@ -144,14 +147,20 @@ class HomeRuntime:
 
     def find_vault(self, owner: Owner) -> "KnownVault | None":
         """Return the vault of an owner as the catalog has it now; None when there is none."""
-        return self.known.read(("vault", owner), lambda tx: self._load_vault(tx, owner))
+        known = self.known.read(("vault", owner), lambda tx: self._load_vault(tx, owner))
+        if known and self._applied.get(known.entry.id, known.retention) != known.retention:
+            # Somebody chose another retention after the vault was opened.
+            with known.handle.use() as opened:
+                apply_retention(opened.database, opened.clock, known.retention)
+            self._applied[known.entry.id] = known.retention
+        return known
 
     def _load_vault(self, tx: Tx, owner: Owner) -> "KnownVault | None":
         entry = vaults.find(tx, owner)
         if entry is None:
             return None
         handle = VaultHandle(self._open_vaults, entry.id, lambda: self._open_vault(entry))
-        return KnownVault(entry, self._retention(owner, _retention_days(tx, owner)), handle)
+        return KnownVault(entry, self._retention(tx, owner), handle)
 
     def gate(
         self,
@@ -208,7 +217,8 @@ class HomeRuntime:
         VaultHandle(self._open_vaults, entry.id, lambda: self._open_vault(entry)).read(lambda _: None)
 
     def _open_vault(self, entry: VaultEntry) -> OpenVault:
-        """Open a vault, and finish its purges before it is served."""
+        """Open a vault, apply its retention, and finish its purges before it is served."""
+        retention = self.catalog.read(lambda tx: self._retention(tx, entry.owner))
         database = self.engine.open_vault(entry.id, entry.owner, self._vault_key(entry))
         try:
             opened = OpenVault(
@@ -223,8 +233,10 @@ class HomeRuntime:
                 # Imported here: most homes have erased nothing, and the module is slow to import.
                 from recollectum.vault.purge.resume import resume_vault_purges  # noqa: PLC0415
 
-                known = KnownVault(entry, Retention(), handle_of(opened))
+                known = KnownVault(entry, retention, handle_of(opened))
                 resume_vault_purges(self.vault_runtime(known, Gate(OPERATOR, entry.owner)), environment)
+            apply_retention(database, opened.clock, retention)
+            self._applied[entry.id] = retention
         except BaseException:
             database.close()
             raise
@@ -327,17 +339,14 @@ class HomeRuntime:
             home=self.home, keys=self.keys, catalog=self.catalog, environ=self._environ, clock=self.clock
         )
 
-    def _retention(self, owner: Owner, days: Mapping[str, int]) -> Retention:
-        """Return the retention of the settings, overridden by the tenant's."""
-        rules = to_retention(self.settings.lifecycle, days)
+    def _retention(self, tx: Tx, owner: Owner) -> Retention:
+        """Return the retention of an owner's vault, in a transaction of the catalog."""
+        person = people.find(tx, owner.person)
+        tenant = people.find_tenant(tx, person.tenant) if person else None
+        lifecycle = self.settings.lifecycle
+        rules = to_retention(lifecycle, tenant.retention_days, tenant.name) if tenant else to_retention(lifecycle, {})
         # In the vault of one agent everything belongs to that agent.
         return replace(rules.of(owner.agent), agents=rules.agents)
-
-
-def _retention_days(tx: Tx, owner: Owner) -> Mapping[str, int]:
-    person = people.find(tx, owner.person)
-    tenant = people.find_tenant(tx, person.tenant) if person else None
-    return tenant.retention_days if tenant else {}
 
 
 def _transcript_reader() -> "TranscriptReader":
@@ -345,22 +354,3 @@ def _transcript_reader() -> "TranscriptReader":
     from recollectum.transfer.transcript_reader import TranscriptLineReader  # noqa: PLC0415
 
     return TranscriptLineReader()
-
-
-def to_retention(settings: LifecycleSettings, override: Mapping[str, int]) -> Retention:
-    """Return days as durations; 0 is for ever, or skips the state. The value of an agent has precedence."""
-    active = override.get("active", settings.active_days)
-    archive = override.get("archive", settings.archive_days)
-    usual = (active, archive, override.get("grace", settings.grace_days))
-    agents = split_agents(settings.agents).items()
-    return replace(
-        _periods(*usual), agents=tuple((name, _periods(*days, *usual[len(days) :])) for name, days in agents)
-    )
-
-
-def _periods(active: int, archive: int, grace: int) -> Retention:
-    return Retention(
-        active=timedelta(days=active) if active else None,
-        archived=timedelta(days=archive) if archive else None,
-        grace=timedelta(days=grace),
-    )

@@ -13,7 +13,7 @@ from recollectum.domain.errors import NotFound, RecollectumError
 from recollectum.domain.memory import Memory
 from recollectum.vault.vault import Vault
 from tests.conformance.memory_model import ACTIVE, ARCHIVED, DELETED, LIVE, Model, Record, Unsettled
-from tests.matrix.homes import Turning, open_home, quick_folder
+from tests.matrix.homes import Turning, let_expire, open_home, quick_folder
 
 pytestmark = pytest.mark.slow
 
@@ -35,6 +35,7 @@ class Standing(RuleBasedStateMachine):
         self.folder = self.stack.enter_context(quick_folder())
         self.clock = Turning()
         self.home = open_home(self.folder, self.clock)
+        let_expire(self.home)
         self.model = Model()
         self.ids: list[str] = []
         self.swept = self.clock.now

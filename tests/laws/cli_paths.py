@@ -102,6 +102,8 @@ def _of_upkeep(held: Held, folder: str) -> Commands:
         "index rollback": ((), (A.INDEX_WRITE,)),
         "index verify": ((), (A.INDEX_READ,)),
         "lifecycle preview": ((), (A.MEMORY_READ,)),
+        "lifecycle retention": ((), (A.MEMORY_READ,)),
+        "lifecycle restore": ((), (A.MEMORY_WRITE,)),
         "lifecycle run": ((), (A.LIFECYCLE_RUN,)),
         "lifecycle reports": ((), (A.MEMORY_READ,)),
         "quarantine put": (("tool:look", "--yes"), (A.QUARANTINE_WRITE, A.MEMORY_WRITE)),

@@ -185,6 +185,7 @@ PATHS_WITHOUT_TEXT: dict[str, str] = {
             *("HTTP PATCH /v1/sessions/{session_id}", "HTTP POST /memory/{memory_id}/restore"),
             "HTTP POST /v1/review/{proposal_id}/rejection",
             *("MCP delete_observations", "CLI memories archive", "CLI memories restore", "CLI memories trash restore"),
+            "CLI lifecycle restore",
             *("CLI undo last", "CLI undo event", "CLI sessions end", "CLI review grow", "CLI review reject"),
             *("CLI sessions checkpoints resume", "CLI sessions checkpoints fork", "CLI quarantine release"),
             *("CLI notes remove", "CLI sessions transcripts unfollow", "CLI undo import"),

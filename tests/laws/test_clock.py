@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollectum.domain.errors import RecollectumError
 from recollectum.policy.clock import TRIAL, ClockState, accept, observe
 from recollectum.vault.vault import Vault
-from tests.matrix.homes import START, Turning, copy_home, open_home, quick_folder, walk
+from tests.matrix.homes import START, Turning, copy_home, let_expire, open_home, quick_folder, walk
 
 pytestmark = pytest.mark.slow
 
@@ -84,6 +84,7 @@ def lived_in() -> Iterator[Path]:
     clock = Turning(START - 10 * HOUR)
     with quick_folder() as folder:
         with open_home(folder / "home", clock) as home:
+            let_expire(home)
             vault = home.vault(OWNER)
             vault.memories.save("bystander expired", key="expired", ttl=HOUR)
             vault.memories.save("bystander plain", key="plain")

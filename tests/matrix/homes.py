@@ -63,6 +63,11 @@ def open_home(
     )
 
 
+def let_expire(home: Recollectum) -> None:
+    """Choose the preset that archives memories after 90 days, for everybody of the default tenant."""
+    home.people.save_tenant("default", "expire")
+
+
 def walk(home: Recollectum, clock: Turning, until: datetime, *owners: str) -> None:
     """Turn the clock ahead in strides that each vault sees and believes."""
     while clock.now < until:

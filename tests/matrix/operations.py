@@ -112,6 +112,7 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("contacts.list", lambda v: v.memories.contacts.list())
     yield read("contacts.resolve", lambda v: v.memories.contacts.resolve("mother"))
     yield read("trash.list", lambda v: v.privacy.trash.list(), oracle.PAGES["soft_deleted"])
+    yield read("trash.list_aged", lambda v: v.privacy.trash.list_aged(), oracle.AGED)
     yield read("trash.list_sweeps", lambda v: v.privacy.trash.list_sweeps())
     yield read("quarantines.list", lambda v: v.privacy.quarantine.list())
     yield read("quarantines.preview", lambda v: v.privacy.quarantine.preview("tool:none"))
@@ -127,6 +128,7 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     # No word of it is known: found on the last rung, as a piece of a text.
     yield read("vault.recall", lambda v: v.recall(COMMON[1:-1], limit=1000), oracle.RECALLED)
     yield read("events.list", lambda v: v.admin.events.list(limit=1000))
+    yield read("lifecycle.retention", lambda v: v.admin.lifecycle.retention())
     yield read("lifecycle.preview", lambda v: v.admin.lifecycle.preview())
     yield read("sessions.list", lambda v: v.sessions.list(), frozenset({"talk0", "talk1"}))
 
@@ -274,6 +276,7 @@ def _going_back() -> dict[str, Run]:
     """To nothing that is there."""
     return {
         "trash.restore": lambda v: v.privacy.trash.restore(session_id="ses_none"),
+        "trash.restore_aged": lambda v: v.privacy.trash.restore_aged(),
         "trash.sweep": lambda v: v.privacy.trash.sweep(),
         "undo.event": lambda v: v.privacy.undo.event(10**9),
         "undo.last": lambda v: v.privacy.undo.last(0),

@@ -35,6 +35,8 @@ PAGES: Mapping[str, frozenset[str]] = {
     "archived": frozenset({"archived", "aged", "superseded"}),
     "soft_deleted": frozenset({"soft_deleted", "expired", "outlived"}),
 }
+#: What age alone took out of recall.
+AGED = frozenset({"aged", "outlived"})
 AS_OF_THEN = frozenset({"active", "archived", "aged", "superseded", "superseded_row"})
 AS_OF_NOW = frozenset({"active", "successor", "superseded_row"})
 # What did not change is not in it; what was deleted since is named by its id and not shown.

@@ -13,7 +13,7 @@ from recollectum.domain.errors import Denied, NotFound, RecollectumError, StepRe
 from recollectum.domain.message import ToolCall
 from recollectum.domain.trust import Trust
 from recollectum.vault.vault import Vault
-from tests.matrix.homes import START, Turning, open_home, walk
+from tests.matrix.homes import START, Turning, let_expire, open_home, walk
 
 pytestmark = pytest.mark.slow
 
@@ -39,9 +39,9 @@ def vault(home: Recollectum) -> Vault:
     return home.vault(ALICE)
 
 
-def test_a_late_sweep_does_not_bring_back_what_readers_saw_deleted(
-    home: Recollectum, vault: Vault, clock: Turning
-) -> None:
+def test_a_late_sweep_does_not_bring_back_what_readers_saw_deleted(home: Recollectum, clock: Turning) -> None:
+    let_expire(home)
+    vault = home.vault(ALICE)
     memory = vault.memories.save("one").memory
     walk(home, clock, START + 155 * DAY, ALICE)
     with pytest.raises(NotFound):
@@ -75,6 +75,7 @@ def test_a_clock_that_goes_back_over_a_restart_resurrects_nothing(
 ) -> None:
     clock = Turning()
     with open_home(place, clock) as home:
+        let_expire(home)
         vault = home.vault(ALICE)
         memory = vault.memories.save("one", ttl=ttl).memory
         if seen is _lost:

@@ -11,7 +11,7 @@ from recollectum import Recollectum
 from recollectum.domain.errors import Denied
 from recollectum.domain.message import ToolCall
 from recollectum.vault.vault import Vault
-from tests.matrix.homes import START, Turning, open_home, walk
+from tests.matrix.homes import START, Turning, let_expire, open_home, walk
 
 OWNERS = ("user:alice", "user:bob", "group:whatsapp:1", "agent:coder", "global")
 PEOPLE = ("user:carol", "user:dave", "user:erin", "user:frank", "user:grace")
@@ -70,6 +70,7 @@ def build(folder: Path) -> World:
     """Make the home and leave it closed."""
     clock = Turning(THEN - timedelta(days=160))
     with open_home(folder, clock) as home:
+        let_expire(home)
         held = {owner: _fill(home, clock, owner) for owner in OWNERS}
         for person in PEOPLE:
             home.people.add(person)

@@ -24,7 +24,7 @@ BUILT_IN: dict[str, object] = {
         "cache_kib": 8192,
         "reserve_mib": 8,
     },
-    "lifecycle": {"active_days": 90, "archive_days": 60, "grace_days": 7, "agents": "", "clock_leap_days": 45},
+    "lifecycle": {"active_days": -1, "archive_days": -1, "grace_days": 7, "agents": "", "clock_leap_days": 45},
     "sessions": {"direct": "channel", "hook_max_age_hours": 48, "hook_max_count": 500, "cache_seconds": 45.0},
     "recall": {
         "limit": 10,
@@ -197,7 +197,7 @@ def test_scopes_are_merged_key_by_key(place: Place) -> None:
     place.home.settings_file.write_text("[lifecycle]\ngrace_days = 3\n")
     settings = place.load().settings
     assert (settings.encryption, settings.lifecycle.active_days, settings.lifecycle.grace_days) == ("off", 1, 3)
-    assert settings.lifecycle.archive_days == 60
+    assert settings.lifecycle.archive_days == -1
 
 
 def test_the_system_folder_can_be_named_by_a_variable(place: Place, tmp_path: Path) -> None:
@@ -272,11 +272,11 @@ def test_an_empty_variable_is_not_set(place: Place) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("lifecycle.active_days = -1", "lifecycle.active_days is -1; it must be a whole number from 0 to 36500"),
-        ("lifecycle.active_days = 1.5", "lifecycle.active_days is 1.5; it must be a whole number from 0 to 36500"),
-        ("lifecycle.active_days = true", "lifecycle.active_days is true; it must be a whole number from 0 to 36500"),
-        ('lifecycle.active_days = "3"', "lifecycle.active_days is '3'; it must be a whole number from 0 to 36500"),
-        ("lifecycle.active_days = [3]", "lifecycle.active_days is a list; it must be a whole number from 0 to 36500"),
+        ("lifecycle.active_days = -2", "lifecycle.active_days is -2; it must be a whole number from -1 to 36500"),
+        ("lifecycle.active_days = 1.5", "lifecycle.active_days is 1.5; it must be a whole number from -1 to 36500"),
+        ("lifecycle.active_days = true", "lifecycle.active_days is true; it must be a whole number from -1 to 36500"),
+        ('lifecycle.active_days = "3"', "lifecycle.active_days is '3'; it must be a whole number from -1 to 36500"),
+        ("lifecycle.active_days = [3]", "lifecycle.active_days is a list; it must be a whole number from -1 to 36500"),
         ("storage.busy_timeout_seconds = nan", "storage.busy_timeout_seconds is nan; it must be a number from 0.1 to"),
         ("storage.busy_timeout_seconds = inf", "storage.busy_timeout_seconds is inf; it must be a number from 0.1 to"),
         ('encryption = "on"', 'encryption is \'on\'; it must be "auto" or "off"'),

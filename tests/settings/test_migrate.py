@@ -170,13 +170,13 @@ def test_a_secret_is_refused_with_the_cure_and_nothing_is_changed(home: Home, tr
 def test_mistakes_are_named_as_their_writer_knows_them(home: Home) -> None:
     put(
         home,
-        {"retentionDays": -1, "recallLimt": 3, "busyTimeoutMs": "x", "graceDays": 1, "lifecycle": {"grace_days": 2}},
+        {"retentionDays": -2, "recallLimt": 3, "busyTimeoutMs": "x", "graceDays": 1, "lifecycle": {"grace_days": 2}},
     )
     with pytest.raises(SettingsError) as raised:
         migrate(home, dry_run=False)
     said = str(raised.value)
     file = home.legacy_settings_file
-    assert f"{file}: retentionDays is -1; it must be a whole number" in said
+    assert f"{file}: retentionDays is -2; it must be a whole number" in said
     assert f"{file}: 'recallLimt' is not a setting; the nearest is 'recallLimit'" in said
     assert f"{file}: busyTimeoutMs is not a number" in said
     assert f"{file}: lifecycle.grace_days is set twice" in said

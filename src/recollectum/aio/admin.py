@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollectum.domain.transcript import FollowedPath, TranscriptReport
     from recollectum.models.language.port import LanguageModel
     from recollectum.policy.clock import ClockReading
+    from recollectum.policy.lifecycle import Retention
     from recollectum.storage.tables.learning.jobs import Job, JobStateName
     from recollectum.storage.tables.learning.runs import ConsolidationRun
     from recollectum.vault.admin import VaultAdmin
@@ -242,6 +243,10 @@ class AsyncLifecycle:
 
     def __init__(self, service: Callable[[], Lifecycle]) -> None:
         self._service = service
+
+    async def retention(self) -> Retention:
+        """Return how long memories of this vault stay in each state."""
+        return await asyncio.to_thread(lambda: self._service().retention())
 
     async def preview(self, at: datetime | None = None) -> list[DueMove]:
         """Return the steps that sweeps would take from now until a time, in order, with their reasons."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, PermissionName, ScopeName
     from recollectum.domain.access.owner import Owner
-    from recollectum.domain.access.person import Merge, MergePreview, Person, Tenant
+    from recollectum.domain.access.person import Merge, MergePreview, Person, RetentionPresetName, Tenant
     from recollectum.domain.ids import Clock
     from recollectum.engine import Recollectum
     from recollectum.home.paths import Home
@@ -273,8 +273,11 @@ class AsyncPeople:
         """Return all tenants, by name."""
         return await asyncio.to_thread(lambda: self._service().list_tenants())
 
-    async def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
-        """Add a tenant, or change its retention: the days of the active, archive and grace periods."""
+    async def save_tenant(self, name: str, retention_days: Mapping[str, int] | RetentionPresetName) -> Tenant:
+        """Add a tenant, or change its retention: the days of the active, archive and grace periods, or a preset.
+
+        A preset leaves the grace period as it is.
+        """
         return await asyncio.to_thread(lambda: self._service().save_tenant(name, retention_days))
 
 

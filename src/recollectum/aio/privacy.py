@@ -121,6 +121,14 @@ class AsyncTrash:
         """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required."""
         return await asyncio.to_thread(lambda: self._service().restore(since=since, until=until, session_id=session_id))
 
+    async def list_aged(self) -> builtins.list[Memory]:
+        """Return the memories that age alone archived or deleted, oldest first."""
+        return await asyncio.to_thread(lambda: self._service().list_aged())
+
+    async def restore_aged(self) -> Restored:
+        """Restore all that `list_aged` finds, in one transaction that can be undone."""
+        return await asyncio.to_thread(lambda: self._service().restore_aged())
+
     async def sweep(self, *, agreed: bool = False) -> Sweep:
         """Take the due steps and report them; before this vault's first destruction a person must agree."""
         return await asyncio.to_thread(lambda: self._service().sweep(agreed=agreed))

@@ -101,10 +101,10 @@ def _times(memory: Memory, state: State, now: datetime, rules: Retention) -> dic
             if _past(memory.archive_at, now):
                 # Its deadline had passed: a late sweep must not restore what readers no longer saw.
                 return {}
-            expires = _later(now, rules.archived) if rules.archived else None
+            expires = later(now, rules.archived) if rules.archived else None
             return {"archive_at": now, "retention_expires_at": expires}
         case State.SOFT_DELETED:
-            return {"deleted_at": now, "hard_delete_at": _later(now, rules.grace)}
+            return {"deleted_at": now, "hard_delete_at": later(now, rules.grace)}
         case _:
             return {}
 
@@ -114,13 +114,13 @@ def active_times(now: datetime, rules: Retention) -> dict[str, Any]:
     fresh: dict[str, Any] = {"deleted_at": None, "hard_delete_at": None}
     if rules.active is None:
         return {**fresh, "archive_at": None, "retention_expires_at": None}
-    rested = _later(now, rules.active)
+    rested = later(now, rules.active)
     if rules.archived is None:
         return {**fresh, "archive_at": None, "retention_expires_at": rested}
-    return {**fresh, "archive_at": rested, "retention_expires_at": _later(rested, rules.archived)}
+    return {**fresh, "archive_at": rested, "retention_expires_at": later(rested, rules.archived)}
 
 
-def _later(now: datetime, by: timedelta) -> datetime:
+def later(now: datetime, by: timedelta) -> datetime:
     """Return a time that far ahead, or the last possible time."""
     try:
         return now + by

@@ -7,7 +7,7 @@ from typing import Literal
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.ids import check_name
-from recollectum.settings.spec import choice, number, text
+from recollectum.settings.spec import PRESET, choice, number, text
 
 
 def _is_key_file(path: str) -> bool:
@@ -80,8 +80,8 @@ class StorageSettings:
 class LifecycleSettings:
     """How long a memory stays in each state."""
 
-    active_days: int = number(90, 0, 36_500, "Days until an active memory is archived; 0 leaves it active for ever.")
-    archive_days: int = number(60, 0, 36_500, "Days until an archived memory is deleted; 0 skips the archive.")
+    active_days: int = number(PRESET, PRESET, 36_500, "Days until a memory is archived; 0: never, -1: by the preset.")
+    archive_days: int = number(PRESET, PRESET, 36_500, "Days in the archive; 0 skips it, -1: 60 where memories expire.")
     grace_days: int = number(7, 0, 3650, "Days to restore a deleted memory; 0 purges it at the next sweep.")
     agents: str = text(
         "",

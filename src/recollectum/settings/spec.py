@@ -30,6 +30,10 @@ class Spec:
     project: bool = False
 
 
+#: The days of a period that the settings leave to the retention preset.
+PRESET = -1
+
+
 def number(default: T, least: float, most: float, doc: str, *, project: bool = False) -> T:
     """Return a number setting from `least` to `most`; an integer if its default is one."""
     return field(default=default, metadata={SPEC: Spec(doc=doc, least=least, most=most, project=project)})

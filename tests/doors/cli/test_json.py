@@ -47,7 +47,12 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("memories edit", [memory, "the sky is black"]), ("memories supersede", [memory, "the sky is white"])),
         *(("sessions list", []), ("sessions show", [session]), ("sessions add", ["user", "hi"])),
         *(("sessions export", [session, "--output", file]), ("sessions import", [file]), ("sessions end", [session])),
-        *(("sessions delete", [session, "--yes"]), ("lifecycle preview", []), ("lifecycle run", [])),
+        *(
+            ("sessions delete", [session, "--yes"]),
+            ("lifecycle preview", []),
+            ("lifecycle run", []),
+            ("lifecycle restore", []),
+        ),
         *((f"settings {verb}", ["recall.limit"]) for verb in ("get", "unset")),
         *(("settings set", ["recall.limit", "7"]), ("settings show", []), ("settings migrate", [])),
         *(("settings path", []), ("users list", []), ("users add", ["bob"]), ("users show", ["bob"])),
@@ -170,6 +175,7 @@ def undo_lines() -> Iterator[tuple[str, list[str]]]:
     yield "quarantine release", ["quarantine", "release", made, "--json"]
     yield "quarantine put", ["quarantine", "put", "tool:browser", "--yes", "--json"]
     yield "lifecycle reports", ["lifecycle", "reports", "--json"]
+    yield "lifecycle retention", ["lifecycle", "retention", "--json"]
 
 
 def purge_lines() -> Iterator[tuple[str, list[str]]]:

@@ -211,3 +211,12 @@ def test_who_is_erased_while_signed_in_is_signed_out(place: Place, ada: httpx2.C
     assert ada.get("/").status_code == 200
     vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.user()).token)
     assert ada.get("/").status_code == 401
+
+
+@pytest.mark.feature("M2")
+def test_the_privacy_page_says_how_long_memories_are_kept(place: Place, ada: httpx2.Client) -> None:
+    assert "Memories stay until you forget them" in ada.get("/console/privacy").text
+    place.home.people.save_tenant("default", "expire")
+    page = ada.get("/console/privacy").text
+    assert "A memory that nobody uses is archived after 90 days and forgotten 60 days later." in page
+    assert "can be restored for 7 days" in page

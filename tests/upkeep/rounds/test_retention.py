@@ -38,6 +38,8 @@ def fates(clock: Turning, vault: Vault, days: int) -> dict[int, State]:
 def test_ninety_days_then_sixty_then_seven_and_the_last_step_asks(place: Path) -> None:
     clock = Turning()
     with open_home(place, clock) as home:
+        home.people.save_tenant("acme", {})
+        home.people.add("user:alice", tenant="acme")
         vault = home.vault("user:alice")
         vault.memories.save("ages")
         assert fates(clock, vault, 160) == {0: State.ACTIVE, 90: State.ARCHIVED, 150: State.SOFT_DELETED}

@@ -20,7 +20,7 @@ def test_an_agents_periods_go_before_the_usual_ones(tmp_path: Path) -> None:
         coder = vault.memories.save("of the coder", agent="coder").memory
         scratch = vault.memories.save("of the scratch pad", agent="scratch").memory
         learned = vault.learnings.save("so it is done", "pattern", agent="coder")
-        assert usual.archive_at == START + 90 * DAY
+        assert usual.archive_at is None
         assert (coder.archive_at, coder.retention_expires_at) == (START + 10 * DAY, START + 70 * DAY)
         assert (scratch.archive_at, scratch.retention_expires_at) == (None, START + 2 * DAY)
         assert vault.memories.get(learned.id).archive_at == START + 10 * DAY
@@ -33,7 +33,7 @@ def test_in_the_vault_of_an_agent_all_is_that_agents(tmp_path: Path) -> None:
     settings = {"lifecycle.agents": "coder=10", "isolation": "agent"}
     with open_home(tmp_path, Turning(), settings=settings) as home:
         assert home.vault("user:alice", agent="coder").memories.save("x").memory.archive_at == START + 10 * DAY
-        assert home.vault("user:alice", agent="main").memories.save("x").memory.archive_at == START + 90 * DAY
+        assert home.vault("user:alice", agent="main").memories.save("x").memory.archive_at is None
 
 
 @pytest.mark.parametrize("text", ["coder", "coder=", "=3", "coder=x", "coder=-1", "coder=1/2/3/4", "coder=99999"])

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from recollectum import Recollectum
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
 from recollectum.vault.purge.request import PurgeRequest
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.vault import Vault
-from tests.matrix.homes import Turning
+from tests.matrix.homes import Turning, let_expire
 from tests.vault.scripted_homes import echoing, home_with
 
 pytestmark = pytest.mark.process
@@ -148,7 +149,9 @@ def test_the_journal_holds_no_words_and_goes_with_its_memory(vault: Vault) -> No
     assert rows() == "[]"
 
 
-def test_deadlines_that_passed_are_set_anew(vault: Vault, clock: Turning) -> None:
+def test_deadlines_that_passed_are_set_anew(home: Recollectum, clock: Turning) -> None:
+    let_expire(home)
+    vault = home.vault("user:alice")
     memory = vault.memories.save("ages").memory
     clock.turn(40 * DAY)
     vault.admin.totals()
@@ -231,3 +234,16 @@ def test_changes_from_before_undo_was_kept_are_refused_in_words(vault: Vault) ->
     with pytest.raises(Conflict, match="was changed after"):
         vault.privacy.undo.event(created)
     assert shown(vault) == before
+
+
+def test_an_undo_brings_no_deadline_back_that_the_retention_no_longer_sets(home: Recollectum, clock: Turning) -> None:
+    let_expire(home)
+    memory = home.vault("user:alice").memories.save("stays").memory
+    clock.turn(DAY)
+    home.vault("user:alice").memories.edit(memory.id, "stays here")
+    home.people.save_tenant("default", "keep")
+    home.vault("user:alice").privacy.undo.last()
+    assert home.vault("user:alice").memories.get(memory.id).archive_at is None
+    home.people.save_tenant("default", "expire")
+    home.vault("user:alice").privacy.undo.last()
+    assert home.vault("user:alice").memories.get(memory.id).archive_at == clock.now + 90 * DAY

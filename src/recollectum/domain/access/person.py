@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import InvalidInput
@@ -47,6 +49,19 @@ def _phone(address: str) -> str:
 
 
 DEFAULT_TENANT = "default"
+
+
+class RetentionPreset(StrEnum):
+    """A named choice of how long memories are kept."""
+
+    #: Nothing is archived or deleted by age.
+    KEEP = "keep"
+    #: 90 days active, 60 days archived, then the trash.
+    EXPIRE = "expire"
+
+
+#: A preset as callers write it: the member, or its value.
+RetentionPresetName: TypeAlias = RetentionPreset | Literal["keep", "expire"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ def privacy(visit: CurrentVisit) -> Response:
         "encrypted": holder.kind is not HolderKind.OFF,
         "holder": holder,
         "elsewhere": outgoing_data(settings),
-        "lifecycle": settings.lifecycle,
+        "retention": visit.vault.admin.lifecycle.retention(),
         "receipts": list(reversed(visit.vault.privacy.purge.list_receipts())),
         "what": {kind.value: words for kind, words in WHAT.items()},
     }

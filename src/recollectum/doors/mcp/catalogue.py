@@ -50,7 +50,8 @@ REMEMBER = McpTool(
     description=(
         "Save one fact, preference or decision verbatim; secrets in it are redacted. Write a sentence that can be "
         "understood without its context. A duplicate is renewed, not stored twice; with a key it replaces the text "
-        "under that key, which stays in the history."
+        "under that key, which stays in the history. It stays until it is forgotten, unless an operator chose that "
+        "memories expire."
     ),
     takes=takes(
         {

@@ -4,17 +4,28 @@ import builtins
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.access.person import DEFAULT_TENANT, Identity, Merge, MergePreview, Person, Tenant
+from recollectum.domain.access.person import (
+    DEFAULT_TENANT,
+    Identity,
+    Merge,
+    MergePreview,
+    Person,
+    RetentionPreset,
+    RetentionPresetName,
+    Tenant,
+)
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
-from recollectum.domain.ids import Clock, IdMaker, check_name
+from recollectum.domain.ids import Clock, IdMaker, check_name, parse_enum
 from recollectum.policy.actions import Action
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.catalog import keys, merges, people, vaults
 from recollectum.vault.gate import Gate, operation
+from recollectum.vault.retention.periods import PRESETS
 
 
 def preview_merge(tx: Tx, kept: Owner, merged: Owner) -> MergePreview:
@@ -201,16 +212,36 @@ class People:
         return self._catalog.read(people.tenants)
 
     @operation(Action.PERSON_WRITE, Scope.GLOBAL)
-    def save_tenant(self, name: str, retention_days: Mapping[str, int]) -> Tenant:
-        """Add a tenant, or change its retention: the days of the active, archive and grace periods."""
-        for period, days in retention_days.items():
-            if period not in _PERIODS or not 0 <= days <= _MOST_DAYS:
-                raise InvalidInput(
-                    f"retention {period}={days} is not allowed; use {', '.join(_PERIODS)} with 0 to {_MOST_DAYS} days"
-                )
-        tenant = Tenant(name=check_name(name, "tenant"), created_at=self._clock(), retention_days=dict(retention_days))
-        self._catalog.write(lambda tx: people.save_tenant(tx, tenant))
-        return tenant
+    def save_tenant(self, name: str, retention_days: Mapping[str, int] | RetentionPresetName) -> Tenant:
+        """Add a tenant, or change its retention: the days of the active, archive and grace periods, or a preset.
+
+        A preset leaves the grace period as it is.
+        """
+        preset = isinstance(retention_days, str)
+        days = (
+            PRESETS[parse_enum(RetentionPreset, retention_days, "retention preset")]
+            if isinstance(retention_days, str)
+            else _checked_days(retention_days)
+        )
+        checked = check_name(name, "tenant")
+
+        def change(tx: Tx) -> Tenant:
+            standing = people.find_tenant(tx, checked)
+            before = standing or Tenant(name=checked, created_at=self._clock(), retention_days={})
+            chosen = replace(before, retention_days={**before.retention_days, **days} if preset else days)
+            people.save_tenant(tx, chosen)
+            return chosen
+
+        return self._catalog.write(change)
+
+
+def _checked_days(days: Mapping[str, int]) -> Mapping[str, int]:
+    for period, count in days.items():
+        if period not in _PERIODS or not 0 <= count <= _MOST_DAYS:
+            raise InvalidInput(
+                f"retention {period}={count} is not allowed; use {', '.join(_PERIODS)} with 0 to {_MOST_DAYS} days"
+            )
+    return days
 
 
 def ensure_tenant(tx: Tx, name: str, clock: Clock) -> None:

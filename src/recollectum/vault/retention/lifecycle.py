@@ -9,7 +9,7 @@ from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading, certain_reading
-from recollectum.policy.lifecycle import LifecycleStep, due_at, due_step, enter
+from recollectum.policy.lifecycle import LifecycleStep, Retention, due_at, due_step, enter
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.trail import events
@@ -21,7 +21,8 @@ from recollectum.vault.service import VaultService
 
 #: Rows moved in one transaction: few enough that others can write in between.
 _BATCH = 500
-_MAX_STEPS = 1_000_000
+#: The most steps that one look returns.
+MAX_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,11 @@ class Lifecycle(VaultService):
     """The life cycle (retention) of one vault's memories."""
 
     @operation(Action.MEMORY_READ, Scope.USER)
+    def retention(self) -> Retention:
+        """Return how long memories of this vault stay in each state."""
+        return self._runtime.retention
+
+    @operation(Action.MEMORY_READ, Scope.USER)
     def preview(self, at: datetime | None = None) -> list[DueMove]:
         """Return the steps that sweeps would take from now until a time, in order, with their reasons."""
         return due_moves(self._runtime, at)
@@ -100,7 +106,7 @@ def due_moves(runtime: VaultRuntime, at: datetime | None = None) -> list[DueMove
         if at is None and reading.held:
             return []
         until = certain_reading(at) if at else reading
-        due = memories.due(tx, until.now, _MAX_STEPS)
+        due = memories.due(tx, until.now, MAX_STEPS)
         return [move for memory in due for move in _steps_of(runtime, memory, until, reading.now)]
 
     moves = runtime.read(load)

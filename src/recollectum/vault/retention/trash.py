@@ -12,20 +12,23 @@ from recollectum.domain.memory import Memory, State
 from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
-from recollectum.policy.lifecycle import check_restorable, due_at, enter, state_at
+from recollectum.policy.lifecycle import check_restorable, due_at, due_step, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
-from recollectum.storage.tables.trail import meta, sweeps, undo
+from recollectum.storage.tables.trail import events, meta, sweeps, undo
 from recollectum.storage.tables.trail.sweeps import Sweep, SweepState
 from recollectum.storage.tables.trail.undo import Range
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_aware, check_limit
 from recollectum.vault.memories import changes
 from recollectum.vault.messages import get_session
-from recollectum.vault.retention.lifecycle import due_moves, take_due_steps
+from recollectum.vault.retention.lifecycle import MAX_STEPS, due_moves, take_due_steps
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import VaultService
 
+#: The deadlines of the retention, which people do not set themselves.
+_BY_AGE = frozenset({"archive_at", "retention_expires_at"})
+_RESTORABLE = frozenset({State.ARCHIVED, State.SOFT_DELETED})
 #: Set when a person agreed that sweeps may destroy memories after their grace window.
 _AGREED = "retention_agreed"
 
@@ -69,19 +72,21 @@ class Trash(VaultService):
         wanted = _deleted_between(since, until)
 
         def change(tx: Tx, reading: ClockReading) -> Restored:
-            begun = undo.last_event(tx)
-            back: list[Memory] = []
-            left: list[UnrestoredMemory] = []
-            for memory in _select_deleted(tx, reading, wanted, session_id):
-                try:
-                    back.append(restore_memory(tx, memory.id, reading, self._runtime))
-                except (Conflict, StepRefused) as error:
-                    left.append(UnrestoredMemory(memory.id, str(error)))
-            if back:
-                undo.add_step(tx, Range(begun + 1, undo.last_event(tx)))
-            return Restored(tuple(back), tuple(left))
+            return _restore_all(tx, reading, self._runtime, _select_deleted(tx, reading, wanted, session_id))
 
         return self._runtime.write(change)
+
+    @operation(Action.MEMORY_READ, Scope.USER)
+    def list_aged(self) -> builtins.list[Memory]:
+        """Return the memories that age alone archived or deleted, oldest first."""
+        return self._runtime.read(lambda tx, reading: _select_aged(tx, reading))
+
+    @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
+    def restore_aged(self) -> Restored:
+        """Restore all that `list_aged` finds, in one transaction that can be undone."""
+        return self._runtime.write(
+            lambda tx, reading: _restore_all(tx, reading, self._runtime, _select_aged(tx, reading))
+        )
 
     @operation(Action.LIFECYCLE_RUN, Scope.USER, reads=True)
     def sweep(self, *, agreed: bool = False) -> Sweep:
@@ -122,6 +127,20 @@ class Trash(VaultService):
         told = {name: getattr(done, name) for name in counts}
         self._runtime.log.info("retention.sweep", {"state": done.state.value, **told})
         return done
+
+
+def _restore_all(tx: Tx, reading: ClockReading, runtime: VaultRuntime, chosen: list[Memory]) -> Restored:
+    begun = undo.last_event(tx)
+    back: list[Memory] = []
+    left: list[UnrestoredMemory] = []
+    for memory in chosen:
+        try:
+            back.append(restore_memory(tx, memory.id, reading, runtime))
+        except (Conflict, StepRefused) as error:
+            left.append(UnrestoredMemory(memory.id, str(error)))
+    if back:
+        undo.add_step(tx, Range(begun + 1, undo.last_event(tx)))
+    return Restored(tuple(back), tuple(left))
 
 
 def restore_memory(tx: Tx, memory_id: str, reading: ClockReading, runtime: VaultRuntime) -> Memory:
@@ -172,3 +191,24 @@ def _select_deleted(
         return from_session is None or memory.id in from_session
 
     return [replace(one, state=State.SOFT_DELETED) for _, one in reversed(list(memories.everything(tx))) if keep(one)]
+
+
+def _select_aged(tx: Tx, reading: ClockReading) -> list[Memory]:
+    swept = memories.find_many(tx, events.memories_moved_by(tx, changes.LIFECYCLE))
+    found = [one for one in swept if _has_aged(tx, one)]
+    # Those that no sweep has moved yet.
+    found += [one for one in memories.due(tx, reading.now, MAX_STEPS) if _ages_now(one, reading)]
+    states = {one.id: state_at(one, reading) for one in found}
+    return [replace(one, state=states[one.id]) for one in found if states[one.id] in _RESTORABLE]
+
+
+def _ages_now(memory: Memory, reading: ClockReading) -> bool:
+    step = due_step(memory, reading) if memory.state is State.ACTIVE else None
+    return step is not None and step.because in _BY_AGE
+
+
+def _has_aged(tx: Tx, memory: Memory) -> bool:
+    """Return whether age alone took a memory from active to where it is."""
+    steps = [one for one in events.of(tx, memory.id) if one.type in (EventType.ARCHIVED, EventType.DELETED)]
+    since_active = [one for one in steps if one.payload.get("from") == State.ACTIVE][-1:] + steps[-1:]
+    return all(one.actor == changes.LIFECYCLE and one.payload.get("because") in _BY_AGE for one in since_active)

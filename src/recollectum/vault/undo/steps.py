@@ -8,7 +8,7 @@ from recollectum.domain.errors import Conflict, StepRefused
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Json
-from recollectum.policy.lifecycle import LIVE, due_at, enter, state_at
+from recollectum.policy.lifecycle import LIVE, Retention, due_at, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.learning import runs
@@ -221,9 +221,9 @@ def _as_it_was(desk: ChangeContext, now: Memory, image: Memory) -> Memory:
         updated_at=at if worded else image.updated_at,
         expires_at=None if _is_past(image.expires_at, at) else image.expires_at,
     )
-    if not _is_past(due_at(again), at):
+    if not _is_past(due_at(again), at) and _has_deadlines_of(rules.of(again.agent), again):
         return again
-    # Its old deadlines have passed, and would move it on at once.
+    # Its old deadlines have passed and would move it on at once, or they are of another retention.
     return replace(
         again,
         archive_at=entered.archive_at,
@@ -231,6 +231,13 @@ def _as_it_was(desk: ChangeContext, now: Memory, image: Memory) -> Memory:
         deleted_at=entered.deleted_at,
         hard_delete_at=entered.hard_delete_at,
     )
+
+
+def _has_deadlines_of(rules: Retention, memory: Memory) -> bool:
+    """Return whether a memory has deadlines where the retention sets some, and none where it does not."""
+    periods = {State.ACTIVE: rules.active, State.ARCHIVED: rules.archived}
+    has = memory.retention_expires_at is not None
+    return memory.state not in periods or has is (periods[memory.state] is not None)
 
 
 def _is_past(deadline: datetime | None, now: datetime) -> bool:

@@ -52,7 +52,10 @@ def _schema(name: str, what: str) -> dict[str, Json]:
 
 REMEMBER = Tool(
     name="remember",
-    description="Keep one fact for good, when the person wants it kept. It is kept word for word.",
+    description=(
+        "Save one fact verbatim, when the person wants it kept. It stays until it is forgotten, unless an operator "
+        "chose that memories expire."
+    ),
     schema=_schema("text", "The fact in one sentence that can be understood by itself."),
 )
 RECALL = Tool(

@@ -61,10 +61,10 @@ def moment(value: datetime | None) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return `1 memory`, `2 memories`."""
+    """Return `1 memory`, `2 memories`, `3 days`."""
     if count == 1:
         return f"1 {noun}"
-    return f"{count} {noun[:-1]}ies" if noun.endswith("y") else f"{count} {noun}s"
+    return f"{count} {noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeiou" else f"{count} {noun}s"
 
 
 def _spelled(value: object) -> str:

@@ -25,6 +25,12 @@ _STATES_AT = """
     SELECT subject_id, state FROM events
      WHERE number IN (SELECT max(number) FROM events WHERE subject = 'memory' AND at <= :when GROUP BY subject_id)
 """
+_LAST_BY = """
+    SELECT events.subject_id FROM memories
+     INNER JOIN events ON events.number = (SELECT max(number) FROM events WHERE subject_id = memories.id)
+     WHERE memories.state IN ('archived', 'soft_deleted') AND events.actor = :actor
+     ORDER BY memories.number
+"""
 
 
 def add(
@@ -67,6 +73,11 @@ def of(tx: Tx, subject_id: str) -> list[Event]:
 def states_at(tx: Tx, when: datetime) -> dict[str, State]:
     """Return the state of each memory at a time."""
     return {memory: State(state) for memory, state in tx.rows(_STATES_AT, {"when": micros(when)}) if state}
+
+
+def memories_moved_by(tx: Tx, actor: str) -> list[str]:
+    """Return the archived and deleted memories that an actor moved last, oldest first."""
+    return [row[0] for row in tx.rows(_LAST_BY, {"actor": actor})]
 
 
 def _from_row(row: Row) -> Event:

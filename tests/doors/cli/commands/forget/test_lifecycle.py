@@ -62,7 +62,8 @@ def test_run_asks_on_a_terminal(typed: str, code: int, left: int) -> None:
 @pytest.mark.feature("M2")
 def test_a_step_that_destroys_nothing_needs_no_yes() -> None:
     then = datetime.now(UTC) - timedelta(days=20)
-    with Recollectum(clock=lambda: then, settings={"lifecycle.active_days": 10}) as r:
+    ok("settings", "set", "lifecycle.active_days", "10")
+    with Recollectum(clock=lambda: then) as r:
         r.vault("user:ada").memories.save("the sky is blue")
     assert ok("lifecycle", "run").out == "1 memory archived\n"
 
@@ -103,3 +104,45 @@ def test_what_was_destroyed_is_nowhere_in_the_files() -> None:
     ok("lifecycle", "run", "--yes")
     _, found = search(Path(ok("settings", "path").word).parent, ["kingfisher"])
     assert found == 0
+
+
+@pytest.mark.feature("M2")
+def test_retention_is_shown_and_chosen_by_its_preset() -> None:
+    ok("remember", "my blood type is O negative")
+    stays = "memories stay until they are forgotten; what is deleted can be restored for 7 days\n"
+    assert ok("lifecycle", "retention").out == stays
+    assert ok("lifecycle", "retention", "expire").out == (
+        "tenant default: expire (active 90, archive 60 days; 0 is for ever)\n"
+    )
+    assert ok("lifecycle", "retention").out == (
+        "memories are archived after 90 days without use and deleted 60 days later; "
+        "what is deleted can be restored for 7 days\n"
+    )
+    shown = ok("lifecycle", "retention", "--json").json["retention"]
+    assert shown == {"active_days": 90, "archive_days": 60, "grace_days": 7, "agents": {}}
+    assert "its active time is over" in ok("lifecycle", "preview", "--at", "+91d").out
+    ok("lifecycle", "retention", "keep")
+    assert ok("lifecycle", "retention").out == stays
+    assert ok("lifecycle", "preview", "--at", "+5000d").out == ""
+
+
+def test_an_unknown_preset_changes_nothing() -> None:
+    ok("remember", "my blood type is O negative")
+    assert "retention preset 'never' is unknown; use one of keep, expire" in refused("lifecycle", "retention", "never")
+    assert "there is no tenant 'acme'" in refused("lifecycle", "retention", "keep", "--tenant", "acme")
+    assert "name a preset with --tenant" in refused("lifecycle", "retention", "--tenant", "default", code=2)
+
+
+@pytest.mark.feature("M8")
+def test_what_age_archived_comes_back_with_one_command() -> None:
+    then = datetime.now(UTC) - timedelta(days=20)
+    ok("settings", "set", "lifecycle.active_days", "10")
+    with Recollectum(clock=lambda: then) as r:
+        r.vault("user:ada").memories.save("the sky is blue")
+    assert ok("lifecycle", "run").out == "1 memory archived\n"
+    ok("settings", "unset", "lifecycle.active_days")
+    assert "archived\tthe sky is blue" in ok("lifecycle", "restore", "--dry-run").out
+    assert ok("recall", "sky").out == ""
+    assert "is active again" in ok("lifecycle", "restore").out
+    assert "the sky is blue" in ok("recall", "sky").out
+    assert "age has archived or deleted nothing" in ok("lifecycle", "restore").err

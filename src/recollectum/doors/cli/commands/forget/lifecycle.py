@@ -1,20 +1,24 @@
 """`recollectum lifecycle`: previews and runs the steps that time has made due, and reports what sweeps did."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from recollectum.domain.errors import NotFound
 from recollectum.domain.memory import State
-from recollectum.doors.cli.terminal.errors import FAILED
+from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, moment, note, plural
 from recollectum.doors.cli.terminal.prompts import confirm
-from recollectum.doors.cli.terminal.target import open_user_vault
+from recollectum.doors.cli.terminal.target import check_user, open_home, open_user_vault, user_of
 from recollectum.doors.cli.terminal.times import parse_time
 
 if TYPE_CHECKING:
+    from recollectum.domain.access.person import RetentionPresetName, Tenant
+    from recollectum.engine import Recollectum
     from recollectum.policy.clock import ClockReading
+    from recollectum.policy.lifecycle import Retention
     from recollectum.vault.retention.trash import Sweep
     from recollectum.vault.vault import Vault
 
@@ -75,6 +79,79 @@ def run_lifecycle(
     if held is not None:
         note(explain_held_clock(reading))
         raise typer.Exit(FAILED)
+
+
+@command(app, "retention")
+def retention(
+    run: Run,
+    preset: Annotated[
+        str | None, typer.Argument(metavar="[keep|expire]", help="keep: nothing expires by age. expire: 90/60/7 days.")
+    ] = None,
+    *,
+    tenant: Annotated[str | None, typer.Option(metavar="NAME", help="Whose; otherwise the user's own tenant.")] = None,
+) -> None:
+    """Show how long memories are kept, or choose a preset for everybody of a tenant.
+
+    A chosen period begins now, also for memories that are older.
+    """
+    with open_home(run) as recollectum:
+        if tenant is not None and preset is None:
+            raise Misuse("name a preset with --tenant: keep or expire; `users tenants list` shows what each tenant has")
+        if preset is not None:
+            chosen = _choose(recollectum, tenant or recollectum.people.get(user_of(recollectum, run)).tenant, preset)
+            days = ", ".join(f"{period} {count}" for period, count in chosen.retention_days.items())
+            answer(run, {"retention": chosen}, [f"tenant {chosen.name}: {preset} ({days} days; 0 is for ever)"])
+            return
+        rules = recollectum.vault(check_user(recollectum, run)).admin.lifecycle.retention()
+    agents = {name: _to_days(of) for name, of in rules.agents}
+    answer(run, {"retention": {**_to_days(rules), "agents": agents}}, describe_retention(rules))
+
+
+@command(app, "restore")
+def restore(
+    run: Run, *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come back.")] = False
+) -> None:
+    """Restore every memory that age alone archived or deleted; one `undo last` takes it back."""
+    with open_user_vault(run) as vault:
+        if dry_run:
+            found = vault.privacy.trash.list_aged()
+            rows = [(one.id, one.state, one.content) for one in found]
+            answer_rows(run, {"memories": found}, ("memory", "state", "content"), rows)
+            return
+        done = vault.privacy.trash.restore_aged()
+    told = [f"{one.id} is active again" for one in done.memories]
+    answer(run, {"memories": done.memories, "left": done.left}, told)
+    for one in done.left:
+        note(f"not restored: {one.why}")
+    if not told:
+        note("age has archived or deleted nothing that can be restored")
+
+
+def _choose(recollectum: "Recollectum", tenant: str, preset: str) -> "Tenant":
+    known = [one.name for one in recollectum.people.list_tenants()]
+    if tenant not in known:
+        raise NotFound(f"there is no tenant {tenant!r}; make it with: recollectum users tenants set {tenant}")
+    return recollectum.people.save_tenant(tenant, cast("RetentionPresetName", preset))
+
+
+def _to_days(rules: "Retention") -> dict[str, int | None]:
+    periods = {"active_days": rules.active, "archive_days": rules.archived, "grace_days": rules.grace}
+    return {name: None if period is None else period.days for name, period in periods.items()}
+
+
+def describe_retention(rules: "Retention") -> list[str]:
+    """Return how long memories are kept, in sentences."""
+    return [_of_rules("memories", rules), *(_of_rules(f"those of agent {name}", of) for name, of in rules.agents)]
+
+
+def _of_rules(what: str, rules: "Retention") -> str:
+    grace = f"; what is deleted can be restored for {plural(rules.grace.days, 'day')}"
+    if rules.active is None:
+        return f"{what} stay until they are forgotten{grace}"
+    if rules.archived is None:
+        return f"{what} are deleted after {plural(rules.active.days, 'day')}{grace}"
+    times = f"archived after {plural(rules.active.days, 'day')} without use"
+    return f"{what} are {times} and deleted {plural(rules.archived.days, 'day')} later{grace}"
 
 
 @command(app, "reports")

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -20,6 +21,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
 from recollectum.storage.sqlite.files import HomeFiles
+from recollectum.storage.sqlite.recovery.log_check import open_database
 from recollectum.storage.times import micros, moment
 
 _VERSION = 1
@@ -288,7 +290,8 @@ class KeyStore:
         path = self._files.keys
         if not path.exists():
             return False
-        self._database = SqliteDatabase(path, self._options)
+        opening = partial(SqliteDatabase, path, self._options)
+        self._database = open_database(self._home, self._clock, path, opening)
         if self._read(lambda tx: tables_exist(tx, path) and find_holder(tx, path) is not None):
             return True
         self._database.close()

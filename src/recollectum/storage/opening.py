@@ -48,3 +48,8 @@ def place_of_catalog(home: Home) -> str:
 def place_of_keys(home: Home) -> str:
     """Return the location of the key store in words, whether or not it exists."""
     return str(HomeFiles(home).keys)
+
+
+def damaged_log_copies(home: Home) -> list[tuple[str, Path]]:
+    """Return the name of each database whose log was damaged, and the folder with the copy of the log."""
+    return HomeFiles(home).damaged_logs()

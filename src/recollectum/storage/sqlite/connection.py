@@ -1,5 +1,7 @@
 """Opens SQLite connections, and tells whether another process has the file open."""
 
+import os
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -17,6 +19,8 @@ _FLOOR = (3, 51, 3)
 _BUSY_TIMEOUT = timedelta(seconds=10)
 #: Of a new file; one that exists keeps its own. An empty vault has a page for each of its many tables and indexes.
 PAGE_BYTES = 2048
+#: Held while a connection is made, and while a file is read that a connection may lock.
+_CREATING = threading.Lock()
 
 
 def connect(
@@ -34,7 +38,8 @@ def connect(
     # SQLite would create the file readable by others; -wal and -shm take the mode of the file.
     create_private(path)
     with translated(path, encrypted=key is not None):
-        connection = apsw.Connection(str(path), vfs=_vfs(vfs, key))
+        with _CREATING:
+            connection = apsw.Connection(str(path), vfs=_vfs(vfs, key))
         try:
             if key is not None:
                 _encrypt(connection, key)
@@ -45,6 +50,22 @@ def connect(
             connection.close(True)
             raise
     return connection
+
+
+def read_beside(path: Path, name: str, most: int) -> bytes | None:
+    """Return the beginning of a file beside a database; None when there is none, or this process has it open.
+
+    Closing a file gives up all locks that the process holds on it, also those of SQLite.
+    """
+    with _CREATING:
+        # SQLite names a file by its real path.
+        if os.path.realpath(path) in {one.filename for one in apsw.connections()}:
+            return None
+        try:
+            with path.with_name(path.name + name).open("rb") as file:
+                return file.read(most)
+        except OSError:
+            return None
 
 
 def check_version(version: str) -> None:

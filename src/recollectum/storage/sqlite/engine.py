@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from recollectum.storage.sqlite.conversion import bring_seals_up_to_date
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, SqliteTx, checkpoint
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.migrate import Migration, migrate, pending, shipped
+from recollectum.storage.sqlite.recovery.log_check import open_database
 from recollectum.storage.tables.trail import meta
 
 T = TypeVar("T")
@@ -144,7 +145,8 @@ class SqliteEngine:
         return known
 
     def _opened(self, path: Path, family: str, key: bytes | None) -> SqliteDatabase:
-        database = self.with_room(lambda: SqliteDatabase(path, self._options(key)))
+        opening = partial(SqliteDatabase, path, self._options(key))
+        database = self.with_room(lambda: open_database(self._home, self._clock, path, opening))
         try:
             migrate(database, _steps(family), clock=self._clock, backup=lambda name: self._back_up(database, name, key))
             if family == VAULT:

@@ -17,6 +17,9 @@ KEYS_FILE = "keys.db"
 LOG = "-wal"
 _BESIDE = (LOG, "-shm", "-journal")
 _ENDING = ".db"
+_ASIDE = "aside-"
+#: In the name of a folder with the copy of a damaged log.
+DAMAGED_LOG = "log"
 _VAULT_ID = re.compile(r"[a-z0-9_]{1,128}")
 
 
@@ -49,6 +52,11 @@ class HomeFiles:
     def private(self) -> Iterator[Path]:
         """Yield every database file and log; only this account may read them."""
         yield from (self.catalog, self.keys, *self.home.vaults.glob(f"*{_ENDING}*"))
+
+    def damaged_logs(self) -> list[tuple[str, Path]]:
+        """Return the stem of each database whose damaged log was copied, and the folder of the copy."""
+        found = sorted(self.home.backups.glob(f"{_ASIDE}*-{DAMAGED_LOG}-*"))
+        return [(path.name.removeprefix(_ASIDE).rpartition(f"-{DAMAGED_LOG}-")[0], path) for path in found]
 
     def names_of_others(self, own: Collection[str]) -> list[str]:
         """Return the prefixes, from the home, of other vaults' file names: databases and their copies in backups."""
@@ -111,7 +119,7 @@ def remove(path: Path) -> None:
 
 def evidence_folder(home: Home, name: str, now: datetime) -> Path:
     """Create and return a new folder in the backups for files that are set aside."""
-    start = f"aside-{name}-{now.strftime('%Y%m%dT%H%M%SZ')}"
+    start = f"{_ASIDE}{name}-{now.strftime('%Y%m%dT%H%M%SZ')}"
     number = 1
     while (folder := home.backups / (start if number == 1 else f"{start}-{number}")).exists():
         number += 1

@@ -27,6 +27,7 @@ def examine(
         *place_checks.place(home),
         *home_checks.room(home, admin.settings),
         *home_checks.logs(admin.engine.upkeep),
+        *home_checks.damaged_logs(home),
         *home_checks.locks(home, clock),
         *home_checks.unfinished(home, clock, fix=fix),
         *home_checks.backups(home, clock),

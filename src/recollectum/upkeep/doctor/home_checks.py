@@ -15,7 +15,7 @@ from recollectum.home.locks import HUNG, Lock
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
 from recollectum.storage.engine import EngineUpkeep
-from recollectum.storage.opening import private_files
+from recollectum.storage.opening import damaged_log_copies, private_files
 from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import receipts
 from recollectum.vault.purge.backups import why_partial
@@ -100,6 +100,17 @@ def logs(upkeep: EngineUpkeep) -> Iterator[HealthFinding]:
         words = f"the log of {name} has grown to {size / 2**20:.0f} MiB"
         cure = "a program has been reading for long; close programs that use the home"
         yield HealthFinding(topic="log size", severity=Severity.WARNING, words=words, cure=cure)
+
+
+def damaged_logs(home: Home) -> Iterator[HealthFinding]:
+    """Check for logs that were damaged, and whose copies wait for a person."""
+    for name, folder in damaged_log_copies(home):
+        yield HealthFinding(
+            topic="damaged log",
+            severity=Severity.PROBLEM,
+            words=f"the write-ahead log of {name} was damaged, and the changes after the damage are missing",
+            cure=f"restore a backup if you miss something; then delete {folder}, which holds the log as it was",
+        )
 
 
 def locks(home: Home, clock: Clock) -> Iterator[HealthFinding]:

@@ -1,0 +1,167 @@
+"""Notices a damaged write-ahead log when a database is opened, and keeps a copy of the log.
+
+SQLite reads a log up to the first frame whose checksum is wrong, and takes the rest for the torn tail of a crash. When
+a frame in the middle was damaged, or the log was cut, the committed transactions behind it would vanish without a word.
+Two things tell the difference. The index of the log (`-shm`) says how many frames were committed: SQLite writes it after
+the sync of a commit, so it never promises too much. And where there is no index, a torn tail contains the end of one
+transaction at most, because the next one begins only after the sync of the one before.
+"""
+
+import io
+import shutil
+import struct
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from recollectum.domain.errors import Damaged
+from recollectum.domain.ids import Clock
+from recollectum.home.files import sync_folder
+from recollectum.home.paths import Home
+from recollectum.storage.sqlite.connection import read_beside
+from recollectum.storage.sqlite.database import SqliteDatabase
+from recollectum.storage.sqlite.files import DAMAGED_LOG, evidence_folder, log_of, state_of
+
+_INDEX = "-shm"
+#: Twice the header of the index, then how many frames are in the database already.
+_INDEX_BYTES = 100
+_HALF = 48
+_INDEX_FIELDS = struct.Struct("=3I2BHI3I8s8s")
+_INDEX_VERSION = 3007000
+_LOG_HEADER = 32
+_SALTS = slice(16, 24)
+_SUMMED = 24
+_FRAME_HEADER = 24
+_FRAME_FIELDS = struct.Struct(">II8s")
+_WORD = 1 << 32
+#: The most commits in the torn tail of a crash.
+_MOST_TORN = 1
+
+
+class _LogIndex(NamedTuple):
+    """What the index of a log says, and the time and size of the database then."""
+
+    frames: int
+    #: How many frames are in the database as well.
+    moved: int
+    salts: bytes
+    database: tuple[int, int]
+
+
+def open_database(home: Home, clock: Clock, path: Path, opening: Callable[[], SqliteDatabase]) -> SqliteDatabase:
+    """Open a database; raise `Damaged` once when its log was damaged, after copying the log into the backups.
+
+    Opening it again goes on with what is left.
+    """
+    if not log_of(path).exists() and not path.with_name(path.name + _INDEX).exists():
+        # It was closed as it should be.
+        return opening()
+    before = _read_index(path)
+    database = opening()
+    try:
+        lost = _lost_frames(path, before, database.on_connection(_readable_frames))
+        if not lost:
+            return database
+        folder = _keep_log(home, path, clock())
+    except BaseException:
+        database.close()
+        raise
+    database.close()
+    raise Damaged(
+        f"the write-ahead log of {path} was damaged or cut: {lost} of its pages that were committed cannot be read, "
+        f"and the changes in them are missing. The log is kept in {folder}. Opening it again goes on without these "
+        "changes; to have them back, restore a backup"
+    )
+
+
+def _read_index(path: Path) -> _LogIndex | None:
+    """Return the index of a database's log; None when there is none that is whole, or this process has it open."""
+    data = read_beside(path, _INDEX, _INDEX_BYTES)
+    # SQLite writes it twice, and a reader trusts it when both are equal.
+    if data is None or len(data) < _INDEX_BYTES or data[:_HALF] != data[_HALF : 2 * _HALF]:
+        return None
+    version, _, _, ready, _, _, frames, _, _, _, salts, _ = _INDEX_FIELDS.unpack_from(data)
+    if version != _INDEX_VERSION or not ready:
+        return None
+    return _LogIndex(frames, int.from_bytes(data[2 * _HALF :], sys.byteorder), salts, _state(path))
+
+
+def _readable_frames(connection: apsw.Connection) -> int:
+    """Return how many frames of the log SQLite reads; it has none when the database keeps no log."""
+    _, frames, _ = connection.execute("PRAGMA wal_checkpoint(NOOP)").fetchall()[0]
+    return max(0, frames)
+
+
+def _lost_frames(path: Path, before: _LogIndex | None, readable: int) -> int:
+    """Return how many committed frames SQLite does not read, after it has opened the log."""
+    if before is None:
+        return _frames_behind(path, readable)
+    if before.moved >= before.frames or readable >= before.frames:
+        # All are in the database, or all can be read.
+        return 0
+    header = _read_header(path)
+    same_log = header[_SALTS] == before.salts
+    # Another process that empties the log has written its frames into the database.
+    emptied = readable == 0 and not _is_header(header) and _state(path) == before.database
+    return before.frames - readable if same_log or emptied else 0
+
+
+def _frames_behind(path: Path, readable: int) -> int:
+    """Return how many frames of this log are behind the last readable one, when they are no torn tail."""
+    header = _read_header(path)
+    if not _is_header(header):
+        return 0
+    behind = commits = 0
+    step = _FRAME_HEADER + int.from_bytes(header[8:12], "big")
+    try:
+        with log_of(path).open("rb") as file:
+            file.seek(_LOG_HEADER + readable * step)
+            while len(frame := file.read(_FRAME_FIELDS.size)) == _FRAME_FIELDS.size:
+                _, size, salts = _FRAME_FIELDS.unpack(frame)
+                if salts == header[_SALTS]:
+                    behind += 1
+                    commits += size > 0
+                file.seek(step - _FRAME_FIELDS.size, io.SEEK_CUR)
+    except OSError:
+        return 0
+    return behind if commits > _MOST_TORN else 0
+
+
+def _read_header(path: Path) -> bytes:
+    try:
+        # SQLite locks the database and the index, never the log, so this closes nothing that is locked.
+        with log_of(path).open("rb") as file:
+            return file.read(_LOG_HEADER)
+    except OSError:
+        return b""
+
+
+def _is_header(header: bytes) -> bool:
+    """Return whether a header is whole, by its checksum."""
+    if len(header) < _LOG_HEADER:
+        return False
+    words = struct.unpack(">6I" if header[3] & 1 else "<6I", header[:_SUMMED])
+    first = second = 0
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        first = (first + even + second) % _WORD
+        second = (second + odd + first) % _WORD
+    return struct.unpack(">2I", header[_SUMMED:]) == (first, second)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = state_of(path)
+    return (found.st_mtime_ns, found.st_size) if found else (0, 0)
+
+
+def _keep_log(home: Home, path: Path, now: datetime) -> Path:
+    """Copy the log into a folder of the backups; return the folder."""
+    folder = evidence_folder(home, f"{path.stem}-{DAMAGED_LOG}", now)
+    if log_of(path).exists():
+        shutil.copyfile(log_of(path), folder / log_of(path).name)
+    sync_folder(folder)
+    sync_folder(folder.parent)
+    return folder

@@ -84,7 +84,7 @@ def tear(log: Path, chance: random.Random) -> None:
     """Append the beginning of a transaction that was never acknowledged."""
     data = log.read_bytes()
     tail = bytearray(data[_FRAMES : _FRAMES + chance.randrange(1, len(data) // 3)])
-    tail[8 : 16] = data[16:24]
+    tail[8:16] = data[16:24]
     # No commit: its frames say that more follow.
     step = 24 + int.from_bytes(data[8:12], "big")
     for start in range(0, len(tail), step):

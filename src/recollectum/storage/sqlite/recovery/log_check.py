@@ -2,9 +2,9 @@
 
 SQLite reads a log up to the first frame whose checksum is wrong, and takes the rest for the torn tail of a crash. When
 a frame in the middle was damaged, or the log was cut, the committed transactions behind it would vanish without a word.
-Two things tell the difference. The index of the log (`-shm`) says how many frames were committed: SQLite writes it after
-the sync of a commit, so it never promises too much. And where there is no index, a torn tail contains the end of one
-transaction at most, because the next one begins only after the sync of the one before.
+Two things tell the difference. The index of the log (`-shm`) says how many frames were committed: SQLite writes it
+after the sync of a commit, so it never promises too much. And where there is no index, a torn tail contains the end of
+one transaction at most, because the next one begins only after the sync of the one before.
 """
 
 import io
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import apsw
 
@@ -92,8 +92,8 @@ def _read_index(path: Path) -> _LogIndex | None:
 
 def _readable_frames(connection: apsw.Connection) -> int:
     """Return how many frames of the log SQLite reads; it has none when the database keeps no log."""
-    _, frames, _ = connection.execute("PRAGMA wal_checkpoint(NOOP)").fetchall()[0]
-    return max(0, frames)
+    frames = connection.execute("PRAGMA wal_checkpoint(NOOP)").fetchall()[0][1]
+    return max(0, cast(int, frames))
 
 
 def _lost_frames(path: Path, before: _LogIndex | None, readable: int) -> int:

@@ -79,9 +79,7 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
     ),
     "anybody acts for anybody": (Patch(_ENGINE, "if not self.caller.operator:", "if False:"),),
     "the agent is forgotten": (Patch(_ENGINE, "/agent:{agent or 'main'}", "/agent:main"),),
-    "a revoked key opens": (
-        Patch(_KEYS, "if found is None or (found[0] is not None and found[0] <= now):", "if found is None:"),
-    ),
+    "a revoked key opens": (Patch(_KEYS, "if found is None or _has_ended(found[0], latest):", "if found is None:"),),
     "a key makes an operator": (Patch(_KEYS, "            person=key.person,\n", "            person=None,\n"),),
     "a key brings everybody's grants": (
         Patch(
@@ -206,7 +204,7 @@ TIME: Mapping[str, tuple[Patch, ...]] = {
             "State.HARD_DELETE_PENDING: frozenset({State.PURGED, State.ACTIVE}),",
         ),
     ),
-    "there is no grace": (Patch(_LIFE, "_later(now, rules.grace)", "now"),),
+    "there is no grace": (Patch(_LIFE, "later(now, rules.grace)", "now"),),
     "nothing is destroyed": (
         Patch(_LIFE, "case State.HARD_DELETE_PENDING:\n", "case State.HARD_DELETE_PENDING if False:\n"),
     ),

@@ -10,8 +10,8 @@ MUTANTS: Mapping[str, tuple[Patch, ...]] = {
     "the key in the environment is not looked at": (
         Patch(
             _TARGET,
-            "        return Recollectum(root, environ=run.environ)\n",
-            "        return Recollectum(root, environ={k: v for k, v in run.environ.items() if k != KEY_VARIABLE})\n",
+            "        opened = Recollectum(root, environ=run.environ)\n",
+            "        opened = Recollectum(root, environ={k: v for k, v in run.environ.items() if k != KEY_VARIABLE})\n",
         ),
     ),
     "any key makes an operator": (

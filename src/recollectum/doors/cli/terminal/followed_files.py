@@ -25,9 +25,9 @@ class ReportLines:
     reasons: Sequence[str]
 
 
-def sync_with_progress(what: str, sync: Callable[[Callable[[int], None]], R]) -> R:
+def sync_with_progress(run: Run, what: str, sync: Callable[[Callable[[int], None]], R]) -> R:
     """Read every followed file, and show how many were read."""
-    with step_progress(f"reading {what}", None) as advance:
+    with step_progress(run, f"reading {what}", None) as advance:
         return sync(advance)
 
 

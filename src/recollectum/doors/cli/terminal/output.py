@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -93,6 +94,8 @@ def _table(headings: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
 
 
 _LARGE = 2**20
+#: Seconds after which a command shows that it is at work.
+PATIENCE = 1.0
 
 
 @contextmanager
@@ -113,9 +116,9 @@ def byte_progress(files: Sequence[str]) -> Generator[Callable[[int], None]]:
 
 
 @contextmanager
-def step_progress(what: str, total: int | None) -> Generator[Callable[[int], None]]:
+def step_progress(run: Run, what: str, total: int | None) -> Generator[Callable[[int], None]]:
     """Yield a function to call with the number of steps taken; `None` is an unknown total."""
-    if not sys.stderr.isatty():
+    if run.json or not sys.stderr.isatty():
         yield lambda _: None
         return
     # Rich takes 25 ms to import, and only a terminal needs it.
@@ -126,6 +129,30 @@ def step_progress(what: str, total: int | None) -> Generator[Callable[[int], Non
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda count: progress.advance(task, count)
+
+
+@contextmanager
+def working(run: Run, what: str) -> Generator[None]:
+    """Show on a terminal that a command is at work and for how long, from its first second on; not with --json."""
+    if run.json or not sys.stderr.isatty():
+        yield
+        return
+    # Rich takes 25 ms to import, and only a terminal needs it.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn(what), BarColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    progress.add_task(what, total=None)
+    begin = threading.Timer(PATIENCE, progress.start)
+    begin.daemon = True
+    begin.start()
+    try:
+        yield
+    finally:
+        begin.cancel()
+        begin.join()
+        progress.stop()
 
 
 def _size(name: str) -> int:

@@ -9,7 +9,7 @@ from recollectum.domain.errors import NotFound
 from recollectum.domain.memory import State
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, moment, note, plural
+from recollectum.doors.cli.terminal.output import answer, answer_rows, moment, note, plural, working
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.target import check_user, open_home, open_user_vault, user_of
 from recollectum.doors.cli.terminal.times import parse_time
@@ -68,7 +68,8 @@ def run_lifecycle(
             note("nothing was moved")
             raise typer.Exit(FAILED)
         # As the hourly sweep does it, so that this one has a report too.
-        done = vault.privacy.trash.sweep(agreed=True)
+        with working(run, "taking the steps that are due"):
+            done = vault.privacy.trash.sweep(agreed=True)
         reading = vault.admin.clock()
     held = reading.policy_now if reading.held else None
     counts = {name: getattr(done, name) for name in ("archived", "deleted", "marked", "purged", "erased")}

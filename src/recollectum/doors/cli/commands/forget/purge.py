@@ -8,7 +8,7 @@ import typer
 from recollectum.doors.cli.commands.forget.receipts import shown, what_stays
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, new_group, parse_owner
-from recollectum.doors.cli.terminal.output import answer, listing, note, plural
+from recollectum.doors.cli.terminal.output import answer, listing, note, plural, working
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import check_user, open_home, open_user_vault
@@ -110,7 +110,7 @@ def memory(
 @command(app, "finish")
 def finish(run: Run) -> None:
     """Continue purges that had to wait, and search again for those that are unverified or failed."""
-    with open_home(run) as recollectum:
+    with open_home(run) as recollectum, working(run, "erasing"):
         made = recollectum.receipts.finish() if recollectum.caller.operator else []
         made += recollectum.vault(check_user(recollectum, run)).privacy.purge.finish()
     answer(run, {"receipts": made}, [one_line(f"{one.id}: {one.state.value}") for one in made])
@@ -132,7 +132,8 @@ def _in_vault(run: Run, request: "PurgeRequest", what: str, yes: bool, dry_run: 
 
 
 def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes: bool, dry_run: bool) -> None:
-    seen = vault.privacy.purge.preview(request)
+    with working(run, "looking for what goes"):
+        seen = vault.privacy.purge.preview(request)
     if dry_run:
         answer(run, {"preview": seen}, _preview(seen))
         return
@@ -143,7 +144,8 @@ def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes:
     if not confirm(asked, yes=yes, refusal=refusal):
         note("nothing was erased")
         raise typer.Exit(FAILED)
-    made = vault.privacy.purge.run(seen.token)
+    with working(run, "erasing"):
+        made = vault.privacy.purge.run(seen.token)
     answer(run, {"receipt": made}, shown(made))
     _leave([made])
 

@@ -7,7 +7,7 @@ import typer
 
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, moment, note, plural
+from recollectum.doors.cli.terminal.output import answer, moment, note, plural, working
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_time
@@ -82,7 +82,7 @@ def diff(
 ) -> None:
     """Show what was learned (+), changed (- and +), restored (+) and forgotten (-) since a time."""
     when = parse_time(since)
-    with open_user_vault(run) as vault:
+    with open_user_vault(run) as vault, working(run, "comparing memories"):
         found = vault.privacy.undo.diff(when)
     answer(run, {"diff": found}, map(one_line, _lines(found)))
     counts = (

@@ -8,7 +8,7 @@ import typer
 
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
-from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, working
 from recollectum.doors.cli.terminal.prompts import confirm, is_interactive
 from recollectum.doors.cli.terminal.target import check_user, open_home
 
@@ -141,20 +141,24 @@ def consolidate(
 
 
 def _work(run: Run, vault: "Vault", session_id: str | None, *, everything: bool) -> None:
-    if session_id is not None:
-        outcomes = [vault.admin.consolidation.run(session_id)]
-    elif everything:
-        vault.admin.consolidation.note_idle(everything=True)
-        outcomes = vault.admin.consolidation.work()
-    else:
-        from recollectum.upkeep.rounds.tasks import sweep  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
-
-        outcomes = list(sweep(vault).outcomes)
+    with working(run, "reading conversations"):
+        outcomes = _consolidate(vault, session_id, everything=everything)
     answer(run, {"outcomes": outcomes}, [_told(one) for one in outcomes])
     if not outcomes:
         note("nothing to read")
     if any(one.trouble for one in outcomes):
         raise typer.Exit(FAILED)
+
+
+def _consolidate(vault: "Vault", session_id: str | None, *, everything: bool) -> "list[ConsolidationOutcome]":
+    if session_id is not None:
+        return [vault.admin.consolidation.run(session_id)]
+    if everything:
+        vault.admin.consolidation.note_idle(everything=True)
+        return vault.admin.consolidation.work()
+    from recollectum.upkeep.rounds.tasks import sweep  # noqa: PLC0415 - the engine costs 150 ms, which `--help` must not pay
+
+    return list(sweep(vault).outcomes)
 
 
 def _told(outcome: "ConsolidationOutcome") -> str:

@@ -7,7 +7,7 @@ import typer
 
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, listing, note, plural, step_progress
+from recollectum.doors.cli.terminal.output import answer, listing, note, plural, step_progress, working
 from recollectum.doors.cli.terminal.target import open_user_vault
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def status(run: Run) -> None:
 def update(run: Run) -> None:
     """Embed everything that has no vector yet; after an interruption the next run continues."""
     with open_user_vault(run) as vault:
-        embedded = _embed(vault)
+        embedded = _embed(run, vault)
         found = vault.admin.index.status()
     answer(run, {"embedded": embedded, "index": found}, [f"{plural(embedded, 'piece')} embedded"])
 
@@ -38,9 +38,10 @@ def update(run: Run) -> None:
 def rebuild(run: Run) -> None:
     """Rebuild the index from memories and messages; known vectors are reused."""
     with open_user_vault(run) as vault:
-        pieces = vault.admin.index.rebuild()
+        with working(run, "building the index"):
+            pieces = vault.admin.index.rebuild()
         without = vault.admin.index.status().without_meaning
-        embedded = _embed(vault) if without is None else 0
+        embedded = _embed(run, vault) if without is None else 0
         found = vault.admin.index.status()
     document = {"pieces": pieces, "embedded": embedded, "index": found}
     answer(run, document, [f"{plural(pieces, 'piece')} made, {embedded} embedded"])
@@ -59,7 +60,7 @@ def rollback(run: Run) -> None:
 @command(app, "verify")
 def verify(run: Run) -> None:
     """Compare the index with its rows, and the rows with their seals; exit code 1 when they differ."""
-    with open_user_vault(run) as vault:
+    with open_user_vault(run) as vault, working(run, "comparing the index with its rows"):
         health = vault.admin.index.verify()
     found = {"sound": health.sound, "missing": health.missing, "stray": health.stray, "changed": health.changed}
     answer(run, found, [health.words])
@@ -77,10 +78,10 @@ def format_model(identity: str) -> str:
     return f"{model} ({provider})"
 
 
-def _embed(vault: "Vault") -> int:
+def _embed(run: Run, vault: "Vault") -> int:
     found = vault.admin.index.status()
     behind = max((one.behind for one in found.generations if one.state != "previous"), default=found.pieces)
-    with step_progress("embedding", behind or None) as advance:
+    with step_progress(run, "embedding", behind or None) as advance:
         return vault.admin.index.update(advance)
 
 

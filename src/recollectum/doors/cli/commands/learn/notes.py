@@ -25,7 +25,7 @@ def add(run: Run, folder: Folder) -> None:
     """Follow a folder from now on, and read its notes."""
     with open_user_vault(run) as vault:
         path = vault.admin.notes.add_folder(folder).path
-        report = _synced(vault)
+        report = _synced(run, vault)
         followed = next((one for one in vault.admin.notes.list_folders() if one.path == path), None)
     answer_report(run, {"folder": followed, "report": report}, _lines(report), followed=path)
 
@@ -45,7 +45,7 @@ def list_folders(run: Run) -> None:
 def sync(run: Run) -> None:
     """Sync the vault with the folders."""
     with open_user_vault(run) as vault:
-        report = _synced(vault)
+        report = _synced(run, vault)
     answer_report(run, {"report": report}, _lines(report))
 
 
@@ -57,8 +57,8 @@ def remove(run: Run, folder: Folder) -> None:
     answer(run, {"removed": removed}, [f"{plural(removed, 'note')} taken out of the vault"])
 
 
-def _synced(vault: "Vault") -> "SyncReport":
-    return sync_with_progress("notes", vault.admin.notes.sync)
+def _synced(run: Run, vault: "Vault") -> "SyncReport":
+    return sync_with_progress(run, "notes", vault.admin.notes.sync)
 
 
 def _lines(report: "SyncReport") -> ReportLines:

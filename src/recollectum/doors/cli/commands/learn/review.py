@@ -7,7 +7,7 @@ import typer
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.proposal import Decision
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note, working
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 
@@ -91,7 +91,7 @@ def grow(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; lay nothing in.")] = False,
 ) -> None:
     """Propose to merge duplicate memories and to replace contradictory ones. You decide."""
-    with open_user_vault(run) as vault:
+    with open_user_vault(run) as vault, working(run, "comparing memories"):
         laid = [] if dry_run else vault.admin.review.grow()
         found = vault.admin.review.analyse() if dry_run else [one.finding for one in laid]
     ids = [one.id for one in laid] or [None] * len(found)

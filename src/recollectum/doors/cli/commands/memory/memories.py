@@ -10,7 +10,7 @@ from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.memory import Citation, Kind, Memory, State
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, working
 from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -121,7 +121,7 @@ def supersede(
 def as_of(run: Run, date: Annotated[str, typer.Argument(metavar="DATE", help="2026-11-15, or with a time.")]) -> None:
     """List the memories that were active at a time, as they read then."""
     when = parse_time(date)
-    with open_user_vault(run) as vault:
+    with open_user_vault(run) as vault, working(run, "reading the history"):
         found = vault.memories.as_of(when)
     _answer_list(run, found)
     if not found:

@@ -43,7 +43,7 @@ def backup(
     with open_home(run) as recollectum:
         admin = recollectum.admin
         named = [parse_owner(name) for name in owner or ()] or ([user_of(recollectum, run)] if run.user else None)
-        with step_progress("backing up", size_of(admin, named)) as advance:
+        with step_progress(run, "backing up", size_of(admin, named)) as advance:
             made = back_up(admin, to=Path(to).expanduser().absolute() if to else None, owners=named, progress=advance)
         holder = admin.keys.holder()
     document = {"backup": made.path, "bytes": made.bytes, "verified": True, "manifest": made.manifest, "key": holder}

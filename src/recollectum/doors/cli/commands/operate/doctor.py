@@ -8,7 +8,7 @@ from recollectum.domain.errors import NotFound, RecollectumError
 from recollectum.doors.cli.commands.people.status import installed_version
 from recollectum.doors.cli.terminal.errors import FAILED
 from recollectum.doors.cli.terminal.flags import Run, command
-from recollectum.doors.cli.terminal.output import answer
+from recollectum.doors.cli.terminal.output import answer, working
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import home_of, open_home, user_of
 from recollectum.upkeep.presence import check_made, has_vaults, is_made, place_of_catalog
@@ -35,7 +35,8 @@ def doctor(
     # Imported here: no other command needs it.
     from recollectum.upkeep.doctor.home_checks import Severity, fine, worst  # noqa: PLC0415
 
-    found = [fine("version", installed_version()), *_examined(run, deep=deep, fix=fix)]
+    with working(run, "examining the home"):
+        found = [fine("version", installed_version()), *_examined(run, deep=deep, fix=fix)]
     severity = worst(found)
     lines = [line for one in found for line in _told(one)]
     answer(run, {"severity": severity, "findings": found}, map(visible, lines))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner
-from recollectum.doors.cli.terminal.output import answer, note, plural
+from recollectum.doors.cli.terminal.output import answer, note, plural, working
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import check_user, open_home
@@ -40,7 +40,8 @@ def repair(
         ):
             note("nothing was done")
             return
-        done = salvage(admin, owner, force=force)
+        with working(run, "repairing the vault"):
+            done = salvage(admin, owner, force=force)
     answer(run, {"repair": done, "saved": done.saved, "lost": done.lost}, map(visible, _told(done)))
     if done.lost:
         note("what was lost is not in the damaged file; look for it in a backup")

@@ -8,7 +8,7 @@ import typer
 
 from recollectum.domain.errors import KeyProblem
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, parse_owner
-from recollectum.doors.cli.terminal.output import answer, note, plural
+from recollectum.doors.cli.terminal.output import answer, note, plural, working
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import home_of, open_home, open_or_create_home, settings_of
@@ -71,6 +71,13 @@ def restore(
 
 
 def _restore(
+    run: Run, backup: Path, opening: "BackupAccess", owners: "list[Owner] | None", *, replace: bool
+) -> "RestoreResult":
+    with working(run, "restoring"):
+        return _restore_into_home(run, backup, opening, owners, replace=replace)
+
+
+def _restore_into_home(
     run: Run, backup: Path, opening: "BackupAccess", owners: "list[Owner] | None", *, replace: bool
 ) -> "RestoreResult":
     from recollectum.upkeep.backup.restore import restore_home, restore_vaults  # noqa: PLC0415 - see above

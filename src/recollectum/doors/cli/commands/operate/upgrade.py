@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner
-from recollectum.doors.cli.terminal.output import answer
+from recollectum.doors.cli.terminal.output import answer, working
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import open_home
 
@@ -21,7 +21,7 @@ def upgrade(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps, and take none.")] = False,
 ) -> None:
     """Migrate every vault to this program's schema, each after a backup; opening a vault does the same."""
-    with open_home(run) as recollectum:
+    with open_home(run) as recollectum, working(run, "upgrading vaults"):
         steps = recollectum.upgrade(dry_run=dry_run)
     did = "would take" if dry_run else "took"
     lines = [f"{format_owner(owner)} {did} {', '.join(names)}" for owner, names in steps.items()]

@@ -13,7 +13,7 @@ import typer
 from recollectum.domain.errors import InvalidInput
 from recollectum.doors.cli.commands.sessions.sessions import SessionId
 from recollectum.doors.cli.terminal.flags import Run, command
-from recollectum.doors.cli.terminal.output import answer, answer_rows, byte_progress, note, plural, print_json
+from recollectum.doors.cli.terminal.output import answer, answer_rows, byte_progress, note, plural, print_json, working
 from recollectum.doors.cli.terminal.prompts import binary_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -81,7 +81,8 @@ def export(
         if output == _STDIN:
             _to_stdout(pieces)
             return
-        data = b"".join(pieces)
+        with working(run, "writing the session"):
+            data = b"".join(pieces)
     written = _write_if_changed(Path(output).absolute(), data, form)
     answer(run, {"session_id": session_id, "file": output, "bytes": len(data), "written": written}, [])
     note(f"wrote {len(data)} bytes to {output}" if written else f"{output} says the same already")

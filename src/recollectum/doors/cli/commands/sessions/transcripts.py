@@ -29,7 +29,7 @@ def follow(
     """Follow a transcript, or all in a folder, from now on, and import what is there."""
     with open_user_vault(run, create=True) as vault:
         path = vault.admin.transcripts.add(place, agent=agent, channel=channel).path
-        report = _synced(vault)
+        report = _synced(run, vault)
         followed = next((one for one in vault.admin.transcripts.list() if one.path == path), None)
     answer_report(run, {"followed": followed, "report": report}, _lines(report), followed=path)
 
@@ -49,7 +49,7 @@ def list_followed(run: Run) -> None:
 def sync(run: Run) -> None:
     """Import the new lines of every transcript."""
     with open_user_vault(run) as vault:
-        report = _synced(vault)
+        report = _synced(run, vault)
     answer_report(run, {"report": report}, _lines(report))
 
 
@@ -61,8 +61,8 @@ def unfollow(run: Run, place: Place) -> None:
     answer(run, {"files": files}, [f"{plural(files, 'file')} followed no more"])
 
 
-def _synced(vault: "Vault") -> "TranscriptReport":
-    return sync_with_progress("transcripts", vault.admin.transcripts.sync)
+def _synced(run: Run, vault: "Vault") -> "TranscriptReport":
+    return sync_with_progress(run, "transcripts", vault.admin.transcripts.sync)
 
 
 def _lines(report: "TranscriptReport") -> ReportLines:

@@ -85,9 +85,11 @@ class SqliteDatabase:
             self._check_open()
             connection = self._take_idle() or self._connect(query_only=True)
             try:
-                with translated(self.path, encrypted=self._options.key is not None):
-                    connection.execute("BEGIN")
-                    return work(SqliteTx(connection, self._lengths))
+                connection.execute("BEGIN")
+                return work(SqliteTx(connection, self._lengths))
+            except FOREIGN as error:
+                # Not `translated`, which costs six calls: this runs for every read.
+                raise translate(error, self.path, encrypted=self._options.key is not None) from error
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

@@ -30,9 +30,9 @@ BUILT_IN: dict[str, object] = {
         "limit": 10,
         "max": 1000,
         "sources": "memories, sessions, notes",
-        "rerank": "off",
-        "rerank_head": 30,
+        **{"rerank": "off", "rerank_head": 30},
         "untrusted": "one",
+        "floor": "auto",
     },
     "embedding": {
         "provider": "auto",

@@ -92,12 +92,18 @@ class AsyncVault:
         until: datetime | None = None,
         untrusted: bool | None = None,
         meaning: bool = True,
+        min_score: float | None = None,
+        answers_only: bool = False,
     ) -> RecallResult:
         """Search the vault; return hits best first, each with its source and reasons.
 
         With `tokens` the hits are cut to an estimated token budget, best first. At most one hit from tools and
         strangers is shown, unless `untrusted` or `trust` says otherwise; `held_back` says how many were left out.
         Without `meaning` only words are compared, and no model is waited for.
+
+        A score is the measured chance that the hit is relevant, if the result is `calibrated`. Hits below `min_score`
+        are left out. With `answers_only` nothing is returned where even the best hit is below the floor of the
+        settings; `nearest` is then that hit. Scores that are not calibrated are never cut.
         """
         return await asyncio.to_thread(
             lambda: self._service().recall(
@@ -115,6 +121,8 @@ class AsyncVault:
                 until=until,
                 untrusted=untrusted,
                 meaning=meaning,
+                min_score=min_score,
+                answers_only=answers_only,
             )
         )
 

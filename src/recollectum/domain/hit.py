@@ -75,6 +75,8 @@ class Reasons:
     #: Rank in the vector search, from 1, and the cosine.
     vector_rank: int | None = None
     vector_score: float | None = None
+    #: The fused score of both arms and all further reasons, in standard deviations of the pool.
+    fused: float | None = None
     #: The terms that were searched for.
     terms: tuple[str, ...] = ()
     #: What each other reason added to the score, by name; only non-zero ones.
@@ -98,7 +100,7 @@ class Hit:
     """One chunk of text that matches a query."""
 
     text: str
-    #: Higher is better; comparable only within one result.
+    #: The chance that the hit is relevant where the result is calibrated; else comparable only within one result.
     score: float
     source: Source
     trust: Trust
@@ -111,11 +113,41 @@ class Hit:
     after: Neighbour | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerEvidence:
+    """The evidence that a vault answers a question, in measures that mean the same for every question."""
+
+    #: BM25 of the best chunk, as a share of the most that a chunk could reach.
+    coverage: float
+    #: The share of the question's words that no chunk has, counted by their inverse document frequency.
+    missing: float
+    #: The number of words that were sought.
+    words: int
+    #: The highest fused score, in standard deviations of its pool.
+    fused: float
+    #: The number of chunks in the index: the best of many is better by chance.
+    chunks: int = 0
+    #: The share of turns of a conversation among the best.
+    turns: float = 0.0
+    #: The highest cosine with the question, and mean and deviation of the cosines of all chunks; 0 without vectors.
+    cosine: float = 0.0
+    mean: float = 0.0
+    deviation: float = 0.0
+
+
 class RecallResult(list[Hit]):
     """The hits of one recall, best first, with the search mode and, if it was degraded, the reason."""
 
     def __init__(
-        self, hits: Iterable[Hit], rung: SearchMode, degraded: str | None = None, *, held_back: int = 0
+        self,
+        hits: Iterable[Hit],
+        rung: SearchMode,
+        degraded: str | None = None,
+        *,
+        held_back: int = 0,
+        calibrated: bool = False,
+        evidence: AnswerEvidence | None = None,
+        nearest: Hit | None = None,
     ) -> None:
         super().__init__(hits)
         self.rung = rung
@@ -123,6 +155,24 @@ class RecallResult(list[Hit]):
         self.degraded = degraded
         #: How many better hits are hidden because tools or strangers wrote them.
         self.held_back = held_back
+        #: Whether the scores are measured chances; False for an embedder or a reranker that was never measured.
+        self.calibrated = calibrated
+        #: What the chances were computed from; None where no candidate was found.
+        self.evidence = evidence
+        #: The best of the hits that were left out because their score is too low; None when none was.
+        self.nearest = nearest
+
+    def with_hits(self, hits: Iterable[Hit], degraded: str | None = None) -> "RecallResult":
+        """Return a result with other hits, or with a reason why it is degraded, and all else the same."""
+        return RecallResult(
+            hits,
+            self.rung,
+            self.degraded or degraded,
+            held_back=self.held_back,
+            calibrated=self.calibrated,
+            evidence=self.evidence,
+            nearest=self.nearest,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

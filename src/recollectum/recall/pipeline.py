@@ -7,9 +7,10 @@ Z-score fusion ranks them in one order.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from recollectum.domain.hit import Hit, Reasons, RecallResult, SearchMode
+from recollectum.domain.hit import AnswerEvidence, Hit, Reasons, RecallResult, SearchMode
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.allowed_chunks import AllowedChunks
+from recollectum.recall.calibration import EVIDENCE_ROWS, Calibration, find_calibration, word_evidence
 from recollectum.recall.candidates import (
     best_allowed_matches,
     find_by_time,
@@ -66,6 +67,11 @@ class Shortlist:
     #: The texts that a model scores: the head of the ranking, without duplicates.
     head: tuple[str, ...] = ()
     held_back: int = 0
+    evidence: AnswerEvidence | None = None
+    #: What turned the evidence into the hits' scores; None when this way to search was never measured.
+    calibration: Calibration | None = None
+    #: The best of the hits that were cut because their score is too low.
+    nearest: Hit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class _Chosen:
 def recall(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:
     """Return the best hits for any text, best first, and the texts of the head for a model to score."""
     found = find(tx, reading, query, arms)
-    found = cap_untrusted(tx, reading, query, arms, found)
+    found = cut_weak(query, cap_untrusted(tx, reading, query, arms, found))
     return render(tx, query, arms, found), found.head
 
 
@@ -139,7 +145,16 @@ def rerank(
     if len(chosen.ranked) < limit and len(rows) > most < more:
         # Some of the first were duplicates of better ones, and there are others behind them.
         chosen = _choose(tx, question, ranking, rows[:more], chosen.details, limit, judged)
-    return Shortlist(_to_hits(question, ranking, chosen), ranking.pool.rung, question.within, chosen.head)
+    evidence = _evidence(question, ranking, rows[:EVIDENCE_ROWS])
+    calibration = (
+        None
+        if judged and judged.scores
+        else find_calibration(ranking.pool.nearest.model if ranking.pool.nearest else None)
+    )
+    fused = [one.score for one in chosen.ranked]
+    scores = calibration.chances(evidence, fused) if calibration else list(map(to_unit_score, fused))
+    hits = _to_hits(question, ranking, chosen, scores)
+    return Shortlist(hits, ranking.pool.rung, question.within, chosen.head, evidence=evidence, calibration=calibration)
 
 
 def last_resort(tx: Tx, question: ParsedQuestion, limit: int, rung: SearchMode) -> Shortlist:
@@ -164,6 +179,24 @@ def cap_untrusted(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms,
     return replace(found, hits=hits[: query.limit], head=rest.head, held_back=held + more)
 
 
+def cut_weak(query: RecallQuery, found: Shortlist) -> Shortlist:
+    """Return the shortlist without hits below `min_score`, and without any hit where the best is below the floor.
+
+    Scores that are not calibrated are never cut, because they say nothing about relevance.
+    """
+    if not found.calibration or not found.hits:
+        return found
+    best = found.hits[0][1]
+    floor = 0.0
+    if query.answers_only:
+        floor = found.calibration.floor if query.floor is None else query.floor
+    if best.score < floor:
+        return replace(found, hits=[], nearest=best)
+    kept = [one for one in found.hits if one[1].score >= (query.min_score or 0.0)]
+    left_out = next((hit for _, hit in found.hits[len(kept) :]), None)
+    return replace(found, hits=kept, nearest=left_out if query.min_score else None)
+
+
 def render(tx: Tx, query: RecallQuery, arms: Arms, found: Shortlist) -> RecallResult:
     """Return the result, in which each turn has the adjacent turns that the filters and the cap allow."""
     hits = [hit for _, hit in found.hits]
@@ -171,7 +204,19 @@ def render(tx: Tx, query: RecallQuery, arms: Arms, found: Shortlist) -> RecallRe
         hits = add_adjacent_turns(tx, found.hits, found.within)
     if query.max_untrusted is not None:
         hits = without_untrusted_neighbours(hits)
-    return RecallResult(hits, found.rung, arms.missing, held_back=found.held_back)
+    calibrated = found.calibration is not None
+    degraded = arms.missing
+    if query.min_score and not calibrated and hits:
+        degraded = degraded or "the scores of this search are not calibrated, so no minimum score was applied"
+    return RecallResult(
+        hits,
+        found.rung,
+        degraded,
+        held_back=found.held_back,
+        calibrated=calibrated,
+        evidence=found.evidence,
+        nearest=found.nearest,
+    )
 
 
 def _choose(
@@ -258,13 +303,32 @@ def _without_duplicates(
     return kept
 
 
-def _to_hits(question: ParsedQuestion, ranking: Ranking, chosen: _Chosen) -> list[tuple[int, Hit]]:
+def _evidence(question: ParsedQuestion, ranking: Ranking, rows: list[FusedScore]) -> AnswerEvidence:
+    """Return the evidence that the vault answers the question, read off the best rows."""
+    numbers, nearest = [one.number for one in rows], ranking.pool.nearest
+    best = max((ranking.scores.get(number, 0.0) for number in numbers), default=0.0)
+    coverage, missing, words = word_evidence(question.terms, ranking.pool.words, best)
+    mean, deviation = nearest.background() if nearest else (0.0, 0.0)
+    return AnswerEvidence(
+        coverage=coverage,
+        missing=missing,
+        words=words,
+        fused=max((one.score for one in rows), default=0.0),
+        chunks=ranking.pool.words.chunks,
+        turns=sum(ranking.known[number].source == "sessions" for number in numbers) / max(1, len(numbers)),
+        cosine=nearest.highest(numbers) if nearest else 0.0,
+        mean=mean,
+        deviation=deviation,
+    )
+
+
+def _to_hits(question: ParsedQuestion, ranking: Ranking, chosen: _Chosen, scores: list[float]) -> list[tuple[int, Hit]]:
     """Return the chosen chunks as hits, each with its chunk number and the reasons for its rank."""
     text_rank = {number: place for place, number in enumerate(ranking.pool.matches, start=1)}
     vector_rank = {number: place for place, number in enumerate(ranking.pool.near, start=1)}
     terms = tuple(term.word for term in question.sought)
     hits: list[tuple[int, Hit]] = []
-    for one in chosen.ranked:
+    for one, score in zip(chosen.ranked, scores, strict=True):
         number = one.number
         reasons = Reasons(
             rung=ranking.pool.rung,
@@ -272,8 +336,9 @@ def _to_hits(question: ParsedQuestion, ranking: Ranking, chosen: _Chosen) -> lis
             text_score=ranking.scores.get(number) if number in text_rank else None,
             vector_rank=vector_rank.get(number),
             vector_score=ranking.cosines.get(number),
+            fused=one.score,
             terms=terms,
             added=one.added,
         )
-        hits.append((number, to_hit(ranking.known[number], chosen.details[number], to_unit_score(one.score), reasons)))
+        hits.append((number, to_hit(ranking.known[number], chosen.details[number], score, reasons)))
     return hits

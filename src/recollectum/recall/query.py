@@ -14,3 +14,9 @@ class RecallQuery:
     filters: Filters = field(default_factory=Filters)
     #: The most hits of untrusted origin; None for no limit.
     max_untrusted: int | None = None
+    #: Hits with a lower score are left out; None for none. Scores that are not calibrated are not compared.
+    min_score: float | None = None
+    #: Whether to return nothing where even the best hit is probably not relevant.
+    answers_only: bool = False
+    #: The score that the best hit must reach for that; None for the floor of the calibration.
+    floor: float | None = None

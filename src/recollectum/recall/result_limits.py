@@ -24,7 +24,7 @@ def fit_token_budget(found: RecallResult, tokens: int) -> RecallResult:
         before, tokens = _affordable(hit.before, tokens)
         after, tokens = _affordable(hit.after, tokens)
         alone.append(replace(hit, before=before, after=after))
-    return RecallResult(alone, found.rung, found.degraded, held_back=found.held_back)
+    return found.with_hits(alone)
 
 
 def _affordable(neighbour: Neighbour | None, tokens: int) -> tuple[Neighbour | None, int]:

@@ -2,6 +2,7 @@
 
 spec      the rules of one setting
 model     every setting with its default
+values    parses and checks settings that are texts with a form
 registry  every setting by dotted key
 read      reads and parses a settings file
 check     checks values and resolves references

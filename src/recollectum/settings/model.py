@@ -1,65 +1,10 @@
 """Defines every setting: default, range and help text."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
-from recollectum.domain.errors import InvalidInput
-from recollectum.domain.hit import SourceKind
-from recollectum.domain.ids import check_name
 from recollectum.settings.spec import PRESET, choice, number, text
-
-
-def _is_key_file(path: str) -> bool:
-    return not path or path.startswith("~/") or Path(path).is_absolute()
-
-
-def _is_user(name: str) -> bool:
-    try:
-        return not name or bool(check_name(name, "user"))
-    except InvalidInput:
-        return False
-
-
-def split_sources(text: str) -> tuple[SourceKind, ...]:
-    """Return the sources in a comma-separated list, each once, in the order of their kinds."""
-    named = {SourceKind(part.strip()) for part in text.split(",")}
-    return tuple(kind for kind in SourceKind if kind in named)
-
-
-def _is_sources(text: str) -> bool:
-    try:
-        return bool(split_sources(text))
-    except ValueError:
-        return False
-
-
-def split_agents(text: str) -> dict[str, tuple[int, ...]]:
-    """Return the days (active, archive, grace) of each agent in a list such as `coder=30, scratch=7/0/1`."""
-    found: dict[str, tuple[int, ...]] = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        name, mark, days = part.partition("=")
-        periods = tuple(int(one) for one in days.split("/"))
-        if not mark or not name.strip() or len(periods) > 3 or not all(0 <= one <= 36_500 for one in periods):
-            raise ValueError(part)
-        found[name.strip()] = periods
-    return found
-
-
-def _is_agents(text: str) -> bool:
-    try:
-        split_agents(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_any(_: str) -> bool:
-    return True
-
-
-def _is_address(url: str) -> bool:
-    return not url or url.startswith(("https://", "http://"))
+from recollectum.settings.values import is_address, is_agents, is_any, is_floor, is_key_file, is_sources, is_user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -85,7 +30,7 @@ class LifecycleSettings:
     grace_days: int = number(7, 0, 3650, "Days to restore a deleted memory; 0 purges it at the next sweep.")
     agents: str = text(
         "",
-        _is_agents,
+        is_agents,
         "names with days, such as coder=30, scratch=7/0/1",
         "Periods of what was learned through an agent: active days, then perhaps archive and grace days.",
     )
@@ -114,7 +59,7 @@ class RecallSettings:
     max: int = number(1000, 1, 100_000, "The most hits a caller may ask for.")
     sources: str = text(
         "memories, sessions, notes",
-        _is_sources,
+        is_sources,
         "some of memories, sessions and notes, with commas between",
         "What is searched when nobody says where.",
     )
@@ -128,6 +73,13 @@ class RecallSettings:
     untrusted: Literal["one", "none", "all"] = choice(
         "one", ("none", "all"), "How many hits of one recall may be what tools or strangers wrote."
     )
+    floor: str = text(
+        "auto",
+        is_floor,
+        "auto, or a number from 0 to 1",
+        "The score that the best hit must reach before context, hooks, MCP, chat and `recollectum recall` show "
+        "anything; `auto` is the measured one of the embedder, 0 shows always.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -140,15 +92,15 @@ class EmbeddingSettings:
         "Who makes vectors: `auto` is `local` where it is installed and otherwise `none`; "
         "`openai` is any endpoint that speaks its protocol.",
     )
-    model: str = text("", _is_any, "text", "The model; empty is the provider's usual one.")
+    model: str = text("", is_any, "text", "The model; empty is the provider's usual one.")
     base_url: str = text(
-        "", _is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+        "", is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
     )
     plain_http: Literal["loopback", "anywhere"] = choice(
         "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
     )
     # Not checked here: the error would show a key that was written here by mistake.
-    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    key_variable: str = text("", is_any, "text", "The name of the variable that holds the provider's key.")
     dimensions: int = number(0, 0, 65_536, "How long a vector is; 0 leaves it to the model.")
     timeout_seconds: float = number(10.0, 0.1, 600, "How long one call of a provider may take.")
     batch: int = number(32, 1, 2048, "The most texts in one call of a provider.")
@@ -164,13 +116,13 @@ class RerankSettings:
 
     model: str = text(
         "",
-        _is_any,
+        is_any,
         "text",
         "The model by its provider's name; for `local` a folder with model.onnx and tokenizer.json.",
     )
     base_url: str = text(
         "",
-        _is_address,
+        is_address,
         "an address that begins with https:// or http://, or empty",
         "Where `remote` answers `/rerank`.",
     )
@@ -178,7 +130,7 @@ class RerankSettings:
         "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
     )
     # Not checked here: the error would show a key that was written here by mistake.
-    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    key_variable: str = text("", is_any, "text", "The name of the variable that holds the provider's key.")
     timeout_seconds: float = number(10.0, 0.1, 600, "How long a list may take to be judged before it stays as it is.")
     threads: int = number(1, 1, 64, "How many threads a model of one's own computes with.")
 
@@ -204,15 +156,15 @@ class LanguageModelSettings:
         "Who answers: `none` leaves everything to rules; `openai` is any endpoint that speaks its protocol; "
         "`local` runs a model in this process; `scripted` follows fixed rules, to try things out.",
     )
-    model: str = text("", _is_any, "text", "The model by its provider's name; for `local` the path of a GGUF file.")
+    model: str = text("", is_any, "text", "The model by its provider's name; for `local` the path of a GGUF file.")
     base_url: str = text(
-        "", _is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+        "", is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
     )
     plain_http: Literal["loopback", "anywhere"] = choice(
         "loopback", ("anywhere",), "Where prompts may go without TLS: to this machine alone, or anywhere."
     )
     # Not checked here: the error would show a key that was written here by mistake.
-    key_variable: str = text("", _is_any, "text", "The name of the variable that holds the provider's key.")
+    key_variable: str = text("", is_any, "text", "The name of the variable that holds the provider's key.")
     timeout_seconds: float = number(60.0, 0.1, 3600, "How long one call may take; for a stream, each piece of it.")
     retries: int = number(4, 0, 20, "How often a call that failed for want of time or room is made again.")
     concurrency: int = number(4, 1, 64, "How many calls run at once.")
@@ -222,7 +174,7 @@ class LanguageModelSettings:
     calls_per_day: int = number(0, 0, 1_000_000_000, "The most calls a day (UTC); 0 is no limit.")
     tokens_per_day: int = number(0, 0, 1_000_000_000_000, "The most tokens a day, read and written; 0 is no limit.")
     money_per_day: float = number(0.0, 0, 1_000_000_000, "The most money a day, by the prices below; 0 is no limit.")
-    currency: str = text("USD", _is_any, "text", "What prices and money are in; it is shown and not converted.")
+    currency: str = text("USD", is_any, "text", "What prices and money are in; it is shown and not converted.")
     # Negative means not set, because 0 is a price.
     input_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens read; -1 is not known.")
     output_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens written; -1 is not known.")
@@ -302,7 +254,7 @@ class ConsolidationSettings:
     )
     lease_seconds: int = number(300, 1, 86_400, "Seconds after which the work of a process that died is taken over.")
     known: int = number(2000, 0, 100_000, "The most memories that a reading is compared with, newest first.")
-    instructions: str = text("", _is_any, "text", "What a model shall keep; empty is durable facts about the person.")
+    instructions: str = text("", is_any, "text", "What a model shall keep; empty is durable facts about the person.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -312,7 +264,7 @@ class ServerSettings:
     host: str = text("127.0.0.1", bool, "an address", "The address that `recollectum serve` listens on.")
     port: int = number(8377, 0, 65_535, "The port that it listens on; 0 is any that is free.")
     hosts: str = text(
-        "", _is_any, "names with commas between", "Further names it may be asked by, such as those of a proxy."
+        "", is_any, "names with commas between", "Further names it may be asked by, such as those of a proxy."
     )
     max_body_kb: int = number(4096, 1, 1_048_576, "The largest body of a request, in KiB.")
     rate_per_minute: int = number(6000, 0, 10_000_000, "The most requests a minute with one key; 0 is no limit.")
@@ -377,10 +329,10 @@ class Settings:
         "auto", ("off",), "Whether vaults are encrypted; `off` leaves new ones readable to whoever has the file."
     )
     key_file: str = text(
-        "", _is_key_file, "an absolute path, one from ~/, or empty", "The key file; empty is this system's usual place."
+        "", is_key_file, "an absolute path, one from ~/, or empty", "The key file; empty is this system's usual place."
     )
     default_user: str = text(
-        "", _is_user, "a name, or empty", "Whose vault is used when nobody is named; empty is the account's name."
+        "", is_user, "a name, or empty", "Whose vault is used when nobody is named; empty is the account's name."
     )
     storage: StorageSettings = field(default_factory=StorageSettings)
     lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)

@@ -47,6 +47,15 @@ class Matches(Protocol):
         """Return whether these are all matches, and not only candidates for the best."""
         ...
 
+    @property
+    def chunks(self) -> int:
+        """The number of chunks in the index."""
+        ...
+
+    def frequency(self, phrase: Phrase) -> int:
+        """Return in how many chunks one of the phrases is; an estimate in a large index."""
+        ...
+
     def __len__(self) -> int:
         """Return the number of matches."""
         ...

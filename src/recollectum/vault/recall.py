@@ -14,10 +14,11 @@ from recollectum.recall.pipeline import Arms
 from recollectum.recall.query import RecallQuery
 from recollectum.recall.rerank import RerankScores
 from recollectum.recall.result_limits import CAP_BY_SETTING, fit_token_budget
-from recollectum.settings.model import RecallSettings, split_sources
+from recollectum.settings.model import RecallSettings
+from recollectum.settings.values import parse_floor, split_sources
 from recollectum.storage.tables.index.search_filters import Filters
 from recollectum.text.cleaning import clean
-from recollectum.vault.intake.draft import check_aware, check_limit
+from recollectum.vault.intake.draft import check_aware, check_limit, check_score
 from recollectum.vault.refresh import refresh_before_search
 from recollectum.vault.runtime import VaultRuntime
 
@@ -45,6 +46,8 @@ class RecallRequest:
     until: datetime | None = None
     untrusted: bool | None = None
     meaning: bool = True
+    min_score: float | None = None
+    answers_only: bool = False
 
     def checked(self, rules: RecallSettings) -> RecallQuery:
         """Return the query with the settings applied; raise for an invalid value."""
@@ -65,6 +68,9 @@ class RecallRequest:
             ),
             # A filter by trust is an explicit request for that trust.
             max_untrusted=None if self.trust is not None and self.untrusted is None else cap,
+            min_score=check_score("min_score", self.min_score),
+            answers_only=self.answers_only,
+            floor=parse_floor(rules.floor),
         )
 
     def _sources(self, rules: RecallSettings) -> tuple[SourceKind, ...] | None:
@@ -108,6 +114,6 @@ def _answer_reranked(
     try:
         scores = reranker.scores(query.text, texts)
     except ModelError as error:
-        return RecallResult(found, found.rung, found.degraded or str(error), held_back=found.held_back)
+        return found.with_hits(found, str(error))
     judged = RerankScores(head, dict(zip(texts, scores, strict=True)))
     return _answer(runtime, query, replace(arms, judged=judged))[0]

@@ -62,12 +62,18 @@ class Vault(VaultService):
         until: datetime | None = None,
         untrusted: bool | None = None,
         meaning: bool = True,
+        min_score: float | None = None,
+        answers_only: bool = False,
     ) -> RecallResult:
         """Search the vault; return hits best first, each with its source and reasons.
 
         With `tokens` the hits are cut to an estimated token budget, best first. At most one hit from tools and
         strangers is shown, unless `untrusted` or `trust` says otherwise; `held_back` says how many were left out.
         Without `meaning` only words are compared, and no model is waited for.
+
+        A score is the measured chance that the hit is relevant, if the result is `calibrated`. Hits below `min_score`
+        are left out. With `answers_only` nothing is returned where even the best hit is below the floor of the
+        settings; `nearest` is then that hit. Scores that are not calibrated are never cut.
         """
         # Imported here: a program that only saves does not need ranking.
         from recollectum.vault.recall import RecallRequest, recall  # noqa: PLC0415
@@ -87,6 +93,8 @@ class Vault(VaultService):
             until=until,
             untrusted=untrusted,
             meaning=meaning,
+            min_score=min_score,
+            answers_only=answers_only,
         )
         return recall(self._runtime, wanted)
 

@@ -106,9 +106,10 @@ def search(visit: CurrentVisit, q: str = "", source: str = "", part: str = "") -
 
 def _hits(visit: Visit, asked: str, source: str) -> dict[str, object]:
     wanted = parse_optional_enum(SourceKind, source or None, "source")
-    hits = visit.vault.recall(asked, limit=_HITS, source=wanted, untrusted=True)
+    hits = visit.vault.recall(asked, limit=_HITS, source=wanted, untrusted=True, answers_only=True)
     found = [HitView(hit, reasons_of(hit), place_of(hit)) for hit in hits]
-    return {"found": found, "degraded": hits.degraded}
+    nearest = hits.nearest and HitView(hits.nearest, reasons_of(hits.nearest), place_of(hits.nearest))
+    return {"found": found, "degraded": hits.degraded, "nearest": nearest}
 
 
 def place_of(hit: Hit) -> str | None:

@@ -51,7 +51,7 @@ def inject_at_prompt(
     asked = cut(prompt, marked_blocks(prompt))[:_MAX_QUESTION]
     if sum(char.isalpha() for char in asked) < _FEWEST_LETTERS:
         return Injection()
-    hits = vault.recall(asked, limit=_MOST_HITS + _SPARE, meaning=meaning)
+    hits = vault.recall(asked, limit=_MOST_HITS + _SPARE, meaning=meaning, answers_only=True)
     new = [hit for hit in hits if hit.source.session_id not in sessions or hit.source.memory_id is not None]
     found = [text for text in map(_recalled, new) if text.id not in told][:_MOST_HITS]
     if not found:

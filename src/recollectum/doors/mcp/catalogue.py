@@ -88,10 +88,17 @@ RECALL = McpTool(
             "session_id": text("Only from this conversation.", minLength=1, maxLength=256),
             "since": text("Only from this time on, such as 2026-11-15 or 2026-11-15T10:30Z.", maxLength=64),
             "until": text("Only before this time.", maxLength=64),
+            "min_score": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 1,
+                "description": "Only hits with at least this chance to be relevant; 0 shows everything. When left out, "
+                "nothing is returned unless the best hit is close.",
+            },
         },
         ["query"],
     ),
-    answers=answers({"hits": objects(HIT), "degraded": _MAYBE}),
+    answers=answers({"hits": objects(HIT), "degraded": _MAYBE, "calibrated": {"type": "boolean"}}),
     read_only=True,
 )
 CONTEXT = McpTool(

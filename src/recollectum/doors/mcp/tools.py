@@ -52,6 +52,7 @@ def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
 
 def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
     """Return what the vault knows about a query."""
+    least = given.get("min_score")
     hits = guest.vault.recall(
         given["query"],
         limit=given.get("limit", _HITS),
@@ -62,9 +63,12 @@ def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
         agent=given.get("agent"),
         since=_time(given, "since"),
         until=_time(given, "until"),
+        min_score=least,
+        answers_only=least is None,
     )
     shown = fence_texts([hit_text(hit) for hit in hits], "Nothing is known about that.")
-    return ToolAnswer(shown, {"hits": [hit_json(hit) for hit in hits], "degraded": hits.degraded})
+    found = {"hits": [hit_json(hit) for hit in hits], "degraded": hits.degraded, "calibrated": hits.calibrated}
+    return ToolAnswer(shown, found)
 
 
 def context(guest: McpClient, given: Arguments) -> ToolAnswer:

@@ -15,7 +15,14 @@ from recollectum.doors.rest.requests import AGENT, BuildContext, OwnerQuery, Que
 from recollectum.doors.rest.responses import describe_responses, json_response
 
 router = APIRouter(route_class=KeyedRoute, tags=["recall"])
-_HITS = {"hits": list[Hit], "rung": SearchMode, "degraded": str | None, "held_back": int}
+_HITS = {
+    "hits": list[Hit],
+    "rung": SearchMode,
+    "degraded": str | None,
+    "held_back": int,
+    "calibrated": bool,
+    "nearest": Hit | None,
+}
 _CONTEXT = {"text": str, "messages": list[Mapping[str, Json]], "ledger": Mapping[str, Json]}
 
 
@@ -40,10 +47,19 @@ def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Re
             untrusted=body.untrusted,
             since=parse_optional_time(body.since),
             until=parse_optional_time(body.until),
+            min_score=body.min_score,
+            answers_only=body.answers_only,
         )
     )
     return json_response(
-        {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back}
+        {
+            "hits": list(hits),
+            "rung": hits.rung,
+            "degraded": hits.degraded,
+            "held_back": hits.held_back,
+            "calibrated": hits.calibrated,
+            "nearest": hits.nearest,
+        }
     )
 
 

@@ -145,6 +145,8 @@ class QueryMemories(Body):
     untrusted: bool | None = None
     since: Time | None = None
     until: Time | None = None
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    answers_only: bool = False
 
 
 class Confirm(Body):

@@ -147,6 +147,16 @@ class ScanResult:
         cosines = iter(self.block.exactly(places[there]).cosines(self.query).tolist())
         return [next(cosines) if here else None for here in there.tolist()]
 
+    def background(self) -> tuple[float, float]:
+        """Return mean and standard deviation of the cosines of the scanned rows, from a sample of a few thousand."""
+        import numpy as np  # noqa: PLC0415
+
+        sample = self.scores[:: max(1, len(self.scores) // _LINE)]
+        if not len(sample):
+            return 0.0, 0.0
+        length = float(np.linalg.norm(self.asked.astype(np.float32))) or 1.0
+        return float(sample.mean()) / length, float(sample.std()) / length
+
     def middle(self, most: int) -> "NDArray[np.float32]":
         """Return the mean of the nearest vectors, each scaled to length 1."""
         import numpy as np  # noqa: PLC0415

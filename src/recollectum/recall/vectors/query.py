@@ -22,12 +22,17 @@ class VectorQuery:
         matrix: VectorMatrix,
         question: "NDArray[np.float32]",
         standing: Callable[[list[int]], Set[int]] | None = None,
+        *,
+        model: str = "",
     ) -> None:
+        #: The identity of the embedder, as one text.
+        self.model = model
         #: How many of the rows below were deleted since; which ones is not known.
         self.stale = matrix.stale
         first = matrix.near(question)
         if standing and self.stale:
             first = first.without_gone(standing)
+        self._asked: ScanResult = first
         if len(first.first.places) > _FEEDBACK_CHUNKS:
             # Such a short move changes the order of the nearest rows, but hardly which ones they are: one scan serves
             # both.
@@ -48,3 +53,11 @@ class VectorQuery:
         if unknown := [number for number in numbers if number not in known]:
             known.update(zip(unknown, self._nearness.of(unknown), strict=True))
         return {number: cosine for number in numbers if (cosine := known[number]) is not None}
+
+    def background(self) -> tuple[float, float]:
+        """Return mean and standard deviation of the cosines of all chunks with the question as it was asked."""
+        return self._asked.background()
+
+    def highest(self, numbers: list[int]) -> float:
+        """Return the highest cosine of some chunks with the question as it was asked; 0 when none has a vector."""
+        return max((cosine for cosine in self._asked.of(numbers) if cosine is not None), default=0.0)

@@ -117,10 +117,13 @@ class VectorSearch:
             return None, trouble
         if behind and not in_time:
             trouble = f"about {behind} chunks are not yet in the semantic index; run: recollectum index update"
+        model = answering.identity.text_key()
         if not matrix.stale:
-            return VectorQuery(matrix, asked), trouble
+            return VectorQuery(matrix, asked, model=model), trouble
         # Deleted chunks must not contribute to the feedback.
-        fresh = database.read(lambda tx: VectorQuery(matrix, asked, lambda numbers: search.existing(tx, numbers)))
+        fresh = database.read(
+            lambda tx: VectorQuery(matrix, asked, lambda numbers: search.existing(tx, numbers), model=model)
+        )
         return fresh, trouble
 
     def _group(self, database: Database, generation: Generation, matrix: VectorMatrix) -> None:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollectum.storage.port import Matches
+from recollectum.text.terms.analyser import Phrase
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +51,11 @@ class PostingList(NamedTuple):
     numbers: str
     #: The number of chunks that contain the phrase, if the list is not complete.
     frequency: int | None = None
+    phrase: Phrase | None = None
+
+    def chunk_count(self) -> int:
+        """Return in how many chunks the phrase is."""
+        return self.frequency or len(set(self.numbers[1:-1].split(",")))
 
 
 def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusSize, *, whole: bool) -> Matches:
@@ -59,16 +65,29 @@ def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusS
     """
     telling = [one for one in lists if one.numbers != "[]"]
     if "numpy" in sys.modules and telling:
-        return ArrayScores(*_score_in_numpy(telling, packed, size), whole)
-    return Scores(_score_in_python(telling, packed, size), whole)
+        return ArrayScores(whole, size.chunks, telling, *_score_in_numpy(telling, packed, size))
+    return Scores(whole, size.chunks, telling, _score_in_python(telling, packed, size))
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class PhraseCounts:
+    """The posting lists that chunks were scored by."""
+
+    whole: bool
+    #: The number of chunks in the index.
+    chunks: int
+    lists: Sequence[PostingList]
+
+    def frequency(self, phrase: Phrase) -> int:
+        """Return in how many chunks one of the phrases is; an estimate in a large index."""
+        return next((one.chunk_count() for one in self.lists if one.phrase == phrase), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores(PhraseCounts):
     """Chunks and their scores, in plain Python."""
 
     by_number: dict[int, float]
-    whole: bool
 
     def __len__(self) -> int:
         """Return the number of chunks."""
@@ -86,12 +105,11 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayScores:
+class ArrayScores(PhraseCounts):
     """Chunks and their scores in two arrays; the chunk numbers ascend."""
 
     numbers: "NDArray[np.int64]"
     values: "NDArray[np.float64]"
-    whole: bool
 
     def __len__(self) -> int:
         """Return the number of chunks."""

@@ -202,7 +202,7 @@ class SqliteTextIndex:
             return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0), whole=True)
         packed = self._lengths.upto(self._connection, highest)
         whole = whole or highest <= SMALL
-        lists = self._lists(list(dict.fromkeys(map(quoted, phrases))), highest, whole=whole)
+        lists = self._lists({quoted(phrase): phrase for phrase in phrases}, highest, whole=whole)
         return score_bm25(lists, packed, _size(block), whole=whole)
 
     def scrub(self) -> None:
@@ -214,21 +214,23 @@ class SqliteTextIndex:
         rows = cast(list[tuple[int]], self._connection.execute("SELECT count(*) FROM search").fetchall())
         return rows[0][0]
 
-    def _lists(self, phrases: Sequence[str], highest: int, *, whole: bool) -> Iterator[PostingList]:
+    def _lists(self, phrases: Mapping[str, Phrase], highest: int, *, whole: bool) -> Iterator[PostingList]:
         lists = PostingReader(self._connection)
         if whole:
-            yield from map(PostingList, lists.some(phrases, NO_LIMIT).values())
+            for phrase, listed in lists.some(phrases, NO_LIMIT).items():
+                yield PostingList(listed, None, phrases[phrase])
             return
         some = lists.some(phrases, _SAMPLE)
         counts = self._frequencies(lists, some, highest)
         plan = plan_match(counts, highest)
         rest = lists.some([phrase for phrase in plan.alone if not _is_all(some[phrase])], NO_LIMIT)
         for phrase in plan.alone:
-            yield PostingList(rest.get(phrase, some[phrase]))
+            yield PostingList(rest.get(phrase, some[phrase]), None, phrases[phrase])
         for phrase in plan.leading:
-            yield PostingList(lists.newest(phrase, budget(highest), (*plan.alone, *plan.beside)), counts[phrase])
+            newest = lists.newest(phrase, budget(highest), (*plan.alone, *plan.beside))
+            yield PostingList(newest, counts[phrase], phrases[phrase])
         for phrase in plan.beside:
-            yield PostingList(lists.beside(phrase, (*plan.alone, *plan.leading)), counts[phrase])
+            yield PostingList(lists.beside(phrase, (*plan.alone, *plan.leading)), counts[phrase], phrases[phrase])
 
     def _frequencies(self, lists: PostingReader, some: Mapping[str, str], highest: int) -> dict[str, int]:
         """Estimate how many chunks contain each phrase, from how soon enough of them are found."""

@@ -18,7 +18,8 @@ from recollectum.recall import pipeline
 from recollectum.recall.pipeline import Arms
 from recollectum.recall.query import RecallQuery
 from recollectum.recall.vectors.query import VectorQuery
-from recollectum.settings.model import ContextSettings, split_sources
+from recollectum.settings.model import ContextSettings
+from recollectum.settings.values import parse_floor, split_sources
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import messages, summaries
 from recollectum.storage.tables.index.search_filters import Filters
@@ -147,7 +148,8 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     nearest, _ = runtime.nearest(asked) if asked else (None, None)
     owner = runtime.gate.owner
     agent = (owner and owner.agent) or DEFAULT_AGENT
-    loading = _Loading(wanted, asked, budget, split_sources(runtime.settings.recall.sources), nearest, agent)
+    rules = runtime.settings.recall
+    loading = _Loading(wanted, asked, budget, split_sources(rules.sources), nearest, parse_floor(rules.floor), agent)
     loaded, made = runtime.read(loading.parts)
     if made:
         cache_profile(runtime, wanted.agent, made)
@@ -178,6 +180,8 @@ class _Loading:
     budget: Budget
     sources: Sequence[SourceKind]
     nearest: VectorQuery | None
+    #: The score that the best recalled text must reach; None for the floor of the calibration.
+    floor: float | None
     #: The agent whose learnings are included when neither the caller nor the session names one.
     agent: str
 
@@ -206,8 +210,11 @@ class _Loading:
         some = tuple(self.sources) if len(self.sources) < len(SourceKind) else None
         # More than needed, because the message window may contain some of them already.
         most = self.budget.memories + said
-        query = RecallQuery(text=self.asked, limit=most, filters=Filters(sources=some))
-        return [_from_hit(hit) for _, hit in pipeline.find(tx, reading, query, Arms(self.nearest)).hits]
+        query = RecallQuery(
+            text=self.asked, limit=most, filters=Filters(sources=some), answers_only=True, floor=self.floor
+        )
+        found = pipeline.cut_weak(query, pipeline.find(tx, reading, query, Arms(self.nearest)))
+        return [_from_hit(hit) for _, hit in found.hits]
 
 
 def _load_last_question(runtime: VaultRuntime, session_id: str | None) -> str:

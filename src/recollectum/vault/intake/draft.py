@@ -65,6 +65,13 @@ def check_aware(name: str, time: datetime | None) -> datetime | None:
     return time
 
 
+def check_score(name: str, score: float | None) -> float | None:
+    """Return the score; raise when it is not from 0 to 1."""
+    if score is not None and not 0 <= score <= 1:
+        raise InvalidInput(f"{name} {score} is out of range; use 0 to 1")
+    return score
+
+
 def check_limit(limit: int, most: int, name: str = "limit") -> int:
     """Return the limit; raise when it is out of range, with the name it was given by."""
     if not 1 <= limit <= most:

@@ -6,8 +6,9 @@ from datetime import timedelta
 
 from recollectum.domain.access.person import DEFAULT_TENANT, RetentionPreset
 from recollectum.policy.lifecycle import Retention
-from recollectum.settings.model import LifecycleSettings, split_agents
+from recollectum.settings.model import LifecycleSettings
 from recollectum.settings.spec import PRESET
+from recollectum.settings.values import split_agents
 
 #: The days of each preset; 0 is for ever.
 PRESETS: Mapping[RetentionPreset, Mapping[str, int]] = {

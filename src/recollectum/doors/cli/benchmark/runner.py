@@ -153,8 +153,8 @@ def run_set(
         with Recollectum(
             Path(folder) / "home", settings={**settings, **_SETTINGS}, environ=surroundings, clock=clock
         ) as recollectum:
-            for number, space in enumerate(_spaces(data)):
-                clock.now = _start_time(space)
+            for number, space in enumerate(set_spaces(data)):
+                clock.now = start_time(space)
                 feeder = Feeder(vault := recollectum.vault(f"user:space{number}"), clock, clock.now)
                 rows += _run_space(vault, feeder, space, clock, tell)
     return rows
@@ -196,7 +196,8 @@ def _ask(vault: Vault, feeder: Feeder, query: LabelledQuery) -> QueryResult:
     )
 
 
-def _spaces(data: LabelledSet) -> Iterator[SetSpace]:
+def set_spaces(data: LabelledSet) -> Iterator[SetSpace]:
+    """Return each space of a set with its questions, in the order of the questions."""
     units: dict[str, list[LabelledUnit]] = {}
     queries: dict[str, list[LabelledQuery]] = {}
     for unit in data.units:
@@ -206,7 +207,7 @@ def _spaces(data: LabelledSet) -> Iterator[SetSpace]:
     return (SetSpace(units.get(name, ()), asked) for name, asked in queries.items())
 
 
-def _start_time(space: SetSpace) -> datetime:
+def start_time(space: SetSpace) -> datetime:
     """Return a start time so early that every unit without a time precedes the first question."""
     known = [unit.at for unit in space.units if unit.at]
     asked = [query.asked_at for query in space.queries if query.asked_at]

@@ -23,10 +23,10 @@ def search_for_chat(vault: "Vault", query: str, limit: int, *, besides: str) -> 
 
     The assistant's own messages are left out: they repeat what is known, and would rank above it.
     """
-    kept = [hit for source in _KEPT for hit in vault.recall(query, limit=limit, source=source)]
+    kept = [hit for source in _KEPT for hit in vault.recall(query, limit=limit, source=source, answers_only=True)]
     if kept:
         return sorted(kept, key=lambda hit: -hit.score)[:limit]
-    said = vault.recall(query, limit=4 * limit, source="sessions")
+    said = vault.recall(query, limit=4 * limit, source="sessions", answers_only=True)
     return [hit for hit in said if hit.trust not in _AGENTS and hit.source.session_id != besides][:limit]
 
 

@@ -31,9 +31,9 @@ def test_the_text_and_the_ledger_are_shown() -> None:
 
 def test_json_has_the_text_the_messages_and_the_ledger() -> None:
     session = talk("hello")
-    made = ok("context", "--session", session, "--tokens", "50", "--json").json
+    made = ok("context", "--session", session, "--tokens", "100", "--json").json
     assert [one["text"] for one in made["messages"]] == ["hello"]
-    assert made["ledger"]["total"] <= made["ledger"]["budget"]["tokens"] == 50
+    assert made["ledger"]["total"] <= made["ledger"]["budget"]["tokens"] == 100
 
 
 def test_an_empty_context_says_so() -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.hit import Hit, Neighbour, Reasons, Source, SourceKind
+from recollectum.domain.hit import Hit, Neighbour, Reasons, RecallResult, Source, SourceKind
 from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.memory import Kind
 from recollectum.domain.trust import Trust
@@ -14,6 +14,9 @@ from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_time
+
+#: Of the nearest hit, in characters.
+_NEAREST = 120
 
 
 def explain_reasons(reasons: Reasons) -> list[str]:
@@ -66,6 +69,10 @@ def recall(
         bool | None,
         typer.Option("--untrusted/--no-untrusted", help="All that tools and strangers wrote, or none of it."),
     ] = None,
+    min_score: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Only hits with at least this chance to be relevant; 0 shows everything."),
+    ] = None,
     around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
 ) -> None:
@@ -88,15 +95,31 @@ def recall(
             since=begin,
             until=end,
             untrusted=untrusted,
+            min_score=min_score,
+            answers_only=min_score is None,
         )
-    document = {"hits": list(hits), "rung": hits.rung, "degraded": hits.degraded, "held_back": hits.held_back}
+    _show(run, hits, around=around, explain=explain)
+
+
+def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
+    document = {
+        "hits": list(hits),
+        "rung": hits.rung,
+        "degraded": hits.degraded,
+        "held_back": hits.held_back,
+        "calibrated": hits.calibrated,
+        "nearest": hits.nearest,
+    }
     shown = enumerate(hits, start=1)
     answer(run, document, (line for place, hit in shown for line in _lines(place, hit, around=around, explain=explain)))
     if hits.degraded is not None:
         note(f"degraded: {hits.degraded}")
     if hits.held_back:
         note(f"{plural(hits.held_back, 'hit')} of untrusted origin held back; --untrusted shows all")
-    if not hits:
+    if not hits and hits.nearest:
+        nearest = one_line(hits.nearest.text, _NEAREST)
+        note(f"nothing close; nearest: {nearest} (score {hits.nearest.score:.2g}); --min-score 0 shows everything")
+    elif not hits:
         note("nothing was found; try other words, or fewer filters")
 
 

@@ -1,0 +1,152 @@
+"""Turns the evidence for a hit into the chance that it is relevant: logistic regression, fitted on labelled questions.
+
+Fused scores are standard deviations within one pool of candidates, so they say nothing across questions: the best of
+five poor candidates looks like the best of five good ones. Here the chance has two factors. The first says whether the
+vault answers the question at all, from evidence that means the same for every question; the second, which hit it is.
+
+`python -m bench calibration` measures both factors and prints them fitted again.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from recollectum.domain.hit import AnswerEvidence
+from recollectum.domain.models.embedder import EmbedderIdentity
+from recollectum.storage.port import Matches
+from recollectum.text.terms.analyser import QueryTerm, phrases
+
+#: The evidence is read off the first rows of a ranking, however many hits are asked for.
+EVIDENCE_ROWS = 10
+_LARGEST_MEASURED = 10_000
+#: BM25 gives a term at most this many times its inverse document frequency.
+_BM25_MOST = 2.2
+
+
+class AnswerWeights(NamedTuple):
+    """What each piece of evidence adds to the log odds that the vault answers a question."""
+
+    constant: float
+    coverage: float
+    missing: float
+    words: float
+    fused: float
+    #: For the natural logarithm of the number of chunks.
+    size: float = 0.0
+    turns: float = 0.0
+    cosine: float = 0.0
+    mean: float = 0.0
+    deviation: float = 0.0
+
+
+class HitWeights(NamedTuple):
+    """What each piece of evidence adds to the log odds that one hit is relevant where the vault has an answer."""
+
+    constant: float
+    rank: float
+    fused: float
+    behind: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The fitted weights for one embedder, or for search by words alone."""
+
+    answer: AnswerWeights
+    hit: HitWeights
+    #: Where nothing reaches this chance, the vault is taken to have no answer.
+    floor: float
+
+    def chances(self, evidence: AnswerEvidence, fused: Iterable[float]) -> list[float]:
+        """Return the chance of each hit, best first and never rising, from the fused scores of the hits in order."""
+        answered = self.answered(evidence)
+        chances: list[float] = []
+        for rank, score in enumerate(fused):
+            weights = self.hit
+            odds = weights.constant + weights.rank * math.log1p(rank) + weights.fused * score
+            odds += weights.behind * (evidence.fused - score)
+            chance = answered * _chance(odds)
+            chances.append(min(chance, chances[-1]) if chances else chance)
+        return chances
+
+    def answered(self, evidence: AnswerEvidence) -> float:
+        """Return the chance that the vault answers the question."""
+        weights = self.answer
+        return _chance(
+            weights.constant
+            + weights.coverage * evidence.coverage
+            + weights.missing * evidence.missing
+            + weights.words * evidence.words
+            + weights.fused * evidence.fused
+            + weights.size * log_size(evidence)
+            + weights.turns * evidence.turns
+            + weights.cosine * evidence.cosine
+            + weights.mean * evidence.mean
+            + weights.deviation * evidence.deviation
+        )
+
+
+def log_size(evidence: AnswerEvidence) -> float:
+    """Return the logarithm of the number of chunks, within the sizes that were measured."""
+    return math.log(max(1, min(evidence.chunks, _LARGEST_MEASURED)))
+
+
+def word_evidence(terms: Iterable[QueryTerm], matches: Matches, best: float) -> tuple[float, float, int]:
+    """Return how well the best chunk covers the words of a question, which share no chunk has, and their number.
+
+    Words count by their inverse document frequency, so that a rare word that is missing counts more than a common one.
+    """
+    total = absent = 0.0
+    words: dict[str, list[QueryTerm]] = {}
+    for term in terms:
+        words.setdefault(term.word.casefold(), []).append(term)
+    for alternatives in words.values():
+        frequency = max(matches.frequency(phrase) for phrase in phrases(alternatives))
+        weight = math.log1p((max(0, matches.chunks - frequency) + 0.5) / (frequency + 0.5))
+        total += weight
+        absent += 0.0 if frequency else weight
+    if not total:
+        return 0.0, 0.0, len(words)
+    return best / (_BM25_MOST * total), absent / total, len(words)
+
+
+def _chance(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, odds))))
+
+
+#: By provider, model and digest of the embedder; None for search by words alone. Fitted on five labelled sets
+#: and on small vaults, with half of the questions foreign; docs/concepts/recall.md has the figures.
+CALIBRATIONS: Mapping[tuple[str, str, str] | None, Calibration] = {
+    ("local", "gte-small", "499e6a7a71f84964c95c3621a2ced3b14244b18005cd892894a83511085af6f9"): Calibration(
+        answer=AnswerWeights(
+            constant=-33.17,
+            coverage=1.336,
+            missing=-2.29,
+            words=-0.0612,
+            fused=0.3266,
+            size=-0.495,
+            turns=-1.386,
+            cosine=34.52,
+            mean=5.539,
+            deviation=91.86,
+        ),
+        hit=HitWeights(constant=0.1515, rank=-1.49, fused=0.1422, behind=-0.5209),
+        floor=0.05,
+    ),
+    None: Calibration(
+        answer=AnswerWeights(
+            constant=1.577, coverage=9.281, missing=-1.961, words=0.082, fused=0.7582, size=-0.8048, turns=-0.6285
+        ),
+        hit=HitWeights(constant=1.114, rank=-1.701, fused=-0.0654, behind=-0.923),
+        floor=0.05,
+    ),
+}
+
+
+def find_calibration(model: str | None) -> Calibration | None:
+    """Return what was measured for an embedder, given its identity as text, or for words alone; None for others."""
+    if model is None:
+        return CALIBRATIONS.get(None)
+    identity = EmbedderIdentity.from_text_key(model)
+    return CALIBRATIONS.get((identity.provider, identity.model, identity.digest)) if identity else None

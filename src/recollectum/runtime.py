@@ -35,7 +35,7 @@ from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
-from recollectum.vault.open_vaults import OpenVault, OpenVaults, SessionCache, VaultHandle, handle_of
+from recollectum.vault.open_vaults import OpenVault, OpenVaults, Renewals, SessionCache, VaultHandle, handle_of
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.samples import ErasureSamples
@@ -227,6 +227,7 @@ class HomeRuntime:
                 vectors=VectorSearch(self._embedders, self.settings.embedding, self.clock, self._open_vaults.trim),
                 session_cache=SessionCache(),
                 throttle=RefreshThrottle(self._crawls),
+                renewals=Renewals(self.clock),
             )
             environment = self.purge_environment(entry.id)
             if environment.has_ledger():

@@ -103,7 +103,7 @@ class AsyncVaultAdmin:
         return AsyncTranscripts(lambda: self._service().transcripts)
 
     async def totals(self) -> Totals:
-        """Return how much the vault holds."""
+        """Return how much the vault holds; memories by the state that recall sees."""
         return await asyncio.to_thread(lambda: self._service().totals())
 
     async def clock(self) -> ClockReading:

@@ -55,11 +55,11 @@ class VaultAdmin(VaultService):
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def totals(self) -> Totals:
-        """Return how much the vault holds."""
+        """Return how much the vault holds; memories by the state that recall sees."""
 
-        def load(tx: Tx, _: ClockReading) -> Totals:
+        def load(tx: Tx, reading: ClockReading) -> Totals:
             conversations, said = sessions.totals(tx)
-            return Totals(memories=memories.counts(tx), sessions=conversations, messages=said)
+            return Totals(memories=memories.counts_seen(tx, reading), sessions=conversations, messages=said)
 
         return self._runtime.read(load)
 

@@ -96,7 +96,9 @@ def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
         found, _ = _answer(runtime, query, replace(arms, missing=missing or why))
     else:
         found = _answer_reranked(runtime, query, arms, reranker, rules.rerank_head)
-    return found if tokens is None else fit_token_budget(found, tokens)
+    served = found if tokens is None else fit_token_budget(found, tokens)
+    runtime.note_uses(hit.source.memory_id for hit in served)
+    return served
 
 
 def _answer(runtime: VaultRuntime, query: RecallQuery, arms: Arms) -> tuple[RecallResult, tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """Bundles what every service of a vault uses, and runs its read and write transactions at the vault's time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -111,6 +111,8 @@ class VaultRuntime:
                 # not make the answer fail.
                 with suppress(StorageError):
                     opened.database.write(lambda tx: _note(clock, tx))
+            if opened.renewals.is_due:
+                opened.renewals.write(opened.database, clock)
             return value
 
     def write(self, work: Callable[[Tx, ClockReading], T], *, frees: bool = False) -> T:
@@ -125,6 +127,16 @@ class VaultRuntime:
                 return value
 
             return opened.database.write(run, frees=frees)
+
+    def note_uses(self, memory_ids: Iterable[str | None]) -> None:
+        """Note which memories were served, so that their deadlines are renewed soon, in another transaction."""
+        with self.vault.use() as opened:
+            opened.renewals.add(filter(None, memory_ids), self.retention)
+
+    def write_renewals(self) -> None:
+        """Renew the memories that were served until now."""
+        with self.vault.use() as opened:
+            opened.renewals.write(opened.database, opened.clock)
 
     def accept_clock(self, tx: Tx) -> datetime:
         """Accept the wall clock, in a transaction of this vault; return the time used before."""

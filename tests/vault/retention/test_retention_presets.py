@@ -179,3 +179,26 @@ def test_a_preset_leaves_the_grace_period_of_the_tenant(home: Recollectum) -> No
     chosen = home.people.save_tenant("acme", "keep")
     assert chosen.retention_days == {"active": 0, "archive": 0, "grace": 30}
     assert chosen in home.people.list_tenants()
+
+
+@pytest.mark.feature("M5")
+def test_totals_count_what_recall_serves_before_any_sweep(home: Recollectum, clock: Turning) -> None:
+    let_expire(home)
+    vault = home.vault(OWNER)
+    vault.memories.save("archived by hand, then deleted by age")
+    vault.memories.move(vault.memories.list()[0].id, "archived")
+    vault.memories.save("ages")
+    vault.memories.save("has a deadline", ttl=DAY)
+    vault.memories.forget(vault.memories.save("forgotten").id)
+    for days, expected in (
+        (0, {"active": 2, "archived": 1, "soft_deleted": 1}),
+        (2, {"active": 1, "archived": 1, "soft_deleted": 2}),
+        (10, {"active": 1, "archived": 1, "soft_deleted": 1, "hard_delete_pending": 1}),
+        (70, {"active": 1, "soft_deleted": 2, "hard_delete_pending": 1}),
+        (100, {"archived": 1, "soft_deleted": 2, "hard_delete_pending": 1}),
+        (160, {"soft_deleted": 3, "hard_delete_pending": 1}),
+    ):
+        walk(home, clock, START + days * DAY, OWNER)
+        assert vault.admin.totals().memories == expected, days
+        served = len(vault.memories.list(state="active"))
+        assert served == expected.get("active", 0), days

@@ -156,6 +156,7 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     notes, unread = _notes(runtime)
     mark = secrets.token_hex(_MARK_BYTES) if wanted.mark is None else wanted.mark
     made = compile_context(replace(loaded, notes=notes), budget, counter_for(wanted.model), mark=mark)
+    runtime.note_uses(one for part in made.ledger.parts if part.kind is PartKind.MEMORY for one in part.ids)
     return made if unread is None else _with_left_out(made, unread)
 
 

@@ -119,6 +119,7 @@ def take_due_steps(runtime: VaultRuntime) -> LifecycleReport:
     def sweep(tx: Tx, reading: ClockReading) -> LifecycleReport:
         return _sweep(runtime, tx, reading)
 
+    runtime.write_renewals()
     report = runtime.write(sweep, frees=True)
     moved = report
     while moved.any():

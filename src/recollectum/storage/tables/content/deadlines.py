@@ -1,6 +1,7 @@
 """Rewrites the deadlines of many memories at once: when a retention changes, and when memories were used."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,6 +33,12 @@ _SET_ARCHIVED = f"""
      WHERE state = 'archived' AND {_RULED}
        AND (CASE WHEN CAST(:due_at AS BIGINT) IS NULL THEN retention_expires_at IS NOT NULL
                  ELSE retention_expires_at IS NULL OR retention_expires_at > :now END)
+"""  # noqa: S608
+_RENEW = f"""
+    UPDATE memories
+       SET archive_at = CAST(:archive_at AS BIGINT), retention_expires_at = CAST(:retention_expires_at AS BIGINT),
+           due_at = {_DUE}
+     WHERE state = 'active' AND id IN (SELECT value FROM texts(:ids)) AND {_RULED}
 """  # noqa: S608
 
 
@@ -75,3 +82,8 @@ def set_archived(tx: Tx, chosen: RuledMemories, expires_at: datetime | None, now
     expires = micros_or_none(expires_at)
     params = {**chosen.params(), "retention_expires_at": expires, "due_at": expires, "now": micros(now)}
     return tx.run(_SET_ARCHIVED, params)
+
+
+def renew(tx: Tx, memory_ids: Sequence[str], chosen: RuledMemories, deadlines: Deadlines) -> int:
+    """Set the deadlines of active memories that were used; return how many."""
+    return tx.run(_RENEW, {**chosen.params(), **deadlines.params(), "ids": json.dumps(memory_ids)})

@@ -1,12 +1,14 @@
 """Reads and writes the memories table: each memory in its current state."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from recollectum.domain.errors import Conflict
 from recollectum.domain.memory import Kind, Memory, State
 from recollectum.domain.trust import Trust
+from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
@@ -79,6 +81,18 @@ _FINDABLE = "SELECT number, content, key FROM memories WHERE state = 'active' OR
 _FOLLOWING = f"SELECT {_COLUMNS} FROM memories WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
 _NUMBER = "SELECT number FROM memories WHERE id = :id"
 _COUNTS = "SELECT state, count(*) FROM memories GROUP BY state"
+# As policy.lifecycle.state_at decides; only due rows can differ from what is stored.
+_DUE_COUNTS = """
+    SELECT state, seen, count(*) FROM (
+        SELECT state, CASE
+               WHEN state = 'soft_deleted' AND hard_delete_at <= :policy_now THEN 'hard_delete_pending'
+               WHEN state NOT IN ('active', 'archived') THEN state
+               WHEN expires_at <= :now OR retention_expires_at <= :policy_now THEN 'soft_deleted'
+               WHEN archive_at <= :policy_now THEN 'archived'
+               ELSE state END AS seen
+          FROM memories WHERE due_at <= :now) AS due
+     WHERE state <> seen GROUP BY state, seen
+"""
 
 
 def insert(tx: Tx, memory: Memory, fingerprint: str, due_at: datetime | None) -> int:
@@ -199,6 +213,16 @@ def number_of(tx: Tx, memory_id: str) -> int | None:
 def counts(tx: Tx) -> dict[State, int]:
     """Return the number of rows in each state."""
     return {State(state): count for state, count in tx.rows(_COUNTS, {})}
+
+
+def counts_seen(tx: Tx, reading: ClockReading) -> dict[State, int]:
+    """Return the number of memories in each state as readers see it, whether or not a sweep has run."""
+    found = Counter(counts(tx))
+    times = {"now": micros(reading.now), "policy_now": micros(reading.policy_now)}
+    for stored, seen, count in tx.rows(_DUE_COUNTS, times):
+        found[State(stored)] -= count
+        found[State(seen)] += count
+    return {state: count for state, count in found.items() if count}
 
 
 def _first(rows: list[Row]) -> Memory | None:

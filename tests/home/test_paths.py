@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from recollectum import Recollectum
 from recollectum.domain.errors import HomeError, InvalidInput
 from recollectum.home.paths import Home, home_root, prepare
 
@@ -143,3 +144,24 @@ def test_a_home_that_may_not_be_made_is_one_sentence(open_folder: Path) -> None:
     said = prepare_as_other(open_folder / "above" / "home")
     assert said.startswith("recollectum.domain.errors.HomeError")
     assert str(open_folder / "above" / "home") in said
+
+
+@pytest.mark.parametrize("name", ["passwd", "src", ".git"])
+def test_a_folder_that_holds_other_things_and_is_no_home_is_left_alone(open_folder: Path, name: str) -> None:
+    (open_folder / "logs").mkdir()
+    (open_folder / name).mkdir()
+    with pytest.raises(HomeError, match=f"is no home and holds other things, such as '{name}'; name an empty folder"):
+        prepare(Home(open_folder))
+    assert mode(open_folder) == 0o755
+    assert sorted(path.name for path in open_folder.iterdir()) == sorted(["logs", name])
+
+
+def test_a_home_that_lost_its_catalog_or_was_half_made_is_still_taken(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "c")}
+    with Recollectum(tmp_path / "home", environ=environ) as home:
+        home.vault("user:ann").learnings.save("tea without milk", "preference")
+    (tmp_path / "home" / "settings.toml").touch()
+    (tmp_path / "home" / ".DS_Store").touch()
+    for name in ("catalog.db", "keys.db"):
+        (tmp_path / "home" / name).unlink()
+    prepare(Home(tmp_path / "home"))

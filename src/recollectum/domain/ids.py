@@ -172,6 +172,12 @@ def skeleton(name: str) -> str:
 E = TypeVar("E", bound=StrEnum)
 
 
+def check_text(name: str, value: object) -> None:
+    """Raise unless the value is text; `name` is the caller's name for it."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {'None' if value is None else type(value).__name__}")
+
+
 def parse_enum(cls: type[E], value: str, name: str) -> E:
     """Return the enum member with that value; `name` is the caller's name for it, used in the error."""
     try:

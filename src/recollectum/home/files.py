@@ -6,9 +6,10 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from io import BufferedReader
 from pathlib import Path
 
-from recollectum.domain.errors import DiskFull, HomeError, ReadOnly, RecollectumError
+from recollectum.domain.errors import DiskFull, HomeError, InvalidInput, ReadOnly, RecollectumError
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -87,6 +88,27 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open a regular file for reading; refuse a folder, a pipe, a socket or a device without waiting for it."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise InvalidInput(f"{path} is not a regular file; name a file with the data in it")
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """Return the content of a regular file of at most `most` bytes."""
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise InvalidInput(f"{path} has more than {most} bytes, which is too much to read at once; split it")
+    return data
 
 
 def create_private(path: Path) -> None:

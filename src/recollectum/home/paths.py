@@ -101,9 +101,38 @@ def _checked(root: Path, account: Path, what: str) -> Path:
     return root
 
 
+#: The names that a home may have in it before its catalog is made.
+_NAMES = {
+    *OVERRIDABLE,
+    *("settings.toml", "settings.json", "credentials.json", "spending.json", "reserve"),
+    *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),
+}
+#: What systems put into folders by themselves.
+_OF_THE_SYSTEM = (".DS_Store", "desktop.ini", "lost+found")
+
+
+def check_not_foreign(root: Path) -> None:
+    """Raise for a folder that is no home and holds other things."""
+    try:
+        names = sorted(path.name for path in root.iterdir())
+    except OSError:
+        # Missing or inaccessible: creating it will raise the right error.
+        return
+    if "catalog.db" in names or "keys.db" in names:
+        return
+    own = (".recollectum-", "catalog.db", "keys.db")
+    others = [name for name in names if name not in _NAMES and not name.startswith(own) and name not in _OF_THE_SYSTEM]
+    if others:
+        raise HomeError(
+            f"{root} is no home and holds other things, such as {others[0]!r}; "
+            "name an empty folder or a new one, nothing was changed"
+        )
+
+
 def prepare(home: Home) -> None:
     """Create the folders of the home, private to this account; raise with the reason when that fails."""
     _check_root(home.root)
+    check_not_foreign(home.root)
     for folder in (home.root, home.vaults, home.locks, home.backups):
         try:
             make_private_folder(folder)

@@ -4,18 +4,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from recollectum.domain.access.caller import Caller, Permission, Scope
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Denied
+from recollectum.domain.ids import check_text
 from recollectum.policy.access import decide_access
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.vault.policies import PolicyGate
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
+_OPTIONAL_TEXT = str | None
 
 #: The arguments of a call by name; a function, because they are built only when a rule needs them.
 Arguments = Callable[[], dict[str, Any]]
@@ -122,6 +123,8 @@ def operation(
     declared = Operation(action, scope, Permission.ADMIN if scope is Scope.GLOBAL else first.permission, reads, also)
 
     def declare(method: Method[G, P, R]) -> Method[G, P, R]:
+        texts = text_parameters(method)
+
         @wraps(method)
         def call(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
             self.gate.check(
@@ -129,12 +132,43 @@ def operation(
                 _first_argument(args, kwargs) if by_session else None,
                 lambda: _named_arguments(method, args, kwargs),
             )
+            _check_texts(texts, args, kwargs)
             return method(self, *args, **kwargs)
 
         call.__dict__["operation"] = declared
         return call
 
     return declare
+
+
+class TextParameter(NamedTuple):
+    """A parameter that takes text."""
+
+    name: str
+    #: Its position after `self`.
+    place: int
+    #: Whether None is allowed.
+    optional: bool
+
+
+def text_parameters(method: Callable[..., Any]) -> tuple[TextParameter, ...]:
+    """Return the parameters of a method that take text and nothing else."""
+    kinds: Mapping[str, object] = method.__annotations__
+    # Not `inspect.signature`, which would take a tenth of the time of the import.
+    names = method.__code__.co_varnames[1:]
+    return tuple(
+        TextParameter(name, place, kinds[name] is not str)
+        for place, name in enumerate(names)
+        if name in kinds and kinds[name] in (str, _OPTIONAL_TEXT)
+    )
+
+
+def _check_texts(texts: tuple[TextParameter, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raise for an argument that is not text; a program without a type checker may pass anything."""
+    for name, place, optional in texts:
+        given = args[place] if place < len(args) else kwargs.get(name, "")
+        if not (isinstance(given, str) or (optional and given is None)):
+            check_text(name, given)
 
 
 def declared_operation(method: Callable[..., Any]) -> Operation | None:

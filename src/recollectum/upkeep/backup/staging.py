@@ -19,7 +19,7 @@ def check_is_backup(path: Path) -> None:
         read_manifest(path)
     elif not path.exists():
         raise NotFound(f"there is no backup at {path}; name the folder or the file that `recollectum backup` made")
-    elif not tarfile.is_tarfile(path):
+    elif not path.is_file() or not tarfile.is_tarfile(path):
         raise Damaged(f"{path} cannot be unpacked as a backup; use another backup")
 
 

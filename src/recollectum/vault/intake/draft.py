@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from recollectum.domain.errors import InvalidInput
-from recollectum.domain.ids import parse_enum
+from recollectum.domain.ids import check_text, parse_enum
 from recollectum.domain.memory import MAX_CONTENT, Kind, KindName, check_key
 
 MAX_PAGE = 1000
@@ -29,6 +29,10 @@ class Draft:
 
     def check(self) -> None:
         """Raise for the first invalid value, in one sentence."""
+        check_text("content", self.content)
+        for name, value in (("key", self.key), ("message_id", self.message_id), ("agent", self.agent)):
+            if value is not None:
+                check_text(name, value)
         if self.key is not None:
             check_key(self.key)
         if self.ttl is not None and self.ttl <= timedelta(0):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from recollectum.domain.errors import InvalidInput
-from recollectum.domain.ids import parse_enum
+from recollectum.domain.ids import check_text, parse_enum
 from recollectum.domain.message import (
     Content,
     Json,
@@ -87,7 +87,11 @@ def clean_call(call: ToolCall) -> ToolCall:
 
 
 def _clean_content(content: str | Iterable[Part]) -> Content:
-    return clean(content) if isinstance(content, str) else _clean_parts(content)
+    if isinstance(content, str):
+        return clean(content)
+    if isinstance(content, bytes) or not isinstance(content, Iterable):
+        check_text("content", content)
+    return _clean_parts(content)
 
 
 def _clean_parts(parts: Iterable[Part]) -> tuple[Part, ...]:

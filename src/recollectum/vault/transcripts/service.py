@@ -24,6 +24,7 @@ from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.service import VaultService
 
 _LONGEST_SHOWN = 200
+_FORMS = "those of Claude Code, Codex CLI, Gemini CLI and our own"
 
 
 class Transcripts(VaultService):
@@ -40,6 +41,8 @@ class Transcripts(VaultService):
         """
         check_shared_trust(self.gate.owner, Trust.IMPORTED)
         path = _check_exists(place)
+        if path.is_file():
+            self._check_form(path)
         if agent is not None or channel is not None:
             # Refuses a name that is not valid in a key.
             SessionKey(agent=agent or "main", channel=channel or "main")
@@ -102,6 +105,22 @@ class Transcripts(VaultService):
         rules = self._runtime.settings.transcripts
         watch = TranscriptWatch(paths, lambda only: sync_transcripts(self._runtime, only=only), rules)
         watch.run(stop, progress or (lambda _: None))
+
+    def _check_form(self, path: Path) -> None:
+        """Raise for a file that has lines and none of a form that can be followed."""
+        from recollectum.vault.files.text_files import UnreadableFile  # noqa: PLC0415 - see above
+        from recollectum.vault.files.transcript_files import open_regular_file, read_next_lines  # noqa: PLC0415
+
+        try:
+            with open_regular_file(path) as file:
+                lot = read_next_lines(file, 0)
+        except OSError as error:
+            raise InvalidInput(f"{_display_path(path)} cannot be read ({error.strerror}); correct its mode") from None
+        except UnreadableFile as error:
+            raise InvalidInput(f"{_display_path(path)} {error}; give a file or a folder with .jsonl files") from None
+        lines = [line for line in lot.lines if line] if lot else []
+        if lines and self._runtime.home.transcript_reader().recognise(lines) is None:
+            raise InvalidInput(f"{_display_path(path)} is no transcript of a known form; known are {_FORMS}")
 
     def _tell(self, tx: Tx, type: EventType, place: FollowedPath, reading: ClockReading) -> None:
         # Never the path, which may reveal more than the vault's owner wants to store.

@@ -16,7 +16,7 @@ from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive, w
 from recollectum.home.keys.holders import PASSPHRASE_VARIABLE, HolderKind, KeyHolder
 from recollectum.home.paths import Home, home_root
 from recollectum.settings.load import LoadedSettings, load
-from recollectum.upkeep.presence import has_keys, is_made, place_of_keys
+from recollectum.upkeep.presence import check_made, has_keys, is_made, place_of_keys
 
 if TYPE_CHECKING:
     from recollectum.engine import KeyStore, Recollectum
@@ -42,7 +42,7 @@ def open_home(run: Run, *, create: bool = False) -> "Generator[Recollectum]":
     home = home_of(run)
     made = is_made(home)
     if not made and (not create or run.user is not None or run.environ.get(KEY_VARIABLE)):
-        raise NotFound(f"there is no home at {home.root} yet; make it with: recollectum init")
+        check_made(home)
     with open_or_create_home(run) as recollectum:
         if not made:
             _tell_of_new_home(recollectum)

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import derived_id
 from recollectum.domain.message import Message, Role
 from recollectum.domain.session import Session, SessionKey
@@ -15,6 +14,7 @@ from recollectum.domain.trust import Trust
 from recollectum.doors.mcp.client import CHANNEL
 from recollectum.doors.mcp.knowledge_graph import nodes
 from recollectum.doors.mcp.knowledge_graph.nodes import Item, ObservationChange
+from recollectum.home.files import read_regular
 
 if TYPE_CHECKING:
     from recollectum.doors.mcp.knowledge_graph.nodes import Graph
@@ -38,7 +38,7 @@ class GraphReport:
 def import_file(vault: "Vault", file: str) -> GraphReport:
     """Add the content of a file to the graph in a vault; a known entity gets its missing observations."""
     path = Path(file)
-    said = _bytes(path)
+    said = read_regular(path, _LARGEST)
     lines = said.decode("utf-8", "replace").splitlines()
     found = [(number, nodes.parse(line)) for number, line in enumerate(lines, start=1) if line.strip()]
     damaged = tuple(number for number, item in found if item is None)
@@ -53,13 +53,6 @@ def import_file(vault: "Vault", file: str) -> GraphReport:
         vault.memories.save_many(nodes.draft(one, message_id=source, agent=_AGENT) for one in new.values())
     grown = sum(_grow(vault, item) for item in items if _place(item) in known.entities)
     return GraphReport(len(new) + grown, len(items) - len(new), damaged)
-
-
-def _bytes(path: Path) -> bytes:
-    size = path.stat().st_size
-    if size > _LARGEST:
-        raise InvalidInput(f"{path} has {size} bytes; bring in at most {_LARGEST} at once")
-    return path.read_bytes()
 
 
 def _kept(item: Item) -> Item:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,14 @@ def test_an_empty_vault_store_is_at_its_schema() -> None:
     ok("init")
     assert ok("upgrade", "--dry-run").out == "every vault is at this schema\n"
     assert call("upgrade").code == 0
+
+
+@pytest.mark.parametrize("line", ["init", "status", "recall tea", "remember tea", "backup", "doctor", "users list"])
+def test_a_folder_with_other_things_is_no_place_for_a_home(tmp_path: Path, line: str) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir(0o755)
+    folder.chmod(0o755)
+    (folder / "letter.txt").touch()
+    assert "is no home and holds other things, such as 'letter.txt'" in refused("--home", str(folder), *line.split())
+    assert [path.name for path in folder.iterdir()] == ["letter.txt"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755

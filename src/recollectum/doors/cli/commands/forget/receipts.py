@@ -11,9 +11,12 @@ from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note, plural
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_home
+from recollectum.home.files import read_regular
 
 if TYPE_CHECKING:
     from recollectum.vault.purge.request import Preview, Receipt
+
+_MOST_BYTES = 1024 * 1024
 
 app = new_group("List, show and check the receipts of what was erased.")
 
@@ -100,6 +103,6 @@ def what_stays(one: "Receipt | Preview") -> list[str]:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text("utf-8")
+        return read_regular(file, _MOST_BYTES).decode()
     except UnicodeDecodeError:
         raise InvalidInput(f"{file} is not UTF-8; give a receipt as it was exported") from None

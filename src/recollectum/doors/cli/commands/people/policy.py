@@ -13,6 +13,7 @@ from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, listing, note, plural
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import home_of
+from recollectum.home.files import read_regular
 from recollectum.home.project import find_project
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from recollectum.policy.rules.decisions import ToolDecision
     from recollectum.policy.rules.matching import Ruleset
     from recollectum.policy.rules.model import Check, Problem, Rule
+
+_MOST_BYTES = 16 * 1024 * 1024
 
 app = new_group("Check the rules about tools and memory, and see what they decide.")
 
@@ -106,7 +109,7 @@ def try_cases(
     from recollectum.policy.rules.cases import failures, parse_cases  # noqa: PLC0415 - see above
 
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_regular(file, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{file} is not UTF-8; save the file in that encoding") from error
     cases = parse_cases(text, str(file))

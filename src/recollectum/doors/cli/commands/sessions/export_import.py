@@ -17,7 +17,7 @@ from recollectum.doors.cli.terminal.output import answer, answer_rows, byte_prog
 from recollectum.doors.cli.terminal.prompts import binary_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
-from recollectum.home.files import write_atomic
+from recollectum.home.files import open_regular, write_atomic
 
 if TYPE_CHECKING:
     from recollectum.transfer.sessions import ImportReport
@@ -160,7 +160,7 @@ def _recognised(head: bytes) -> InputFormat:
 
 def _opened(name: str) -> AbstractContextManager[BufferedReader]:
     # Stdin is not ours to close.
-    return nullcontext(binary_stdin()) if name == _STDIN else Path(name).open("rb")
+    return nullcontext(binary_stdin()) if name == _STDIN else open_regular(Path(name))
 
 
 def _watched(lines: Iterable[bytes], advance: Callable[[int], None]) -> Iterator[bytes]:

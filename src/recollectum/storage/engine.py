@@ -84,6 +84,10 @@ class Inspection(Protocol):
         """Read every page and row, and return the faults."""
         ...
 
+    def index_faults(self) -> list[str]:
+        """Compare the indexes of everything that is remembered with their tables, and return the faults."""
+        ...
+
     def pending_steps(self) -> tuple[str, ...]:
         """Return the schema steps that opening the vault would run."""
         ...

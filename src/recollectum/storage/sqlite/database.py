@@ -13,7 +13,7 @@ from recollectum.domain.errors import DiskFull, StorageError
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.dialect import to_sqlite
-from recollectum.storage.sqlite.failures import FOREIGN, translate, translated
+from recollectum.storage.sqlite.failures import translated
 from recollectum.storage.sqlite.group_commit import GroupCommitWriter
 from recollectum.storage.sqlite.seal_triggers import install_triggers
 from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary, has_text_index
@@ -123,10 +123,8 @@ class SqliteDatabase:
             return False
 
     def _attempt(self, work: Callable[[Tx], T]) -> T:
-        try:
+        with translated(self.path, encrypted=self._options.key is not None):
             return cast(T, self._writer.run(work))
-        except FOREIGN as error:
-            raise translate(error, self.path, encrypted=self._options.key is not None) from error
 
     def seal_writes(self, *, anew: bool) -> None:
         """Start to seal written rows, now that the table exists; do nothing if the file is encrypted."""

@@ -1,5 +1,6 @@
 """Translates SQLite's errors into Recollectum's: the problem, the file and the cure."""
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,9 @@ from recollectum.domain.errors import (
 _NO_ROOM_FOR_INDEX = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP)
 #: What apsw raises, and what Python raises for values that it cannot pass on.
 FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError, OverflowError)
+#: What a decoder raises for a value of another type, an unknown word, or JSON that is none.
+_UNDECODABLE = (ValueError, TypeError, KeyError, InvalidInput)
+_TABLES = os.path.join("storage", "tables")  # noqa: PTH118 - a part of a path, compared as text
 _BAD_PAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
 
 
@@ -29,8 +33,25 @@ def translated(path: Path, *, encrypted: bool) -> Generator[None]:
     """Raise SQLite's errors from inside the block as Recollectum's errors."""
     try:
         yield
-    except FOREIGN as error:
-        raise translate(error, path, encrypted=encrypted) from error
+    except (*_UNDECODABLE, *FOREIGN) as error:
+        if _is_in_row_decoder(error):
+            raise Damaged(
+                f"{path} is damaged: a row in it is not what was written; look closer with: recollectum doctor --deep"
+            ) from error
+        if isinstance(error, FOREIGN):
+            raise translate(error, path, encrypted=encrypted) from error
+        raise
+
+
+def _is_in_row_decoder(error: BaseException) -> bool:
+    """Return whether a table module raised the error while it decoded a row: those functions take a `row`."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if _TABLES in code.co_filename and "row" in code.co_varnames[: code.co_argcount]:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, encrypted: bool) -> RecollectumError:

@@ -1,6 +1,6 @@
 """Checks the integrity of a database: every page, index, reference and row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import apsw
@@ -61,6 +61,11 @@ def page_faults(connection: apsw.Connection) -> list[str]:
         counted[str(table), str(parent)] = counted.get((str(table), str(parent)), 0) + 1
     found += [f"{count} rows of {table} refer to no row of {parent}" for (table, parent), count in counted.items()]
     return found + _text_faults(connection)
+
+
+def index_faults(connection: apsw.Connection, tables: Iterable[str]) -> list[str]:
+    """Compare the indexes of some tables with their rows, and return the faults: a damaged index hides rows."""
+    return [line for name in tables for line in _lines(connection, f"PRAGMA integrity_check('{name}')")][:_MOST_LINES]
 
 
 def row_faults(connection: apsw.Connection) -> list[str]:

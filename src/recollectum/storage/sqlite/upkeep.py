@@ -20,7 +20,7 @@ from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, S
 from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.migrate import pending, shipped
 from recollectum.storage.sqlite.recovery.repair import repair_file
-from recollectum.storage.tables.trail import meta
+from recollectum.storage.tables.trail import meta, seals
 
 T = TypeVar("T")
 
@@ -43,6 +43,10 @@ class SqliteInspection:
         """Read every page and row, and return the faults."""
         on_connection = self._database.on_connection
         return on_connection(integrity.page_faults) or on_connection(integrity.row_faults)
+
+    def index_faults(self) -> list[str]:
+        """Compare the indexes of everything that is remembered with their tables."""
+        return self._database.on_connection(lambda connection: integrity.index_faults(connection, seals.SOURCES))
 
     def pending_steps(self) -> tuple[str, ...]:
         """Return the schema steps that opening the file would run."""

@@ -17,6 +17,7 @@ from recollectum.storage.tables.erasure.erased_items import ActivePurge, PurgeIt
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import proposals
 from recollectum.storage.tables.trail import events, meta
+from recollectum.storage.tables.trail.health import LEDGER_POSITION
 from recollectum.vault.erasure import erase_remains, mark_remains_due
 from recollectum.vault.files.owner_files import owner_folder
 from recollectum.vault.intake.kept_secrets import (
@@ -136,8 +137,6 @@ class Destroyer(NamedTuple):
         )
 
 
-#: The number of the ledger that a vault has processed.
-LEDGER_POSITION = "erasures"
 _BATCH = 500
 _LOG_HELD = "another reader still holds what was erased in the log; close it, then run: recollectum purge finish"
 _STILL_FOUND = "what was erased is still in the files that are named; look at them, and remove it there"

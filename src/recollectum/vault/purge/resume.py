@@ -9,8 +9,9 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.erasure import erased, erased_items, erased_lineage, receipts
 from recollectum.storage.tables.erasure.erased_items import ActivePurge
 from recollectum.storage.tables.trail import meta
+from recollectum.storage.tables.trail.health import LEDGER_POSITION
 from recollectum.vault.purge.environment import PurgeEnvironment, ledger_digest, vault_digest
-from recollectum.vault.purge.execution import LEDGER_POSITION, begin_purge, run_purge, search_again
+from recollectum.vault.purge.execution import begin_purge, run_purge, search_again
 from recollectum.vault.purge.person_erasure import destroy_returned_vaults, erase_person, finish_departure
 from recollectum.vault.purge.plan import NamedRows, PurgeSelection, select_lineage
 from recollectum.vault.purge.request import PurgeKind, PurgeRequest, Receipt

@@ -25,7 +25,7 @@ from recollectum.storage.sqlite.recovery.salvage import (
     salvage,
 )
 from recollectum.storage.tables.content import sessions
-from recollectum.storage.tables.trail import meta, seals
+from recollectum.storage.tables.trail import health, meta, seals
 
 #: Tables that are rebuilt from others, or filled by the schema steps.
 DERIVED = frozenset(
@@ -125,6 +125,7 @@ def _salvaged(
         doubtful = database.read(_doubtful)
         stand_ins = database.write(sessions.add_missing)
         database.write(lambda tx: meta.save(tx, "owner", str(owner)))
+        database.write(lambda tx: health.note_repair(tx, clock()))
     finally:
         database.close()
     parentless, strays = delete_orphans(new, key=key), restore_references(new, key=key)

@@ -1,8 +1,15 @@
 """Counts what a check of a vault looks for: orphaned rows, lost rows, and memories of little value."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.trail import meta
+
+#: The name in meta: the number of the ledger of erasures that a vault has processed.
+LEDGER_POSITION = "erasures"
+#: The name in meta: when the vault was last repaired.
+_REPAIRED = "repaired"
 
 #: Orphaned rows. Each query is one count.
 _STRAYS = {
@@ -63,6 +70,21 @@ def strays(tx: Tx) -> dict[str, int]:
 def gaps(tx: Tx) -> dict[str, int]:
     """Count the rows that a vault has lost, by kind."""
     return _counted(tx, _GAPS)
+
+
+def note_repair(tx: Tx, at: datetime) -> None:
+    """Record that the vault was made from what could be read of a damaged one."""
+    meta.save(tx, _REPAIRED, at.isoformat())
+
+
+def was_repaired(tx: Tx) -> bool:
+    """Return whether rows may be missing since a repair."""
+    return meta.find(tx, _REPAIRED) is not None
+
+
+def was_purged(tx: Tx) -> bool:
+    """Return whether rows may be missing because they were erased on request."""
+    return meta.find(tx, LEDGER_POSITION) is not None
 
 
 def worth(tx: Tx) -> Worth:

@@ -1,6 +1,7 @@
 """The law of texts: every text argument of every public operation refuses what is no text, by name."""
 
 from collections.abc import Callable, Iterator
+from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_every_text_argument_refuses_what_is_no_text(tmp_path: Path) -> None:
     tried = 0
     with open_home(tmp_path, Turning()) as home:
         for method in [one for thing in _services(home) for one in _methods(thing, seen)]:
-            for one in text_parameters(method.__wrapped__):
+            for one in text_parameters(unwrap(method)):
                 for bad in (*_BAD, *(() if one.optional else (None,))):
                     tried += 1
                     with pytest.raises(InvalidInput, match=f"^{one.name} must be text, not "):

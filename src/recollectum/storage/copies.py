@@ -1,5 +1,8 @@
 """Reads the copies in a backup: SQLite files under fixed names, whichever engine the home has."""
 
+import hmac
+import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,8 +16,16 @@ from recollectum.settings.model import StorageSettings
 from recollectum.storage.engine import CATALOG, VAULT
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import drop_keys
+from recollectum.storage.sqlite.conversion import convert, page_bytes_of
 from recollectum.storage.sqlite.engine import SqliteEngine
-from recollectum.storage.sqlite.files import CATALOG_FILE, KEYS_FILE, is_database_name, name_in_backup
+from recollectum.storage.sqlite.files import (
+    CATALOG_FILE,
+    KEYS_FILE,
+    is_database_name,
+    is_vault_id,
+    name_in_backup,
+    remove,
+)
 from recollectum.storage.sqlite.migrate import shipped
 from recollectum.storage.sqlite.upkeep import inspect_file
 from recollectum.storage.tables.catalog import vaults
@@ -22,18 +33,26 @@ from recollectum.storage.tables.catalog.vaults import VaultEntry
 
 __all__ = [
     "KEYS_COPY",
+    "MAC",
     "change_catalog",
     "check_copy",
     "copy_name",
     "describe_copy",
     "drop_keys",
     "entries_in",
+    "is_authentic",
     "is_database_name",
+    "is_vault_id",
+    "manifest_mac",
+    "mark_vaults",
     "newest_schema",
+    "recode_copy",
     "upgrade_catalog",
     "upgrade_vault",
 ]
 KEYS_COPY = KEYS_FILE
+#: The field of a manifest that authenticates the others.
+MAC = "mac"
 
 
 def copy_name(vault_id: str) -> str:
@@ -59,6 +78,38 @@ def check_copy(file: Path, name: str, key: bytes | None, rows: Mapping[str, int]
             raise Damaged(f"{name} of the backup is damaged: {faults[0]}; use another backup")
         if copy.row_counts() != dict(rows):
             raise Damaged(f"{name} of the backup has other rows than were backed up; use another backup")
+
+
+def manifest_mac(document: Mapping[str, object], key: bytes) -> str:
+    """Return the code that authenticates the manifest of a backup, over everything else in it."""
+    rest = {name: value for name, value in document.items() if name != MAC}
+    return hmac.digest(key, json.dumps(rest, sort_keys=True, separators=(",", ":")).encode(), "sha256").hex()
+
+
+def is_authentic(document: Mapping[str, object], key: bytes) -> bool:
+    """Return whether a manifest was written by a holder of the key."""
+    given = document.get(MAC)
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), manifest_mac(document, key).encode())
+
+
+def recode_copy(file: Path, key: bytes | None, new_key: bytes | None) -> None:
+    """Encrypt a copy, or decrypt it: rewrite it under the new key or without one."""
+    made = file.with_name(f".{file.name}-{os.urandom(6).hex()}")
+    try:
+        convert(file, key, made, new_key, size=page_bytes_of(file, key))
+        remove(file)
+        made.replace(file)
+    finally:
+        remove(made)
+
+
+def mark_vaults(file: Path, key: bytes | None, settings: StorageSettings, clock: Clock, *, encrypted: bool) -> None:
+    """Record in a copy of the catalog whether its vaults are encrypted."""
+    database = SqliteEngine(Home(file.parent), settings, clock).open_catalog(key)
+    try:
+        database.write(lambda tx: vaults.mark_encrypted(tx, encrypted=encrypted))
+    finally:
+        database.close()
 
 
 def upgrade_catalog(room: Path, key: bytes | None, settings: StorageSettings, clock: Clock) -> None:

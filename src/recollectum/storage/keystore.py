@@ -155,8 +155,7 @@ class KeyStore:
         self._offer = offer
         self._clock = clock
         # Deleting a key must work on a full disk.
-        make_room = Reserve(home.reserve_file).release
-        self._options = SqliteOptions(cache_kib=64, readers=1, make_room=make_room)
+        self._options = SqliteOptions(cache_kib=64, readers=1, make_room=Reserve(home.reserve_file).release)
         self._database: SqliteDatabase | None = None
         self._master: MasterKey | None = None
         self._guard = threading.RLock()
@@ -240,6 +239,10 @@ class KeyStore:
         # Also when there was no key: an earlier attempt may have stopped before it emptied the log.
         self._empty_log(f"the key of vault {vault_id!r} is deleted")
         return removed
+
+    def manifest_key(self) -> bytes:
+        """Return the key that authenticates the manifests of backups."""
+        return self._unlocked().derive("backup manifests")
 
     def new_recovery_code(self) -> str:
         """Return a new recovery code for the master key, shown only now; the previous code no longer works."""

@@ -41,7 +41,7 @@ class HomeFiles:
 
     def vault(self, vault_id: str) -> Path:
         """Return the path of one vault's database."""
-        if not _VAULT_ID.fullmatch(vault_id):
+        if not is_vault_id(vault_id):
             raise InvalidInput(f"{vault_id!r} is not a vault id; use lower-case letters, digits and underscores")
         return self.home.vaults / f"{vault_id}{_ENDING}"
 
@@ -66,6 +66,11 @@ class HomeFiles:
                 found += [f"vaults/{path.name}", f"backups/{path.stem}-"]
         copies = (path for path in self.home.backups.glob(f"*/vaults/*{_ENDING}") if path.stem not in own)
         return found + [path.relative_to(self.home.root).as_posix() for path in sorted(copies)]
+
+
+def is_vault_id(text: object) -> bool:
+    """Return whether this can be the id of a vault, which is a part of a file name."""
+    return isinstance(text, str) and _VAULT_ID.fullmatch(text) is not None
 
 
 def name_in_backup(vault_id: str) -> str:

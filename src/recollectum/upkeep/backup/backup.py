@@ -119,7 +119,8 @@ def _fill(admin: HomeAdmin, work: Path, owners: Sequence[Owner] | None, progress
         wanted |= {CATALOG} if owners is None else set[str]()
         parts.append(_part(work, upkeep.copy_keys(work, wanted), None))
     made = Manifest(made_at=admin.clock(), whole=owners is None, parts=tuple(parts))
-    manifest_file.write(work, made)
+    key = admin.keys.manifest_key() if any(part.encrypted for part in parts) else None
+    manifest_file.write(work, made, key)
     return made
 
 

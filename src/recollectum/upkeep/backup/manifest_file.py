@@ -2,18 +2,26 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from pathlib import Path
+from types import UnionType
+from typing import Any, TypeAlias, cast
 
-from recollectum.domain.errors import Damaged, NotFound, SchemaNewer
-from recollectum.home.files import write_atomic
+from recollectum.domain.errors import Damaged, InvalidInput, NotFound, SchemaNewer
+from recollectum.home.files import read_regular, write_atomic
+from recollectum.storage.copies import KEYS_COPY, MAC, copy_name, is_authentic, is_vault_id, manifest_mac
+from recollectum.storage.engine import CATALOG
 
 NAME = "manifest.json"
-_FORM = 1
+_FORM = 2
+#: The form of backups from before manifests were authenticated.
+_UNAUTHENTICATED = 1
 _BLOCK = 1 << 20
+_MOST_BYTES = 64 << 20
+_MOST_NAMED = 10
+Kinds: TypeAlias = type | UnionType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +47,8 @@ class Manifest:
     #: Whether it is a backup of the whole home, with its catalog; else of some vaults.
     whole: bool
     parts: tuple[Part, ...]
+    #: Authenticates the other fields; None where nothing is encrypted, and in older backups.
+    mac: str | None = None
 
     @property
     def vaults(self) -> tuple[Part, ...]:
@@ -55,22 +65,42 @@ def digest(path: Path) -> str:
     return found.hexdigest()
 
 
-def write(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest into the folder of a backup."""
-    document = {"recollectum_backup": _FORM, **asdict(manifest), "made_at": manifest.made_at.isoformat()}
+def write(folder: Path, manifest: Manifest, key: bytes | None) -> None:
+    """Write the manifest into the folder of a backup, authenticated by the key of the home if it has one."""
+    document = _document(manifest)
+    if key is not None:
+        document[MAC] = manifest_mac(document, key)
     write_atomic(folder / NAME, json.dumps(document, indent=2).encode() + b"\n")
+
+
+def check_authentic(manifest: Manifest, key: bytes) -> bool:
+    """Raise for a manifest that was changed; return False for one from before manifests were authenticated."""
+    if manifest.mac is None:
+        return False
+    if not is_authentic(_document(manifest), key):
+        raise Damaged("the manifest of the backup is not the one that was written with it; use another backup")
+    return True
+
+
+def _document(manifest: Manifest) -> dict[str, object]:
+    document: dict[str, object] = {
+        "recollectum_backup": _FORM,
+        **asdict(manifest),
+        "made_at": manifest.made_at.isoformat(),
+    }
+    if manifest.mac is None:
+        del document[MAC]
+    return document
 
 
 def read(folder: Path) -> Manifest:
     """Return the manifest of a backup; raise with the reason when it is invalid."""
     path = folder / NAME
     try:
-        document: object = json.loads(path.read_bytes())
+        document: object = json.loads(read_regular(path, _MOST_BYTES))
     except FileNotFoundError:
-        raise NotFound(
-            f"{folder} is no backup: it has no {NAME}; name the folder that `recollectum backup` made"
-        ) from None
-    except (OSError, ValueError):
+        raise _no_backup(folder) from None
+    except (OSError, ValueError, RecursionError, InvalidInput):
         raise _not_a_manifest(path) from None
     if not isinstance(document, dict):
         raise _not_a_manifest(path)
@@ -81,16 +111,51 @@ def read(folder: Path) -> Manifest:
     try:
         parts = tuple(Part(**part) for part in fields.pop("parts"))
         made = Manifest(parts=parts, made_at=datetime.fromisoformat(fields.pop("made_at")), **fields)
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise _not_a_manifest(path) from None
-    if form != _FORM or not all(_stays_inside(part.file) for part in made.parts):
+    if form not in (_UNAUTHENTICATED, _FORM) or not _is_valid(made, form):
         raise _not_a_manifest(path)
     return made
 
 
-def _stays_inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
+def _is_valid(manifest: Manifest, form: int) -> bool:
+    """Return whether every field has its type, and every file the one name that it can have."""
+    names = [part.file for part in manifest.parts]
+    encrypted = any(part.encrypted for part in manifest.parts)
+    return (
+        _are(((manifest.whole, bool), (manifest.mac, str | None)))
+        and all(_is_valid_part(part) for part in manifest.parts)
+        and len(set(names)) == len(names)
+        and manifest.made_at.tzinfo is not None
+        and (not encrypted or KEYS_COPY in names)
+        and (not encrypted or manifest.mac is not None or form == _UNAUTHENTICATED)
+    )
+
+
+def _is_valid_part(part: Part) -> bool:
+    fields: tuple[tuple[object, Kinds], ...] = (
+        *((part.file, str), (part.sha256, str), (part.encrypted, bool)),
+        *((part.schema, int), (part.bytes, int), (part.rows, dict)),
+    )
+    if not _are(fields) or not _are((count, int) for count in part.rows.values()):
+        return False
+    if part.vault_id is None:
+        return part.file in (copy_name(CATALOG), KEYS_COPY)
+    return is_vault_id(part.vault_id) and part.file == copy_name(part.vault_id)
+
+
+def _are(fields: Iterable[tuple[object, Kinds]]) -> bool:
+    return all(isinstance(value, kind) for value, kind in fields)
+
+
+def _no_backup(folder: Path) -> NotFound:
+    folders = {path.parent.name for path in folder.glob(f"*/{NAME}")}
+    held = sorted(folders | {path.name for path in folder.glob("*.tar")})
+    if not held:
+        return NotFound(f"{folder} is no backup: it has no {NAME}; name the folder that `recollectum backup` made")
+    # The newest last, as their names are sorted by time.
+    shown = ", ".join(held[-_MOST_NAMED:]) + (f" and {len(held) - _MOST_NAMED} older ones" * (len(held) > _MOST_NAMED))
+    return NotFound(f"{folder} is no backup, but a folder that holds some; name one of them: {shown}")
 
 
 def _not_a_manifest(path: Path) -> Damaged:

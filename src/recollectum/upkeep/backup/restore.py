@@ -6,17 +6,19 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
 from recollectum.domain.errors import Conflict, Damaged, InvalidInput, KeyProblem, NotFound
 from recollectum.domain.ids import Clock
 from recollectum.home.files import make_private_folder
+from recollectum.home.keys.key_file import check_outside
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare
 from recollectum.settings.model import Settings
-from recollectum.storage.copies import check_copy, copy_name, upgrade_catalog, upgrade_vault
+from recollectum.storage.copies import check_copy, copy_name, entries_in, upgrade_catalog, upgrade_vault
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import open_engine
@@ -24,7 +26,8 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.backup.backup import back_up
-from recollectum.upkeep.backup.manifest_file import Manifest
+from recollectum.upkeep.backup.manifest_file import Manifest, check_authentic
+from recollectum.upkeep.backup.recoding import recode_home
 from recollectum.upkeep.backup.staging import check_is_backup, opened_backup, read_manifest, stage
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.access.people import ensure_tenant
@@ -52,6 +55,10 @@ class RestoreResult:
     kept: tuple[Path, ...] = ()
     #: People in the backup who were erased from this home since; they stay erased.
     erased: tuple[Owner, ...] = ()
+    #: Whether the manifest is proven to be from the home that made the backup.
+    authenticated: bool = False
+    #: Whether the restored vaults are encrypted now.
+    encrypted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,25 +71,49 @@ class _Staged:
     key: bytes | None
 
 
-def restore_home(home: Home, backup: Path, opening: BackupAccess, *, replace: bool = False) -> RestoreResult:
-    """Restore a whole home where there is none; its catalog comes last and completes it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stage:
+    """A backup in a temporary folder, every file of it verified."""
+
+    room: Path
+    manifest: Manifest
+    vaults: list[_Staged]
+    authenticated: bool
+    #: The files of the home to be, when the whole home is restored.
+    names: tuple[str, ...]
+    encrypted: bool
+
+
+def restore_home(
+    home: Home, backup: Path, opening: BackupAccess, *, replace: bool = False, encrypted: bool | None = None
+) -> RestoreResult:
+    """Restore a whole home where there is none; its catalog comes last and completes it.
+
+    With `encrypted`, it is encrypted or decrypted on the way; else it stays as it was.
+    """
     engine = open_engine(home, opening.settings.storage, opening.clock)
     if engine.is_made():
         raise Conflict(f"there is a home at {home.root} already; restore into another one with --into")
     check_is_backup(backup)
+    if encrypted and opening.settings.key_file:
+        check_outside(Path(opening.settings.key_file).expanduser(), home.root)
     prepare(home)
-    with Lock(home.locks / "home.lock"), _staged(home, backup, opening, None) as (room, manifest, staged):
-        if not manifest.whole:
+    with Lock(home.locks / "home.lock"), _staged(home, backup, opening, None, encrypted) as stage:
+        if not stage.manifest.whole:
             raise InvalidInput(f"{backup} is of some vaults alone; make a home first with: recollectum init")
-        names = [part.file for part in manifest.parts]
-        there = engine.upkeep.in_the_way(names)
+        there = engine.upkeep.in_the_way(stage.names)
         if there and not replace:
             raise Conflict(f"{there[0]} is there already; add --replace to put it aside, or restore with --into")
-        kept = engine.upkeep.put_home(room, names, opening.clock())
+        kept = engine.upkeep.put_home(stage.room, stage.names, opening.clock())
     log = Log(home, opening.settings.log.level, opening.clock)
-    log.info("restore.done", {"kind": "home", "vaults": len(staged)})
+    log.info("restore.done", {"kind": "home", "vaults": len(stage.vaults)})
     log.close()
-    return RestoreResult(owners=tuple(one.owner for one in staged), kept=tuple(kept))
+    return RestoreResult(
+        owners=tuple(one.owner for one in stage.vaults),
+        kept=tuple(kept),
+        authenticated=stage.authenticated,
+        encrypted=stage.encrypted,
+    )
 
 
 def restore_vaults(
@@ -94,7 +125,8 @@ def restore_vaults(
     replace: bool = False,
 ) -> RestoreResult:
     """Restore vaults into a home in use; with `replace`, after a backup of the existing ones."""
-    with _staged(admin.home, backup, opening, owners) as (_, _, staged):
+    with _staged(admin.home, backup, opening, owners) as stage:
+        staged = stage.vaults
         entries = {entry.owner: entry for entry in admin.entries()}
         erased = [one.owner for one in staged if was_erased(admin.catalog, one.vault_id)]
         if erased and owners is not None:
@@ -115,13 +147,24 @@ def restore_vaults(
                 # Before anybody reads what was erased since the backup.
                 admin.settle(entry)
     admin.log.info("restore.done", {"kind": "vaults", "vaults": len(staged)})
-    return RestoreResult(owners=tuple(one.owner for one in staged), kept=tuple(kept), erased=tuple(erased))
+    encrypted = {entry.owner: entry.encrypted for entry in admin.entries()}
+    return RestoreResult(
+        owners=tuple(one.owner for one in staged),
+        kept=tuple(kept),
+        erased=tuple(erased),
+        authenticated=stage.authenticated,
+        encrypted=all(encrypted[one.owner] for one in staged),
+    )
 
 
 @contextmanager
 def _staged(
-    home: Home, backup: Path, opening: BackupAccess, owners: Sequence[Owner] | None
-) -> Generator[tuple[Path, Manifest, list[_Staged]]]:
+    home: Home,
+    backup: Path,
+    opening: BackupAccess,
+    owners: Sequence[Owner] | None,
+    encrypted: bool | None = None,  # noqa: FBT001
+) -> Generator[_Stage]:
     """Yield the wanted vaults of a backup in a temporary folder, each verified; the backup is only read."""
     room = home.backups / f".{os.urandom(6).hex()}-restoring"
     make_private_folder(room)
@@ -131,26 +174,50 @@ def _staged(
             stage(folder, room, manifest)
         keys = _keys(room, opening) if any(part.encrypted for part in manifest.parts) else None
         try:
+            authenticated = keys is not None and check_authentic(manifest, keys.manifest_key())
             found = _proven(room, manifest, keys, opening, owners)
+            names = tuple(part.file for part in manifest.parts)
+            if encrypted is not None and manifest.whole:
+                names = _recoded(room, manifest, keys, opening, encrypted=encrypted)
         finally:
             if keys:
                 keys.close()
-        yield room, manifest, found
+        protected = any(part.encrypted for part in manifest.parts) if encrypted is None else encrypted
+        yield _Stage(
+            room=room,
+            manifest=manifest,
+            vaults=found,
+            authenticated=authenticated,
+            names=names,
+            encrypted=protected,
+        )
     finally:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def _keys(room: Path, opening: BackupAccess) -> KeyStore:
+def _recoded(
+    room: Path, manifest: Manifest, keys: KeyStore | None, opening: BackupAccess, *, encrypted: bool
+) -> tuple[str, ...]:
+    """Encrypt or decrypt every copy of a home, and return the names of its files."""
+    made = None if keys or not encrypted else _keys(room, opening, encryption="auto")
+    try:
+        return recode_home(room, manifest, keys or made, opening.settings.storage, opening.clock, encrypted=encrypted)
+    finally:
+        if made:
+            made.close()
+
+
+def _keys(room: Path, opening: BackupAccess, encryption: Literal["auto", "off"] = "off") -> KeyStore:
     keys = KeyStore.open(
         Home(room),
-        encryption="off",
+        encryption=encryption,
         key_file=opening.settings.key_file,
         passphrase=opening.passphrase,
         environ=opening.environ,
         clock=opening.clock,
     )
     try:
-        if opening.recovery_code is not None:
+        if opening.recovery_code is not None and encryption == "off":
             keys.recover(opening.recovery_code, passphrase=opening.passphrase)
         keys.unlock()
     except BaseException:
@@ -174,10 +241,25 @@ def _proven(
                 found.append(_Staged(owner=owner, vault_id=part.vault_id, file=room / part.file, key=key))
         elif part.file == copy_name(CATALOG):
             upgrade_catalog(room, key, settings, clock)
+    if manifest.whole:
+        _check_catalog(room, manifest, keys, found)
     for owner in owners or ():
         if owner not in [one.owner for one in found]:
             raise NotFound(f"{str(owner)!r} is not in that backup; name another owner, or another backup")
     return found
+
+
+def _check_catalog(room: Path, manifest: Manifest, keys: KeyStore | None, found: Sequence[_Staged]) -> None:
+    """Raise unless the catalog, by which a home opens its vaults, names each as it is."""
+    part = next((one for one in manifest.parts if one.file == copy_name(CATALOG)), None)
+    if part is None:
+        raise Damaged("the backup has no catalog, though it says that it is of a whole home; use another backup")
+    key = keys.key(CATALOG) if keys and part.encrypted else None
+    entries = {entry.id: entry for entry in entries_in(room / part.file, key)}
+    for one in found:
+        entry = entries.get(one.vault_id)
+        if entry is None or entry.owner != one.owner or entry.encrypted is not (one.key is not None):
+            raise Damaged(f"{one.file.name} is not the vault that the catalog of the backup names; use another backup")
 
 
 def _add(admin: HomeAdmin, one: _Staged) -> None:

@@ -1,6 +1,7 @@
 """Stages a backup in a temporary folder and verifies its digests and schema."""
 
 import shutil
+import stat
 import tarfile
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -43,11 +44,15 @@ def stage(folder: Path, room: Path, manifest: Manifest) -> None:
     try:
         make_private_folder(room / "vaults")
         for part in manifest.parts:
-            target = room / part.file
-            shutil.copyfile(folder / part.file, target)
-            target.chmod(PRIVATE_FILE)
-            if target.stat().st_size != part.bytes or digest(target) != part.sha256:
-                raise Damaged(f"{folder / part.file} is not what was backed up; use another backup")
+            source, target = folder / part.file, room / part.file
+            # Before it is copied: a link to a device would never end.
+            found = source.stat()
+            whole = stat.S_ISREG(found.st_mode) and found.st_size == part.bytes
+            if whole:
+                shutil.copyfile(source, target)
+                target.chmod(PRIVATE_FILE)
+            if not whole or target.stat().st_size != part.bytes or digest(target) != part.sha256:
+                raise Damaged(f"{source} is not what was backed up; use another backup")
     except FileNotFoundError as error:
         raise Damaged(f"{error.filename} is missing from the backup; use another backup") from error
     except OSError as error:

@@ -89,9 +89,14 @@ def clean_call(call: ToolCall) -> ToolCall:
 def _clean_content(content: str | Iterable[Part]) -> Content:
     if isinstance(content, str):
         return clean(content)
-    if isinstance(content, bytes) or not isinstance(content, Iterable):
-        check_text("content", content)
+    _check_parts(content)
     return _clean_parts(content)
+
+
+def _check_parts(given: object) -> None:
+    """Raise for what is neither text nor parts; a program without a type checker may pass anything."""
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        check_text("content", given)
 
 
 def _clean_parts(parts: Iterable[Part]) -> tuple[Part, ...]:

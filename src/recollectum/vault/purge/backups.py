@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 from recollectum.domain.errors import RecollectumError
 from recollectum.domain.ids import Clock
 from recollectum.home.files import PRIVATE_FILE, make_private_folder, sync_folder, write_atomic
-from recollectum.storage.copies import KEYS_COPY, change_catalog, copy_name, describe_copy, drop_keys
+from recollectum.storage.copies import (
+    KEYS_COPY,
+    MAC,
+    change_catalog,
+    copy_name,
+    describe_copy,
+    drop_keys,
+    is_authentic,
+    manifest_mac,
+)
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.port import Tx
 
@@ -69,6 +78,7 @@ def destroy_copies(
     vault_ids: Collection[str],
     before: datetime | None = None,
     catalog: CatalogChange | None = None,
+    manifest_key: bytes | None = None,
 ) -> int:
     """Destroy those copies; rewrite a backup that also holds other vaults, so that it keeps only those.
 
@@ -84,9 +94,9 @@ def destroy_copies(
         _forget_person(backups, vault_ids, catalog)
         archives |= {one for one in backups.rglob("*.tar") if _holds(one, (CATALOG,))}
     for archive in sorted(archives):
-        _rewrite_archive(backups, archive, vault_ids, catalog)
+        _rewrite_archive(backups, archive, vault_ids, catalog, manifest_key)
     for manifest in backups.rglob(_MANIFEST):
-        _rewrite(manifest, catalog)
+        _rewrite(manifest, catalog, manifest_key)
     for folder in {path.parent for path in found}:
         sync_folder(folder)
     return len(found)
@@ -117,7 +127,13 @@ def _change_or_destroy(backups: Path, copy: Path, catalog: CatalogChange) -> Non
         copy.unlink(missing_ok=True)
 
 
-def _rewrite_archive(backups: Path, archive: Path, vault_ids: Collection[str], catalog: CatalogChange | None) -> None:
+def _rewrite_archive(
+    backups: Path,
+    archive: Path,
+    vault_ids: Collection[str],
+    catalog: CatalogChange | None,
+    manifest_key: bytes | None,
+) -> None:
     """Take the copies of these vaults out of a backup in one file; delete the file if no vault is left in it."""
     # Imported here: few homes have backups in one file.
     import tarfile  # noqa: PLC0415
@@ -128,7 +144,7 @@ def _rewrite_archive(backups: Path, archive: Path, vault_ids: Collection[str], c
         try:
             with tarfile.open(archive, mode="r:") as tar:
                 tar.extractall(inside, filter="data")
-            destroy_copies(inside, vault_ids, catalog=catalog)
+            destroy_copies(inside, vault_ids, catalog=catalog, manifest_key=manifest_key)
             if any(inside.rglob(copy_name("*"))):
                 with os.fdopen(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "w+b") as file:
                     with tarfile.open(fileobj=file, mode="w") as tar:
@@ -174,14 +190,18 @@ def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
     return any(name.endswith(f"/{copy_name(one)}") for name in names for one in vault_ids)
 
 
-def _rewrite(manifest: Path, catalog: CatalogChange | None) -> None:
-    """Rewrite a manifest so that it lists the files that are left, with their current state."""
+def _rewrite(manifest: Path, catalog: CatalogChange | None, key: bytes | None) -> None:
+    """Rewrite a manifest so that it lists the files that are left, as they are now; authenticate it again."""
     document: dict[str, Any] = json.loads(manifest.read_bytes())
     before: list[dict[str, Any]] = document["parts"]
     after = [_describe_part(manifest.parent, part, catalog) for part in _remaining_parts(manifest.parent, before)]
     if after != before:
         whole = document["whole"] and any(part["file"] == copy_name(CATALOG) for part in after)
-        write_atomic(manifest, json.dumps({**document, "whole": whole, "parts": after}, indent=2).encode() + b"\n")
+        made = {**document, "whole": whole, "parts": after}
+        # A forged one must not become genuine here.
+        if key is not None and is_authentic(document, key):
+            made[MAC] = manifest_mac(made, key)
+        write_atomic(manifest, json.dumps(made, indent=2).encode() + b"\n")
 
 
 def _remaining_parts(folder: Path, parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -100,7 +100,8 @@ class PurgeEnvironment(NamedTuple):
 
         key = self.keys.key(CATALOG) if self.keys.has_key(CATALOG) else None
         catalog = CatalogChange(change, key, self.clock) if change else None
-        return destroy_copies(self.home.backups, tuple(vault_ids), before, catalog)
+        manifest_key = self.keys.manifest_key() if self.keys.enabled else None
+        return destroy_copies(self.home.backups, tuple(vault_ids), before, catalog, manifest_key)
 
     def erased_until(self) -> datetime | None:
         """Return when something was last erased from this vault."""

@@ -12,6 +12,7 @@ _ADD = """
     ON CONFLICT (owner) DO NOTHING
 """
 _ONE = "SELECT owner, id, encrypted, created_at FROM vaults WHERE owner = :owner"
+_MARK = "UPDATE vaults SET encrypted = :encrypted"
 _ALL = "SELECT owner, id, encrypted, created_at FROM vaults ORDER BY owner"
 
 
@@ -35,6 +36,11 @@ def add(tx: Tx, entry: VaultEntry) -> VaultEntry:
     }
     tx.run(_ADD, params)
     return _from_row(tx.rows(_ONE, {"owner": str(entry.owner)})[0])
+
+
+def mark_encrypted(tx: Tx, *, encrypted: bool) -> None:
+    """Record of all vaults that they are encrypted, or that they are not."""
+    tx.run(_MARK, {"encrypted": int(encrypted)})
 
 
 def find(tx: Tx, owner: Owner) -> VaultEntry | None:

@@ -39,6 +39,24 @@ def test_a_backup_is_restored_into_another_home(remembered: str, tmp_path: Path)
     assert remembered in ok("recall", "tea", "--home", str(tmp_path / "other")).out
 
 
+def test_a_home_is_encrypted_or_decrypted_on_its_way_back(remembered: str, tmp_path: Path) -> None:
+    made = ok("backup", "--to", str(tmp_path / "stick")).out.splitlines()[0]
+    for option, encrypted in (("--decrypt", False), ("--encrypt", True)):
+        other = str(tmp_path / option)
+        told = ok("restore", made, option, "--into", other, "--json")
+        assert told.json["encrypted"] is encrypted
+        assert ("It is not encrypted" in told.err) is not encrypted
+        assert remembered in ok("recall", "tea", "--home", other).out
+        made = ok("backup", "--home", other, "--to", str(tmp_path / f"stick{option}")).out.splitlines()[0]
+        assert ok("restore", made, "--into", f"{other}-again", "--json").json["authenticated"] is encrypted
+    assert "are for a whole new home" in refused("restore", made, "--encrypt", "--replace", code=2)
+
+
+def test_a_folder_with_backups_names_them(remembered: str, tmp_path: Path) -> None:
+    made = ok("backup", "--to", str(tmp_path / "stick")).out.splitlines()[0]
+    assert f"name one of them: {Path(made).name}" in refused("restore", str(tmp_path / "stick"))
+
+
 def test_one_vault_goes_into_a_home_of_its_own(remembered: str, tmp_path: Path) -> None:
     ok("users", "add", "ben")
     made = ok("backup", "--owner", "ada", "--to", str(tmp_path / "ada.tar")).out.splitlines()[0]

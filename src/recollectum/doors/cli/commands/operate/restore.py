@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollectum.domain.errors import KeyProblem
+from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, format_owner, parse_owner
 from recollectum.doors.cli.terminal.output import answer, note, plural, working
 from recollectum.doors.cli.terminal.prompts import ask_secret, is_interactive
@@ -38,6 +39,9 @@ def restore(
     recovery_code: Annotated[
         bool, typer.Option("--recovery-code", help="Open the backup with its recovery code, which is asked for.")
     ] = False,
+    encrypt: Annotated[
+        bool | None, typer.Option("--encrypt/--decrypt", help="Encrypt a new home on the way, or decrypt it.")
+    ] = None,
 ) -> None:
     """Restore a home or some of its vaults; each is restored completely or stays as it is."""
     # Imported here: no other command needs it.
@@ -56,14 +60,24 @@ def restore(
         recovery_code=ask_secret("Recovery code") if recovery_code else None,
     )
     try:
-        done = _restore(run, backup, opening, named, replace=replace)
+        done = _restore(run, backup, opening, named, replace=replace, encrypt=encrypt)
     except KeyProblem:
         if recovery_code or not is_interactive():
             raise
         given = changed(opening, passphrase=ask_secret("Passphrase of the backup"))
-        done = _restore(run, backup, given, named, replace=replace)
+        done = _restore(run, backup, given, named, replace=replace, encrypt=encrypt)
     lines = [f"{plural(len(done.owners), 'vault')} restored into {home_of(run).root}"]
-    answer(run, {"restored": done.owners, "kept": done.kept}, map(visible, [*lines, *map(format_owner, done.owners)]))
+    document = {
+        "restored": done.owners,
+        "kept": done.kept,
+        "authenticated": done.authenticated,
+        "encrypted": done.encrypted,
+    }
+    answer(run, document, map(visible, [*lines, *map(format_owner, done.owners)]))
+    if not done.authenticated:
+        note("The backup is not authenticated: nobody can tell whether it was changed since it was made.")
+    if not done.encrypted:
+        note("It is not encrypted; to encrypt a whole home on the way, restore it with --encrypt --into HOME")
     for gone in done.erased:
         note(visible(f"{format_owner(gone)} was erased here since, and is not brought back"))
     for kept in done.kept:
@@ -71,7 +85,13 @@ def restore(
 
 
 def _restore(
-    run: Run, backup: Path, opening: "BackupAccess", owners: "list[Owner] | None", *, replace: bool
+    run: Run,
+    backup: Path,
+    opening: "BackupAccess",
+    owners: "list[Owner] | None",
+    *,
+    replace: bool,
+    encrypt: bool | None,
 ) -> "RestoreResult":
     with working(run, "restoring"):
         return _restore_into_home(run, backup, opening, owners, replace=replace)
@@ -84,7 +104,9 @@ def _restore_into_home(
 
     home = home_of(run)
     if not is_made(home) and owners is None:
-        return restore_home(home, backup, opening, replace=replace)
+        return restore_home(home, backup, opening, replace=replace, encrypted=encrypt)
+    if encrypt is not None:
+        raise Misuse("--encrypt and --decrypt are for a whole new home; vaults take the protection of the home")
     if not is_made(home):
         with open_or_create_home(changed(run, user=None)) as recollectum:
             return restore_vaults(recollectum.admin, backup, opening, owners=owners, replace=replace)

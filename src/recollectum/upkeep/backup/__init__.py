@@ -3,7 +3,6 @@
 backup         copies a home and verifies the copy
 manifest_file  the list of files in a backup, with digests
 staging        unpacks a backup and verifies it
-recoding       encrypts or decrypts a home on its way back
 restore        restores vaults or a whole home
 repair         salvages a damaged vault
 """

@@ -18,7 +18,16 @@ from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare
 from recollectum.settings.model import Settings
-from recollectum.storage.copies import check_copy, copy_name, entries_in, upgrade_catalog, upgrade_vault
+from recollectum.storage.copies import (
+    KEYS_COPY,
+    check_copy,
+    copy_name,
+    entries_in,
+    mark_vaults,
+    recode_copy,
+    upgrade_catalog,
+    upgrade_vault,
+)
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import open_engine
@@ -27,7 +36,6 @@ from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import Manifest, check_authentic
-from recollectum.upkeep.backup.recoding import recode_home
 from recollectum.upkeep.backup.staging import check_is_backup, opened_backup, read_manifest, stage
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.vault.access.people import ensure_tenant
@@ -198,13 +206,23 @@ def _staged(
 def _recoded(
     room: Path, manifest: Manifest, keys: KeyStore | None, opening: BackupAccess, *, encrypted: bool
 ) -> tuple[str, ...]:
-    """Encrypt or decrypt every copy of a home, and return the names of its files."""
+    """Give every copy of a home a key, or take it away; return the names of the files that make up the home then."""
     made = None if keys or not encrypted else _keys(room, opening, encryption="auto")
+    held = keys or made
+    parts = [part for part in manifest.parts if part.file != KEYS_COPY]
     try:
-        return recode_home(room, manifest, keys or made, opening.settings.storage, opening.clock, encrypted=encrypted)
+        for part in parts:
+            vault_id = part.vault_id or CATALOG
+            old = held.key(vault_id) if held and part.encrypted else None
+            new = (old or held.make_key(vault_id)) if held and encrypted else None
+            if old != new:
+                recode_copy(room / part.file, old, new)
+            if vault_id == CATALOG:
+                mark_vaults(room / part.file, new, opening.settings.storage, opening.clock, encrypted=encrypted)
     finally:
         if made:
             made.close()
+    return (*(part.file for part in parts), *((KEYS_COPY,) if encrypted else ()))
 
 
 def _keys(room: Path, opening: BackupAccess, encryption: Literal["auto", "off"] = "off") -> KeyStore:

@@ -129,6 +129,18 @@ def _log(ground: Ground) -> None:
     (ground.folder / "old-wal").write_bytes(log)
 
 
+def _disguised(ground: Ground) -> None:
+    """Put a copy where a backup has another owner's vault, under the name of that vault or of none."""
+    others = [one.id for one in ground.home.admin.entries() if one.id != ground.vault_id]
+    folder = ground.home.home.backups / ground.folder.name / "vaults"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{others[0]}.db" if others and ground.key else "vlt_00000000000000000000000000.db"
+    data = ground.content()
+    shutil.rmtree(ground.folder)
+    ground.folder.symlink_to(folder.parent)
+    (folder / name).write_bytes(data)
+
+
 def _damaged(data: bytes) -> bytes:
     return data[:4096] + os.urandom(4096) + data[8192:]
 
@@ -146,6 +158,7 @@ KINDS: dict[str, Plant] = {
     "xz": _file("a.db.xz", lzma.compress),
     "zip": _file("a.zip", _zip),
     "zip in tar.gz": _file("a.tgz", lambda data: _tar(gzip.compress)(_zip(data))),
+    "disguised copy": _disguised,
     "damaged copy": _file("damaged.db", _damaged),
     "backup": lambda ground: back_up(ground.home.admin, to=ground.folder / "set"),
     "backup in one file": lambda ground: back_up(ground.home.admin, to=ground.folder / "set.tar"),

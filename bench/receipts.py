@@ -38,7 +38,8 @@ def attack(home: Recollectum, kind: str, place: str) -> bool:
     before = _files(folder)
     receipt = vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory)).token)
     left = before & _files(folder)
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder.resolve(), ignore_errors=True)
+    folder.unlink(missing_ok=True)
     if kind in INSIDE:
         _clean(ground)
     # The purge itself destroys backups in the folder of backups, and then it is right to say so.
@@ -63,7 +64,8 @@ def false_receipts(folder: Path, encryption: str, places: int) -> tuple[int, lis
     """Return how many copies were planted, and those with which a receipt said done."""
     planted, false = 0, list[str]()
     with Recollectum(folder / encryption, settings={"encryption": encryption, "storage.reserve_mib": 0}) as home:
-        home.vault(_OWNER).memories.save("this one stays for ever")
+        for owner in (_OWNER, "user:ben"):
+            home.vault(owner).memories.save("this one stays for ever")
         for kind, place in cases(places):
             planted += 1
             if attack(home, kind, place):

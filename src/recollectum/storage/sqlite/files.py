@@ -61,10 +61,11 @@ class HomeFiles:
     def names_of_others(self, own: Collection[str]) -> list[str]:
         """Return the prefixes, from the home, of other vaults' file names: databases and their copies in backups."""
         found: list[str] = []
-        for path in self.vaults():
-            if path.stem not in own:
-                found += [f"vaults/{path.name}", f"backups/{path.stem}-"]
-        copies = (path for path in self.home.backups.glob(f"*/vaults/*{_ENDING}") if path.stem not in own)
+        others = {path.stem for path in self.vaults()} - set(own)
+        for stem in sorted(others):
+            found += [f"vaults/{stem}{_ENDING}", f"backups/{stem}-"]
+        # Only under names of vaults that this home has: a file of any other name may be a copy of anything.
+        copies = (path for path in self.home.backups.glob(f"*/vaults/*{_ENDING}") if path.stem in others)
         return found + [path.relative_to(self.home.root).as_posix() for path in sorted(copies)]
 
 

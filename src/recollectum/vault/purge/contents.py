@@ -130,47 +130,46 @@ class FileReader:
         return self._read_zstandard if head.startswith(_ZSTANDARD) else None
 
     def _read_pages(self, name: str, stream: "_SearchedStream", size: int) -> None:
-        opened = bad = number = 0
         batch = _Batch(self._matcher, self.findings.found)
+        number = 0
         while page := stream.read(size):
             number += 1
-            if len(page) < size:
-                bad += 1
-            elif pages.is_written(page):
-                good = self._open_page(page, number, batch)
-                opened, bad = opened + good, bad + (not good)
-        batch.search()
-        self._note_bad(name, opened, bad)
+            if pages.is_written(page):
+                self._open_page(page if len(page) == size else b"", number, batch)
+        self._note_bad(name, batch)
 
     def _read_frames(self, name: str, stream: "_SearchedStream", size: int) -> None:
         """Search every frame of a log, also outdated ones; frames that are not encrypted were searched as bytes."""
-        opened = bad = uniform = 0
         batch = _Batch(self._matcher, self.findings.found)
+        uniform = 0
         stream.read(pages.LOG_HEAD_BYTES)
         while frame := stream.read(pages.FRAME_HEAD_BYTES + size):
             page = frame[pages.FRAME_HEAD_BYTES :]
             if len(page) == size and pages.is_written(page):
                 good = self._open_page(page, pages.frame_page(frame), batch)
-                opened, bad = opened + good, bad + (not good)
                 uniform += not good and _is_uniform(page)
-        batch.search()
         # A log without encryption has vectors, which look like ciphertext, on some of its pages at most.
-        self._note_bad(name, opened, bad if opened or 2 * uniform > bad else 0)
+        if batch.opened or 2 * uniform > batch.bad:
+            self._note_bad(name, batch)
 
     def _open_page(self, page: bytes, number: int, batch: "_Batch") -> bool:
-        found = self._keys.keys.open(page, number)
+        found = self._keys.keys.open(page, number) if page else None
         if found is None:
+            batch.bad += 1
             return False
         which, content = found
+        batch.opened += 1
         if which not in self._keys.foreign:
             batch.add(content)
         return True
 
-    def _note_bad(self, name: str, opened: int, bad: int) -> None:
-        if bad and opened:
-            self.findings.unread[name] = f"{bad} of its {bad + opened} pages are damaged"
-        elif bad:
+    def _note_bad(self, name: str, batch: "_Batch") -> None:
+        batch.search()
+        if not batch.opened:
             self.findings.unread[name] = "no key of this home opens it"
+        elif batch.bad and batch.is_own:
+            # Damage in the database of another owner hides nothing that was erased here.
+            self.findings.unread[name] = f"{batch.bad} of its {batch.bad + batch.opened} pages are damaged"
 
     def _read_tar(self, name: str, stream: "_SearchedStream", depth: int) -> None:
         with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|") as tar:
@@ -218,15 +217,21 @@ class _TooLarge(Exception):
 
 
 class _Batch:
-    """Pages that are searched together, because a search of each would take longer."""
+    """Pages of one file that are searched together, because a search of each would take longer."""
 
     def __init__(self, matcher: Matcher, found: set[int]) -> None:
         self._matcher = matcher
         self._found = found
         self._pages: list[bytes] = []
         self._size = 0
+        #: Pages that a key opened, and pages that none did.
+        self.opened = 0
+        self.bad = 0
+        #: Whether a page was opened that is not another owner's.
+        self.is_own = False
 
     def add(self, page: bytes) -> None:
+        self.is_own = True
         self._pages.append(page)
         self._size += len(page)
         if self._size >= _PIECE:

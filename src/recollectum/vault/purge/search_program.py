@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recollectum.storage.encrypted_pages import PageKeys, may_be_changing
+from recollectum.storage.encrypted_pages import HEAD_BYTES, PageKeys, encrypted_page_size, may_be_changing
 from recollectum.vault.purge.contents import FileFindings, FileReader, SearchKeys
 from recollectum.vault.purge.matching import Matcher, Outline, OutlineKey
 
@@ -101,11 +101,12 @@ def search(question: SearchQuestion) -> SearchAnswer:
     key = OutlineKey(question.outline_key) if question.outline_key else None
     matcher = Matcher(question.needles, question.outlines, key)
     keys = SearchKeys(PageKeys(question.keys), frozenset(question.foreign))
+    own = PageKeys([key for place, key in enumerate(question.keys) if place not in keys.foreign])
     for path in _files(question.root, answer):
         name = path.relative_to(question.root).as_posix()
-        if any(name.startswith(one) for one in question.skipped):
-            continue
         try:
+            if any(name.startswith(one) for one in question.skipped) and not _opens_with(path, own):
+                continue
             size = path.stat().st_size
             findings = _read_file(path, name, matcher, keys, question.others)
         except FileNotFoundError:
@@ -132,6 +133,14 @@ def _read_file(path: Path, name: str, matcher: Matcher, keys: SearchKeys, others
             break
         time.sleep(wait)
     return reader.findings
+
+
+def _opens_with(path: Path, own: PageKeys) -> bool:
+    """Return whether a file under the name of another owner's database is a copy that one of our keys opens."""
+    with path.open("rb") as file:
+        size = encrypted_page_size(file.read(HEAD_BYTES))
+        file.seek(0)
+        return size is not None and own.open(file.read(size), 1) is not None
 
 
 def _files(root: Path, answer: SearchAnswer) -> Iterator[Path]:

@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,8 @@ from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
     from recollectum.settings.load import LoadedSettings
@@ -98,6 +99,8 @@ class Recollectum:
         Its key is protected by a random passphrase, so that no keyring is touched.
         """
         # Imported here: few programs open one.
+        from tempfile import TemporaryDirectory  # noqa: PLC0415
+
         from recollectum.home.credentials.keychain import FORCE_VARIABLE  # noqa: PLC0415
         from recollectum.home.keys.holders import PASSPHRASE_VARIABLE  # noqa: PLC0415
 

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from html import unescape
 from typing import NamedTuple
 
 from recollectum.context.echoes import TAG, WRAPPER, Range
@@ -166,6 +165,15 @@ def _digest(key: str, lines: Sequence[_Line]) -> bytes:
     return hmac.digest(bytes.fromhex(key), text, "sha256")[:_DIGEST_BYTES]
 
 
+def _unescaped(words: str) -> str:
+    if "&" not in words:
+        return words
+    # Imported here: its table of names is large, and few texts need it.
+    from html import unescape  # noqa: PLC0415
+
+    return unescape(words)
+
+
 def _lines(text: str) -> Iterator[_Line]:
     """Yield the lines that say something, without fences."""
     for found in _LINE.finditer(text):
@@ -173,7 +181,7 @@ def _lines(text: str) -> Iterator[_Line]:
         begun = _ENDS.match(line)
         left = begun.end() if begun else 0
         right = _end_of_words(line, left)
-        words = unescape(line[left:right]).strip()
+        words = _unescaped(line[left:right]).strip()
         if words and not TAG.fullmatch(words):
             yield _Line(found.start() + left, found.start() + right, words)
 

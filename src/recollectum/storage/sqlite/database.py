@@ -13,7 +13,7 @@ from recollectum.domain.errors import DiskFull, StorageError
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.dialect import to_sqlite
-from recollectum.storage.sqlite.failures import translated
+from recollectum.storage.sqlite.failures import TRANSLATED, raise_translated, translated
 from recollectum.storage.sqlite.group_commit import GroupCommitWriter
 from recollectum.storage.sqlite.seal_triggers import install_triggers
 from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary, has_text_index
@@ -87,9 +87,9 @@ class SqliteDatabase:
             try:
                 connection.execute("BEGIN")
                 return work(SqliteTx(connection, self._lengths))
-            except FOREIGN as error:
+            except TRANSLATED as error:
                 # Not `translated`, which costs six calls: this runs for every read.
-                raise translate(error, self.path, encrypted=self._options.key is not None) from error
+                raise_translated(error, self.path, encrypted=self._options.key is not None)
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

@@ -4,6 +4,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import apsw
 
@@ -24,6 +25,8 @@ _NO_ROOM_FOR_INDEX = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw
 FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError, OverflowError)
 #: What a decoder raises for a value of another type, an unknown word, or JSON that is none.
 _UNDECODABLE = (ValueError, TypeError, KeyError, InvalidInput)
+#: What `raise_translated` looks at.
+TRANSLATED = (*_UNDECODABLE, *FOREIGN)
 _TABLES = os.path.join("storage", "tables")  # noqa: PTH118 - a part of a path, compared as text
 _BAD_PAGE = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
 
@@ -33,14 +36,19 @@ def translated(path: Path, *, encrypted: bool) -> Generator[None]:
     """Raise SQLite's errors from inside the block as Recollectum's errors."""
     try:
         yield
-    except (*_UNDECODABLE, *FOREIGN) as error:
-        if _is_in_row_decoder(error):
-            raise Damaged(
-                f"{path} is damaged: a row in it is not what was written; look closer with: recollectum doctor --deep"
-            ) from error
-        if isinstance(error, FOREIGN):
-            raise translate(error, path, encrypted=encrypted) from error
-        raise
+    except TRANSLATED as error:
+        raise_translated(error, path, encrypted=encrypted)
+
+
+def raise_translated(error: Exception, path: Path, *, encrypted: bool) -> NoReturn:
+    """Raise Recollectum's error for an error of SQLite or of a row decoder; raise any other error as it is."""
+    if _is_in_row_decoder(error):
+        raise Damaged(
+            f"{path} is damaged: a row in it is not what was written; look closer with: recollectum doctor --deep"
+        ) from error
+    if isinstance(error, FOREIGN):
+        raise _translate(error, path, encrypted=encrypted) from error
+    raise error
 
 
 def _is_in_row_decoder(error: BaseException) -> bool:
@@ -54,7 +62,7 @@ def _is_in_row_decoder(error: BaseException) -> bool:
     return False
 
 
-def translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, encrypted: bool) -> RecollectumError:
+def _translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, encrypted: bool) -> RecollectumError:
     """Return Recollectum's error for an error of SQLite."""
     match error:
         case UnicodeError() | OverflowError():

@@ -94,11 +94,17 @@ def _restore(
     encrypt: bool | None,
 ) -> "RestoreResult":
     with working(run, "restoring"):
-        return _restore_into_home(run, backup, opening, owners, replace=replace)
+        return _restore_into_home(run, backup, opening, owners, replace=replace, encrypt=encrypt)
 
 
 def _restore_into_home(
-    run: Run, backup: Path, opening: "BackupAccess", owners: "list[Owner] | None", *, replace: bool
+    run: Run,
+    backup: Path,
+    opening: "BackupAccess",
+    owners: "list[Owner] | None",
+    *,
+    replace: bool,
+    encrypt: bool | None,
 ) -> "RestoreResult":
     from recollectum.upkeep.backup.restore import restore_home, restore_vaults  # noqa: PLC0415 - see above
 

@@ -181,6 +181,26 @@ def test_rows_that_belonged_to_lost_ones_are_sorted_out(place: Path, seed: int) 
         assert repair(home.admin, _OWNER).faults == ()
 
 
+def test_rows_between_two_damaged_pages_are_found_by_the_ids_of_their_memories(place: Path) -> None:
+    path = _busy(place)
+    with open_home(place, Turning(), encryption="auto") as home:
+        key = home.encryption().key(path.stem)
+    connection = connect(path, key=key)
+    sql = "SELECT pageno FROM dbstat WHERE name = 'memory_versions' AND pagetype = 'leaf' ORDER BY path"
+    pages = [number for (number,) in cast(list[tuple[int]], connection.execute(sql).fetchall())]
+    ((before,),) = cast(list[tuple[int]], connection.execute("SELECT count(*) FROM memory_versions").fetchall())
+    connection.close()
+    assert len(pages) > 12
+    raw = bytearray(path.read_bytes())
+    for number in (pages[1], pages[-2]):
+        raw[(number - 1) * _PAGE : number * _PAGE] = random.Random(number).randbytes(_PAGE)
+    path.write_bytes(raw)
+    saved, lost = _saved(_repaired(place, "auto"), "memory_versions")
+    # Two pages of rows are gone, and nothing of what lies between them.
+    assert before * (1 - 3 / len(pages)) < saved < before
+    assert lost
+
+
 def test_nothing_is_done_to_a_vault_that_is_whole(place: Path) -> None:
     path, _, _ = _made(place, "auto", 40)
     before = path.read_bytes()

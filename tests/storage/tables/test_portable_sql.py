@@ -38,7 +38,6 @@ EXCEPTIONS = {
     "trail.seals._COLUMNS": "seals are kept by triggers of SQLite; another engine has checksums of its own",
     "trail.seals._FOREIGN": "as above",
     "erasure.erased_rows._IDENTIFIERS": "the search of a file for erased text knows the names in SQLite's schema",
-    "learning.proposals._QUOTING": "the spans of a proposal are JSON in one column until a step gives them rows",
     "erasure.erased_lineage._COPIES": "copy_of is in the JSON of a message, with an index, until it is a column",
     "trail.quarantines._BY_ROLE": "the tools of a message are JSON in one column until a step gives them rows",
 }
@@ -143,6 +142,16 @@ def _explained(connection: apsw.Connection, sql: str) -> list[str]:
         ("content.memories._DUE", "memories USING"),
         ("content.memories._PAGE", "memories USING"),
         ("index.embedding_cache._EVICT", "embedding_cache USING"),
+        ("learning.proposals._ABOUT", "proposal_items USING COVERING INDEX proposal_items_item"),
+        ("learning.proposals._OF_SESSION", "proposal_items USING COVERING INDEX proposal_items_item"),
+        ("learning.forgotten_spans._REMOVE", "barred USING PRIMARY KEY (message_id=?)"),
+        (
+            "erasure.erased_rows._FORGET_JOBS",
+            "jobs USING INDEX sqlite_autoindex_jobs_2 (idempotency>? AND idempotency<?)",
+        ),
+        ("erasure.erased_rows._FORGET_NO", "proposal_items USING COVERING INDEX proposal_items_item"),
+        ("content.sessions._IS_TAKEN_BACK", "quarantined USING PRIMARY KEY (item=?)"),
+        ("trail.undo._BEFORE", "undo_rows USING INDEX undo_rows_memory (memory_id=? AND event=?)"),
     ],
 )
 def test_what_is_asked_often_goes_by_an_index(tmp_path: Path, name: str, index: str) -> None:

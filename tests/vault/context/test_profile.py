@@ -19,7 +19,9 @@ def writing() -> ScriptedModel:
 
 def cached(vault: Vault) -> int:
     runtime: VaultRuntime = vars(vault)["_runtime"]
-    return runtime.read(lambda tx, _: tx.rows("SELECT count(*) FROM profiles", {})[0][0])
+    return runtime.read(
+        lambda tx, _: tx.rows("SELECT count(*) FROM meta WHERE name >= 'profile:' AND name < 'profile;'", {})[0][0]
+    )
 
 
 @pytest.mark.feature("A11")

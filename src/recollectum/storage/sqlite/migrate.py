@@ -26,7 +26,11 @@ _LEDGER = """
 """
 #: White space or a comment; then: text in quotes, a mark with the gaps around it, or a gap.
 _GAP = r"(?:\s|--[^\n]*+)"
-_WORDS = re.compile(rf"('(?:[^']|'')*+')|{_GAP}*+([(),;]){_GAP}*+|{_GAP}++")
+_WORDS = re.compile(rf"('(?:[^']|'')*+')|{_GAP}*+([(),;<>=]+){_GAP}*+|{_GAP}++")
+#: In a STRICT table the two words mean the same, but for the key that is the number of a row.
+_INTEGER = re.compile(r"\bINTEGER\b(?! PRIMARY KEY)")
+#: Characters of a step's digest: the ledger of a new vault stays within one page.
+_DIGEST = 32
 _RECORD = "INSERT INTO migrations (number, name, digest, applied_at) VALUES (?, ?, ?, ?)"
 
 
@@ -46,7 +50,7 @@ class Migration:
     @property
     def digest(self) -> str:
         """Return the digest stored in the ledger, which shows that a step was edited after it ran."""
-        return hashlib.sha256(self.sql.encode()).hexdigest()
+        return hashlib.sha256(self.sql.encode()).hexdigest()[:_DIGEST]
 
 
 def shipped(family: str) -> tuple[Migration, ...]:
@@ -93,7 +97,7 @@ def _pending(connection: apsw.Connection, steps: Sequence[Migration], path: Path
             "upgrade the program"
         )
     for step in steps:
-        if step.number in applied and applied[step.number] != step.digest:
+        if step.number in applied and applied[step.number][:_DIGEST] != step.digest:
             raise SchemaEdited(
                 f"{path}: schema step {step.number} ({step.name}) is not the one that was applied; "
                 "install the release that made this file"
@@ -112,8 +116,8 @@ def _applied(connection: apsw.Connection) -> dict[int, str]:
 
 
 def without_comments(sql: str) -> str:
-    """Return statements without comments and needless space: SQLite stores the text of a schema in every file."""
-    return _WORDS.sub(lambda found: found[1] or found[2] or " ", sql).strip()
+    """Return statements without comments and needless letters: SQLite stores the text of a schema in every file."""
+    return _INTEGER.sub("INT", _WORDS.sub(lambda found: found[1] or found[2] or " ", sql).strip())
 
 
 def _apply(

@@ -15,7 +15,7 @@ from recollectum.storage.tables.content import memories, messages, notes, served
 from recollectum.storage.tables.erasure import erased, erased_items, erased_rows, purge_samples, receipts
 from recollectum.storage.tables.erasure.erased_items import ActivePurge, PurgeItemKind
 from recollectum.storage.tables.index import chunks, embedding_cache
-from recollectum.storage.tables.learning import proposals
+from recollectum.storage.tables.learning import learnings, proposals
 from recollectum.storage.tables.trail import events, meta
 from recollectum.storage.tables.trail.health import LEDGER_POSITION
 from recollectum.vault.erasure import erase_remains, mark_remains_due
@@ -242,6 +242,7 @@ def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge:
 def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSamples, key: OutlineKey) -> bool:
     def change(tx: Tx, reading: ClockReading) -> bool:
         some = erased_items.next_items(tx, purge.id, _BATCH)
+        erased_rows.forget_effects(tx, [item for rank, item in some if rank is PurgeItemKind.MEMORY])
         destroyer = Destroyer(changes.Change(tx, purge.by, reading.now), needles)
         for rank, item in some:
             destroyer.destroy(rank, item)
@@ -263,9 +264,9 @@ def _close_purge(tx: Tx, number: int) -> None:
 
 def _rewrite_files(runtime: VaultRuntime) -> None:
     """Remove the lines of destroyed memories from the LEARNINGS.md files."""
-    for agent in runtime.database.read(erased_rows.stale_agents):
+    for agent in runtime.database.read(learnings.stale_agents):
         sync_learnings(runtime, agent)
-    runtime.database.write(erased_rows.forget_lines, frees=True)
+    runtime.database.write(learnings.forget_deleted, frees=True)
 
 
 def _blank_receipt(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge, gone: int) -> Receipt:

@@ -25,6 +25,7 @@ from recollectum.storage.sqlite.recovery.salvage import (
     salvage,
 )
 from recollectum.storage.tables.content import sessions
+from recollectum.storage.tables.learning import profiles
 from recollectum.storage.tables.trail import health, meta, seals
 
 #: Tables that are rebuilt from others, or filled by the schema steps.
@@ -38,6 +39,7 @@ DERIVED = frozenset(
         "coarse_middles",
         "coarse_lists",
         "migrations",
+        # Of schemas before 21; later ones have them in meta.
         "profiles",
         "served_blocks",
     )
@@ -188,6 +190,7 @@ def _refuse_what_cannot_be_opened(old: Path, key: bytes | None) -> None:
 
 def _rebuilt(new: Path, options: SqliteOptions, rebuild: Callable[[Tx], int]) -> int:
     def remake(tx: Tx) -> int:
+        profiles.drop_all(tx)
         seals.clear(tx)
         if options.key is None:
             seals.seal(tx)

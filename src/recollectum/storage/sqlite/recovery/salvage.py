@@ -198,10 +198,17 @@ def _listed(columns: Sequence[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
-#: By table: rows of lost memories, which nothing could ever show.
+#: By table: rows of lost ones, which nothing could ever show.
 _DROPPED = {
     "memory_versions": "DELETE FROM memory_versions WHERE memory_id NOT IN (SELECT id FROM memories)",
     "citations": "DELETE FROM citations WHERE memory_id NOT IN (SELECT id FROM memories)",
+    "proposals": "DELETE FROM proposals WHERE session_id NOT IN (SELECT id FROM sessions)",
+    "purge_items": "DELETE FROM purge_items WHERE 'purge:' || purge_id NOT IN (SELECT name FROM meta)",
+    "purge_samples": "DELETE FROM purge_samples WHERE 'purge:' || purge_id NOT IN (SELECT name FROM meta)",
+    "quarantined": """
+        DELETE FROM quarantined WHERE quarantine_id NOT IN (SELECT id FROM quarantines)
+            OR item NOT IN (SELECT id FROM messages UNION ALL SELECT id FROM memories)
+    """,
 }
 _MENDED = (
     # Its replacement is lost: the earlier fact is better than none.

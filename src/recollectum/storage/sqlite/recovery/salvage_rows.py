@@ -11,6 +11,14 @@ from recollectum.storage.sqlite.integrity import UNREADABLE
 
 #: Rows per query. An unreadable page costs at most as many queries as it has rows, and loses no other rows.
 _SPAN = 256
+#: Where the first column of a table's key is found again, for tables without an index that lists every row.
+_KEYED_BY = {
+    "memory_versions": ("SELECT id FROM memories",),
+    "quarantined": ("SELECT id FROM messages", "SELECT id FROM memories"),
+    "barred": ("SELECT id FROM messages",),
+    "imports": ("SELECT id FROM sessions",),
+    "proposals": ("SELECT proposal_id FROM proposal_items",),
+}
 
 
 @dataclass(slots=True)
@@ -89,7 +97,8 @@ def _keyed(
     # There may be more rows behind the bad page, which are reached from the end, or key by key.
     behind, _ = _read_on(old, plain + ", ".join(f'"{key}" DESC' for key in keys))
     known, found.exact = _known_keys(old, table, keys)
-    for row in [*behind, *_one_by_one(old, table, columns, keys, known)]:
+    first = {row for sql in _KEYED_BY.get(table, ()) for row in _read_on(old, sql)[0]}
+    for row in [*behind, *_one_by_one(old, table, columns, keys, known | first)]:
         key = tuple(row[place] for place in places)
         if key not in seen:
             seen.add(key)
@@ -110,8 +119,8 @@ def _known_keys(old: apsw.Connection, table: str, keys: Sequence[str]) -> tuple[
 def _one_by_one(
     old: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[str], known: set[Row]
 ) -> Iterator[Row]:
-    where = " AND ".join(f'"{key}" IS ?' for key in keys)
     for key in sorted(known, key=repr):
+        where = " AND ".join(f'"{column}" IS ?' for column in keys[: len(key)])
         rows, _ = _read_on(old, f'SELECT {_listed(columns)} FROM "{table}" WHERE {where}', key)  # noqa: S608
         yield from rows
 

@@ -21,9 +21,9 @@ _OPEN = f"SELECT {_COLUMNS} FROM sessions WHERE key = :key AND ended_at IS NULL 
 _TAKEN_BACK = """
     SELECT held.session_id FROM (
         SELECT messages.session_id, count(*) AS messages
-          FROM quarantines JOIN quarantined_messages ON quarantined_messages.quarantine_id = quarantines.id
-          JOIN messages ON messages.id = quarantined_messages.message_id
-         WHERE quarantines.went = 'soft_deleted' GROUP BY messages.session_id) AS held
+          FROM quarantined JOIN messages ON messages.id = quarantined.item
+         WHERE quarantined.quarantine_id IN (SELECT id FROM quarantines WHERE went = 'soft_deleted')
+         GROUP BY messages.session_id) AS held
      WHERE held.messages = (SELECT count(*) FROM messages WHERE messages.session_id = held.session_id)
 """
 _PAGE = f"""
@@ -33,7 +33,12 @@ _PAGE = f"""
        AND id NOT IN ({_TAKEN_BACK})
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
-_IS_TAKEN_BACK = f"SELECT :id IN ({_TAKEN_BACK})"
+_IS_TAKEN_BACK = """
+    SELECT EXISTS (SELECT 1 FROM messages WHERE session_id = :id) AND NOT EXISTS (
+        SELECT 1 FROM messages WHERE session_id = :id AND NOT EXISTS (
+            SELECT 1 FROM quarantined JOIN quarantines ON quarantines.id = quarantined.quarantine_id
+             WHERE quarantined.item = messages.id AND quarantines.went = 'soft_deleted'))
+"""
 _GREW = """
     UPDATE sessions
        SET message_count = message_count + :messages, token_estimate = token_estimate + :tokens,

@@ -7,14 +7,15 @@ from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 
 _ADD_ROOT = """
-    INSERT INTO transcript_roots (path, agent, channel, added_at) VALUES (:path, :agent, :channel, :at)
-    ON CONFLICT (path) DO NOTHING
+    INSERT INTO transcript_roots (path, agent, channel, added_at)
+    SELECT :path, :agent, :channel, :at WHERE NOT EXISTS (SELECT 1 FROM transcript_roots WHERE path = :path)
 """
 _REMOVE_ROOT = "DELETE FROM transcript_roots WHERE number = :number"
 _ROOTS = """
-    SELECT number, path, agent, channel, added_at,
-           (SELECT count(*) FROM transcript_files WHERE transcript_files.root = transcript_roots.number)
-      FROM transcript_roots ORDER BY path
+    SELECT number, path, agent, channel, added_at, coalesce(files, 0)
+      FROM transcript_roots
+      LEFT JOIN (SELECT root, count(*) AS files FROM transcript_files GROUP BY root) AS counted ON root = number
+     ORDER BY path
 """
 _COLUMNS = "path, root, identity, size, mtime, read_to, lines, head, tail, form, session_id"
 _OF_ROOT = f"SELECT {_COLUMNS} FROM transcript_files WHERE root = :root"  # noqa: S608  (constants of this file)

@@ -2,21 +2,18 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
 
-from recollectum.storage.port import Row, Tx
+from recollectum.storage.port import Tx
+from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros, moment
 
-_COLUMNS = "id, kind, digest, by, at, state, counts"
-_ADD = f"INSERT INTO purges ({_COLUMNS}) VALUES (:id, :kind, :digest, :by, :at, 'begun', :counts)"  # noqa: S608
-_OPEN = f"SELECT {_COLUMNS} FROM purges WHERE state IN ('begun', 'pending') ORDER BY id"  # noqa: S608
-_UNPROVEN = f"""
-    SELECT {_COLUMNS} FROM purges
-     WHERE state = 'failed' AND EXISTS (SELECT 1 FROM purge_samples WHERE purge_id = purges.id) ORDER BY id
-"""  # noqa: S608
-_STATE = "UPDATE purges SET state = :state WHERE id = :id"
+#: Begins the name in meta of a purge that is not done.
+_NAME = "purge:"
+_BEGUN, _PENDING, _FAILED, _FINISHED = "begun", "pending", "failed", "done"
+_SAMPLED = "SELECT DISTINCT purge_id FROM purge_samples"
 _ITEM = "INSERT INTO purge_items (purge_id, rank, item) VALUES (:id, :rank, :item) ON CONFLICT DO NOTHING"
 _NEXT = "SELECT rank, item FROM purge_items WHERE purge_id = :id ORDER BY rank, item LIMIT :limit"
 _ALL = "SELECT rank, item FROM purge_items WHERE purge_id = :id"
@@ -51,25 +48,32 @@ class ActivePurge:
 
 def begin(tx: Tx, one: ActivePurge, items: Iterable[tuple[PurgeItemKind, str]]) -> None:
     """Record a purge and all of its items."""
-    row = {"id": one.id, "kind": one.kind, "digest": one.digest, "by": one.by, "at": micros(one.at)}
-    tx.run(_ADD, {**row, "counts": json.dumps(dict(one.counts), sort_keys=True)})
+    _save(tx, replace(one, state=_BEGUN))
     for rank, item in items:
         tx.run(_ITEM, {"id": one.id, "rank": int(rank), "item": item})
 
 
 def unfinished(tx: Tx) -> list[ActivePurge]:
     """Return the unfinished purges, oldest first."""
-    return [_from_row(row) for row in tx.rows(_OPEN, {})]
+    return [one for one in _recorded(tx) if one.state in (_BEGUN, _PENDING)]
 
 
 def unproven(tx: Tx) -> list[ActivePurge]:
     """Return the purges that destroyed everything, but whose search found something or could not read a file."""
-    return [_from_row(row) for row in tx.rows(_UNPROVEN, {})]
+    sampled = {row[0] for row in tx.rows(_SAMPLED, {})}
+    return [one for one in _recorded(tx) if one.state == _FAILED and one.id in sampled]
 
 
 def set_state(tx: Tx, purge_id: str, state: str) -> None:
-    """Record the progress of a purge."""
-    tx.run(_STATE, {"id": purge_id, "state": state})
+    """Record the progress of a purge; of one that is done, only the receipt is kept."""
+    name = _NAME + purge_id
+    known = meta.find(tx, name)
+    if known is None:
+        return
+    if state == _FINISHED:
+        meta.remove(tx, name)
+    else:
+        _save(tx, replace(_from_meta(name, known), state=state))
 
 
 def next_items(tx: Tx, purge_id: str, limit: int) -> list[tuple[PurgeItemKind, str]]:
@@ -92,13 +96,23 @@ def bar(tx: Tx, item_id: str) -> None:
     tx.run(_BAR, {"id": item_id})
 
 
-def _from_row(row: Row) -> ActivePurge:
+def _recorded(tx: Tx) -> list[ActivePurge]:
+    return [_from_meta(name, value) for name, value in meta.beginning_with(tx, _NAME)]
+
+
+def _save(tx: Tx, one: ActivePurge) -> None:
+    told = {"kind": one.kind, "digest": one.digest, "by": one.by, "at": micros(one.at), "state": one.state}
+    meta.save(tx, _NAME + one.id, json.dumps({**told, "counts": dict(one.counts)}, sort_keys=True))
+
+
+def _from_meta(name: str, value: str) -> ActivePurge:
+    told = json.loads(value)
     return ActivePurge(
-        id=row[0],
-        kind=row[1],
-        digest=row[2],
-        by=row[3],
-        at=moment(row[4]),
-        state=row[5],
-        counts=json.loads(row[6]),
+        id=name.removeprefix(_NAME),
+        kind=told["kind"],
+        digest=told["digest"],
+        by=told["by"],
+        at=moment(told["at"]),
+        state=told["state"],
+        counts=told["counts"],
     )

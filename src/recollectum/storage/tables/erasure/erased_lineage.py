@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.learning import learnings
 from recollectum.storage.times import micros
 
 _GIVEN = "(SELECT value FROM texts(:ids))"
@@ -55,8 +56,7 @@ _COUNTS = {
     "sessions": f"SELECT count(*) FROM sessions WHERE id {_MESSAGE}",  # noqa: S608
     "checkpoints": f"SELECT count(*) FROM checkpoints WHERE session_id {_MESSAGE}",  # noqa: S608
     "proposals": f"""
-        SELECT count(*) FROM proposals WHERE session_id {_MESSAGE} OR memory_id {_MESSAGE}""",  # noqa: S608
-    "learning_lines": f"SELECT count(*) FROM learning_lines WHERE memory_id {_MESSAGE}",  # noqa: S608
+        SELECT count(DISTINCT proposal_id) FROM proposal_items WHERE item {_MESSAGE}""",  # noqa: S608
     "runs": f"SELECT count(*) FROM runs WHERE session_id {_MESSAGE}",  # noqa: S608
     # The events stay, but lose their text.
     "events": f"SELECT count(*) FROM events WHERE subject_id {_MESSAGE} AND payload IS NOT NULL",  # noqa: S608
@@ -80,7 +80,6 @@ _EVERYTHING = (
     "embedding_cache",
     "notes",
     "summaries",
-    "profiles",
     "proposals",
     "checkpoints",
 )
@@ -147,7 +146,8 @@ def all_ids(tx: Tx) -> dict[str, list[str]]:
 def counts(tx: Tx, ids: Collection[str]) -> dict[str, int]:
     """Return how many rows of each table these ids delete."""
     given = {"ids": json.dumps(sorted(ids))}
-    return {table: tx.rows(sql, given)[0][0] for table, sql in _COUNTS.items()}
+    found = {table: tx.rows(sql, given)[0][0] for table, sql in _COUNTS.items()}
+    return {**found, "learning_lines": learnings.count_lines(tx, ids)}
 
 
 def totals(tx: Tx) -> Mapping[str, int]:

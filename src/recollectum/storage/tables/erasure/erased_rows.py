@@ -1,9 +1,11 @@
 """Deletes the rows that a purge covers, and searches the remaining rows for the erased text."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.index import coarse
+from recollectum.storage.tables.learning import profiles
 
 _MESSAGE_VECTORS = """
     SELECT vectors.data FROM vectors JOIN chunks ON chunks.number = vectors.chunk
@@ -15,23 +17,21 @@ _DELETE_MESSAGE = "DELETE FROM messages WHERE id = :id"
 _CLEAR_TITLE = "UPDATE sessions SET title = NULL, summary = NULL WHERE id = :id"
 _SCRUB_EVENTS = "UPDATE events SET payload = NULL WHERE subject_id = :id AND payload IS NOT NULL"
 _FORGET_NO = """
-    DELETE FROM rejected WHERE fingerprint IN (
-        SELECT fingerprint FROM proposals WHERE session_id = :id OR memory_id = :id
-            OR id IN (SELECT proposal_id FROM proposal_targets WHERE memory_id = :id))
+    DELETE FROM erased WHERE id IN (
+        SELECT fingerprint FROM proposals WHERE id IN (SELECT proposal_id FROM proposal_items WHERE item = :id))
 """
-_FORGET_JOBS = "DELETE FROM jobs WHERE subject = :id"
+# Every idempotency key begins with the subject and a colon, which a semicolon follows.
+_FORGET_JOBS = "DELETE FROM jobs WHERE idempotency > :id || ':' AND idempotency < :id || ';' AND subject = :id"
 _FORGET_RUNS = "DELETE FROM runs WHERE session_id = :id"
-_FORGET_EFFECTS = "DELETE FROM run_effects WHERE memory_id = :id OR target_id = :id"
+# No index has these two, so one statement deletes the effects on many memories.
+_FORGET_EFFECTS = """
+    DELETE FROM run_effects
+     WHERE memory_id IN (SELECT value FROM texts(:ids)) OR target_id IN (SELECT value FROM texts(:ids))
+"""
 _CLEAR_SOURCE_MESSAGE = """
     UPDATE memories SET message_id = NULL
      WHERE id = :id AND message_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages WHERE id = memories.message_id)
 """
-_DROP_COARSE = "DELETE FROM coarse"
-_DROP_PROFILES = "DELETE FROM profiles"
-_LEARNING_AGENTS = """
-    SELECT DISTINCT agent FROM learning_lines WHERE NOT EXISTS (SELECT 1 FROM memories WHERE id = memory_id)
-"""
-_FORGET_LINES = "DELETE FROM learning_lines WHERE NOT EXISTS (SELECT 1 FROM memories WHERE id = memory_id)"
 _CANONICAL = """
     SELECT 1 FROM messages
      WHERE instr(lower(text), :lower) > 0 OR instr(lower(coalesce(parts, '')), :lower) > 0
@@ -82,7 +82,8 @@ _IDENTIFIERS = """
     UNION ALL SELECT 1 FROM transcript_roots WHERE instr(lower(path), :lower) > 0
     UNION ALL SELECT 1 FROM transcript_files WHERE instr(lower(path), :lower) > 0
     UNION ALL SELECT 1 FROM generations WHERE instr(lower(identity), :lower) > 0
-    UNION ALL SELECT 1 FROM meta WHERE instr(lower(name || value), :lower) > 0
+    UNION ALL SELECT 1 FROM meta WHERE NOT (name >= 'profile:' AND name < 'profile;')
+       AND instr(lower(name || value), :lower) > 0
     UNION ALL SELECT 1 FROM migrations WHERE instr(lower(name), :lower) > 0
     LIMIT 1
 """
@@ -120,9 +121,15 @@ def clear_title(tx: Tx, session_id: str) -> None:
 
 
 def forget_about(tx: Tx, item_id: str) -> None:
-    """Delete what runs, jobs, events and rejections say about a session or memory, before it is deleted."""
-    for sql in (_SCRUB_EVENTS, _FORGET_NO, _FORGET_JOBS, _FORGET_RUNS, _FORGET_EFFECTS):
+    """Delete what jobs, events, rejections and the runs of a session say about an item, before it is deleted."""
+    for sql in (_SCRUB_EVENTS, _FORGET_NO, _FORGET_JOBS, _FORGET_RUNS):
         tx.run(sql, {"id": item_id})
+
+
+def forget_effects(tx: Tx, memory_ids: Sequence[str]) -> None:
+    """Delete what runs say about memories that are about to be deleted."""
+    if memory_ids:
+        tx.run(_FORGET_EFFECTS, {"ids": json.dumps(memory_ids)})
 
 
 def clear_source_message(tx: Tx, memory_id: str) -> None:
@@ -132,18 +139,8 @@ def clear_source_message(tx: Tx, memory_id: str) -> None:
 
 def drop_derived(tx: Tx) -> None:
     """Delete what was derived from many rows at once; it is derived again from the remaining ones."""
-    tx.run(_DROP_COARSE, {})
-    tx.run(_DROP_PROFILES, {})
-
-
-def stale_agents(tx: Tx) -> list[str | None]:
-    """Return the agents whose learnings files show deleted memories; None is the file that all agents share."""
-    return [row[0] or None for row in tx.rows(_LEARNING_AGENTS, {})]
-
-
-def forget_lines(tx: Tx) -> None:
-    """Delete the recorded file lines of deleted memories."""
-    tx.run(_FORGET_LINES, {})
+    coarse.drop_all(tx)
+    profiles.drop_all(tx)
 
 
 def text_exists(tx: Tx, text: str) -> bool:

@@ -75,7 +75,7 @@ _MISSING = """
                 SELECT 1 FROM chunks WHERE source = 'memories' AND source_number = memories.number))
          + (SELECT count(*) FROM messages WHERE text <> '' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'sessions' AND source_number = messages.number)
-              AND id NOT IN (SELECT message_id FROM quarantined_messages))
+              AND id NOT IN (SELECT item FROM quarantined))
          + (SELECT count(*) FROM notes WHERE text <> '' AND NOT EXISTS (
                 SELECT 1 FROM chunks WHERE source = 'notes' AND source_number = notes.number))
 """

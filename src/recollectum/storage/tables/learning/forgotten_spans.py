@@ -15,7 +15,14 @@ _ADD = """
      ORDER BY 1
     ON CONFLICT DO NOTHING
 """
-_REMOVE = "DELETE FROM barred WHERE memory_id = :memory_id"
+# They were added from these two, and go with their message.
+_REMOVE = """
+    DELETE FROM barred
+     WHERE memory_id = :memory_id AND message_id IN (
+        SELECT message_id FROM citations WHERE memory_id = :memory_id
+        UNION
+        SELECT message_id FROM memories WHERE id = :memory_id)
+"""
 _OF_SESSION = """
     SELECT DISTINCT barred.message_id, barred.start, barred.stop
       FROM barred JOIN messages ON messages.id = barred.message_id

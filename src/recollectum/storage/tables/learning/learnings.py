@@ -1,12 +1,14 @@
-"""Reads and writes the learning tables: the lines of each LEARNINGS.md at its last sync, and their days."""
+"""Reads and writes the lines in meta that each LEARNINGS.md had at its last sync, and the days of learnings."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterable
 from datetime import date, datetime
 
 from recollectum.domain.learning import Line
 from recollectum.domain.memory import Kind, Memory
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros, moment
 
 # The conditions must equal those of the index word for word, or SQLite does not use it.
@@ -21,20 +23,12 @@ _AGENTS = """
     SELECT DISTINCT coalesce(agent, '') FROM memories
      WHERE kind IN ('preference', 'correction', 'pattern', 'tool_usage')
        AND state IN ('active', 'archived') AND superseded_by IS NULL
-    UNION
-    SELECT DISTINCT agent FROM learning_lines
 """
-_LINES = "SELECT memory_id, category, digest, day FROM learning_lines WHERE agent = :agent ORDER BY position"
-_CLEAR = "DELETE FROM learning_lines WHERE agent = :agent"
-_ADD_LINE = """
-    INSERT INTO learning_lines (agent, position, memory_id, category, digest, day)
-    VALUES (:agent, :position, :memory_id, :category, :digest, :day)
-"""
-_DAY = "SELECT day, at FROM learning_days WHERE memory_id = :id"
-_SAVE_DAY = """
-    INSERT INTO learning_days (memory_id, day, at) VALUES (:id, :day, :at)
-    ON CONFLICT (memory_id) DO UPDATE SET day = excluded.day, at = excluded.at
-"""
+#: Begins the name in meta of the lines of a file; the agent follows, or nothing for the file that all agents share.
+_NAME = "lines:"
+_EXISTING = "SELECT id FROM memories WHERE id IN (SELECT value FROM texts(:ids))"
+_DAY = "SELECT day, day_at FROM memories WHERE id = :id AND day IS NOT NULL"
+_SAVE_DAY = "UPDATE memories SET day = :day, day_at = :at WHERE id = :id"
 
 
 def of_agent(tx: Tx, agent: str | None) -> list[Memory]:
@@ -45,30 +39,40 @@ def of_agent(tx: Tx, agent: str | None) -> list[Memory]:
 
 def agents(tx: Tx) -> list[str | None]:
     """Return the agents that have learnings or a file; None is the file that all agents share."""
-    return [row[0] or None for row in tx.rows(_AGENTS, {})]
+    return [agent or None for agent in sorted({row[0] for row in tx.rows(_AGENTS, {})} | _files(tx).keys())]
 
 
 def lines(tx: Tx, agent: str | None) -> list[Line]:
     """Return the lines of a file at its last sync, in order."""
-    rows = tx.rows(_LINES, {"agent": agent or ""})
-    return [Line(row[0], Kind(row[1]), row[2], date.fromisoformat(row[3])) for row in rows]
+    return _read(meta.find(tx, _NAME + (agent or "")) or "[]")
 
 
 def save_lines(tx: Tx, agent: str | None, shown: Iterable[Line]) -> None:
     """Store the lines that a file shows now."""
-    tx.run(_CLEAR, {"agent": agent or ""})
-    for position, line in enumerate(shown):
-        tx.run(
-            _ADD_LINE,
-            {
-                "agent": agent or "",
-                "position": position,
-                "memory_id": line.memory_id,
-                "category": line.category.value,
-                "digest": line.digest,
-                "day": line.day.isoformat(),
-            },
-        )
+    name = _NAME + (agent or "")
+    kept = [(line.memory_id, line.category.value, line.digest, line.day.isoformat()) for line in shown]
+    if kept:
+        meta.save(tx, name, json.dumps(kept))
+    else:
+        meta.remove(tx, name)
+
+
+def count_lines(tx: Tx, memory_ids: Collection[str]) -> int:
+    """Return how many lines of files show one of the memories."""
+    return sum(line.memory_id in memory_ids for kept in _files(tx).values() for line in kept)
+
+
+def stale_agents(tx: Tx) -> list[str | None]:
+    """Return the agents whose files show deleted memories; None is the file that all agents share."""
+    return [agent or None for agent, kept in _files(tx).items() if len(_without_deleted(tx, kept)) < len(kept)]
+
+
+def forget_deleted(tx: Tx) -> None:
+    """Delete the recorded lines of deleted memories."""
+    for agent, kept in _files(tx).items():
+        left = _without_deleted(tx, kept)
+        if len(left) < len(kept):
+            save_lines(tx, agent, left)
 
 
 def find_day(tx: Tx, memory_id: str) -> tuple[date, datetime] | None:
@@ -80,3 +84,16 @@ def find_day(tx: Tx, memory_id: str) -> tuple[date, datetime] | None:
 def save_day(tx: Tx, memory_id: str, day: date, at: datetime) -> None:
     """Store the day of a learning, as of `at`."""
     tx.run(_SAVE_DAY, {"id": memory_id, "day": day.isoformat(), "at": micros(at)})
+
+
+def _files(tx: Tx) -> dict[str, list[Line]]:
+    return {name.removeprefix(_NAME): _read(value) for name, value in meta.beginning_with(tx, _NAME)}
+
+
+def _read(value: str) -> list[Line]:
+    return [Line(row[0], Kind(row[1]), row[2], date.fromisoformat(row[3])) for row in json.loads(value)]
+
+
+def _without_deleted(tx: Tx, kept: list[Line]) -> list[Line]:
+    found = {row[0] for row in tx.rows(_EXISTING, {"ids": json.dumps([line.memory_id for line in kept])})}
+    return [line for line in kept if line.memory_id in found]

@@ -1,4 +1,4 @@
-"""Reads and writes the profiles table, and selects the memories that a profile is made from. Rebuildable."""
+"""Reads and writes the profiles in meta, and selects the memories that a profile is made from. Rebuildable."""
 
 import json
 from collections.abc import Sequence
@@ -8,18 +8,20 @@ from typing import NamedTuple
 from recollectum.domain.memory import Kind
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx, Value
+from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros
 
-_FIND = "SELECT digest, bullets, made_by FROM profiles WHERE agent = :agent"
+#: Begins the name of a profile in meta; the agent follows, or nothing for the profile that every agent shares. A
+#: trigger deletes these names with every memory.
+_NAME = "profile:"
 # Every change of a memory adds 1 to its version, so an equal count and an equal sum say that none has changed or gone.
 _SAVE = """
-    INSERT INTO profiles (agent, digest, bullets, made_by, made_at)
-    SELECT :agent, :digest, :bullets, :made_by, :made_at
+    INSERT INTO meta (name, value)
+    SELECT :name, :value
       FROM (SELECT count(*) AS count, coalesce(sum(version), 0) AS versions FROM memories
              WHERE id IN (SELECT value FROM texts(:sources))) AS held
      WHERE held.count = :count AND held.versions = :versions
-    ON CONFLICT (agent) DO UPDATE
-       SET digest = excluded.digest, bullets = excluded.bullets, made_by = excluded.made_by, made_at = excluded.made_at
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
 # Only memories that may be served, and only what the person said, because a profile has no labels. The index has each
 # kind in order, so that no more rows are read than wanted.
@@ -60,26 +62,28 @@ class ProfileMemory(NamedTuple):
 
 def find(tx: Tx, agent: str | None) -> CachedProfile | None:
     """Return the last profile of an agent, or of all agents."""
-    rows = tx.rows(_FIND, {"agent": agent or ""})
-    if not rows:
+    found = meta.find(tx, _NAME + (agent or ""))
+    if found is None:
         return None
-    bullets = [(text, tuple(ids)) for text, ids in json.loads(rows[0][1])]
-    return CachedProfile(rows[0][0], bullets, rows[0][2])
+    told = json.loads(found)
+    return CachedProfile(told["digest"], [(text, tuple(ids)) for text, ids in told["bullets"]], told["by"])
 
 
 def save(tx: Tx, agent: str | None, made: CachedProfile, sources: Sequence[ProfileMemory], at: datetime) -> None:
     """Store a profile in place of the previous one, unless a source has changed or is gone."""
     row = {
-        "agent": agent or "",
-        "digest": made.digest,
-        "bullets": json.dumps(made.bullets),
-        "made_by": made.by,
-        "made_at": micros(at),
+        "name": _NAME + (agent or ""),
+        "value": json.dumps({"digest": made.digest, "bullets": made.bullets, "by": made.by, "at": micros(at)}),
         "sources": json.dumps([one.id for one in sources]),
         "count": len(sources),
         "versions": sum(one.version for one in sources),
     }
     tx.run(_SAVE, row)
+
+
+def drop_all(tx: Tx) -> None:
+    """Delete every stored profile."""
+    meta.remove_beginning_with(tx, _NAME)
 
 
 class Selection(NamedTuple):

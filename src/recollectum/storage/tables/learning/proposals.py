@@ -19,14 +19,18 @@ _ADD = """
         spans, fingerprint, decision, created_at)
     SELECT :id, :run_id, :session_id, :act, :content, :kind, :importance, :key, :reason, :trust, :by, :certain,
         :spans, :fingerprint, 'waiting', :created_at
-     WHERE NOT EXISTS (SELECT 1 FROM rejected WHERE fingerprint = :fingerprint)
+     WHERE NOT EXISTS (SELECT 1 FROM erased WHERE id = :fingerprint)
        AND NOT EXISTS (SELECT 1 FROM proposals WHERE fingerprint = :fingerprint AND decision = 'waiting')
 """
-_TARGET = """
-    INSERT INTO proposal_targets (proposal_id, number, memory_id, version)
-    VALUES (:proposal_id, :number, :memory_id, :version)
+# The first row of an item stays: a target has its number and version.
+_ITEM = """
+    INSERT INTO proposal_items (proposal_id, item, number, version)
+    VALUES (:proposal_id, :item, :number, :version)
+    ON CONFLICT DO NOTHING
 """
-_TARGETS = "SELECT memory_id, version FROM proposal_targets WHERE proposal_id = :id ORDER BY number"
+_TARGETS = """
+    SELECT item, version FROM proposal_items WHERE proposal_id = :id AND version IS NOT NULL ORDER BY number
+"""
 _BY_ID = f"SELECT {_COLUMNS} FROM proposals WHERE id = :id"  # noqa: S608  (constants of this file)
 _BY_RUN = f"SELECT {_COLUMNS} FROM proposals WHERE run_id = :run_id ORDER BY id"  # noqa: S608
 _PAGE = f"""
@@ -39,21 +43,18 @@ _DECIDE = """
      WHERE id = :id AND decision = 'waiting'
     RETURNING fingerprint
 """
-_REJECT = "INSERT INTO rejected (fingerprint, at) VALUES (:fingerprint, :at) ON CONFLICT DO NOTHING"
-_IS_REJECTED = "SELECT 1 FROM rejected WHERE fingerprint = :fingerprint"
+# Beside the ids of what was erased: neither is taken in again.
+_REJECT = "INSERT INTO erased (id) VALUES (:fingerprint) ON CONFLICT DO NOTHING"
+_IS_REJECTED = "SELECT 1 FROM erased WHERE id = :fingerprint"
 _OF_RUN = "UPDATE proposals SET decision = 'stale', decided_at = :at WHERE run_id = :run_id AND decision = 'waiting'"
 _ABOUT = """
-    DELETE FROM proposals
-     WHERE memory_id = :memory_id
-        OR id IN (SELECT proposal_id FROM proposal_targets WHERE memory_id = :memory_id)
+    DELETE FROM proposals WHERE id IN (SELECT proposal_id FROM proposal_items WHERE item = :item)
     RETURNING content, reason
 """
-_QUOTING = """
-    DELETE FROM proposals
-     WHERE EXISTS (SELECT 1 FROM json_each(spans) AS span WHERE span.value ->> 0 = :message_id)
-    RETURNING content, reason
+_OF_SESSION = """
+    SELECT content, reason FROM proposals
+     WHERE id IN (SELECT proposal_id FROM proposal_items WHERE item = :session_id) ORDER BY id
 """
-_OF_SESSION = "SELECT content, reason FROM proposals WHERE session_id = :session_id ORDER BY id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +75,12 @@ def add(tx: Tx, laid: NewProposal) -> bool:
     """Add a finding to the inbox; return False when it is pending already, or was rejected."""
     if not tx.run(_ADD, _to_row(laid)):
         return False
-    for number, target in enumerate(laid.finding.targets):
-        place = {"proposal_id": laid.id, "number": number}
-        tx.run(_TARGET, {**place, "memory_id": target, "version": laid.versions[target]})
+    finding = laid.finding
+    for number, target in enumerate(finding.targets):
+        tx.run(_ITEM, {"proposal_id": laid.id, "item": target, "number": number, "version": laid.versions[target]})
+    quoted = {span.message_id for span in finding.spans}
+    for item in sorted(quoted | ({laid.session_id} if laid.session_id else set())):
+        _add_item(tx, laid.id, item)
     return True
 
 
@@ -107,8 +111,10 @@ def decide(
     """Store the decision on a pending proposal; return False when it is not pending. A rejection is permanent."""
     params = {"id": proposal_id, "decision": decision.value, "at": micros(at), "by": by, "memory_id": memory_id}
     rows = tx.rows(_DECIDE, params)
+    if rows and memory_id:
+        _add_item(tx, proposal_id, memory_id)
     if rows and decision is Decision.REJECTED:
-        tx.run(_REJECT, {"fingerprint": rows[0][0], "at": micros(at)})
+        tx.run(_REJECT, {"fingerprint": rows[0][0]})
     return bool(rows)
 
 
@@ -124,17 +130,21 @@ def withdraw(tx: Tx, run_id: str, at: datetime) -> int:
 
 def remove_about(tx: Tx, memory_id: str) -> list[str]:
     """Delete the proposals about a memory; return their texts."""
-    return _texts(tx.rows(_ABOUT, {"memory_id": memory_id}))
+    return _texts(tx.rows(_ABOUT, {"item": memory_id}))
 
 
 def remove_quoting(tx: Tx, message_id: str) -> list[str]:
     """Delete the proposals that quote a message; return their texts."""
-    return _texts(tx.rows(_QUOTING, {"message_id": message_id}))
+    return _texts(tx.rows(_ABOUT, {"item": message_id}))
 
 
 def texts_of_session(tx: Tx, session_id: str) -> list[str]:
     """Return the texts of the proposals that are deleted with a session."""
     return _texts(tx.rows(_OF_SESSION, {"session_id": session_id}))
+
+
+def _add_item(tx: Tx, proposal_id: str, item: str) -> None:
+    tx.run(_ITEM, {"proposal_id": proposal_id, "item": item, "number": None, "version": None})
 
 
 def _texts(rows: Iterable[Row]) -> list[str]:

@@ -9,32 +9,43 @@ from recollectum.domain.memory import State
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
-_COLUMNS = """quarantines.id, quarantines.source, quarantines.went, quarantines.by, quarantines.at,
-    quarantines.released_at,
-    (SELECT count(*) FROM quarantined_messages WHERE quarantine_id = quarantines.id),
-    (SELECT count(*) FROM quarantined_memories WHERE quarantine_id = quarantines.id)"""
+# The items are read once, whatever the number of quarantines: they are in the order of their ids.
+_COUNTED = """
+    SELECT quarantines.id, quarantines.source, quarantines.went, quarantines.by, quarantines.at,
+           quarantines.released_at, coalesce(held.messages, 0), coalesce(held.memories, 0)
+      FROM quarantines LEFT JOIN (
+               SELECT quarantine_id, sum(1 - memory) AS messages, sum(memory) AS memories
+                 FROM quarantined GROUP BY quarantine_id) AS held ON held.quarantine_id = quarantines.id
+"""
 _ADD = "INSERT INTO quarantines (id, source, went, by, at) VALUES (:id, :source, :went, :by, :at)"
-_PAGE = f"""
-    SELECT {_COLUMNS} FROM quarantines WHERE CAST(:before AS TEXT) IS NULL OR id < :before
-     ORDER BY id DESC LIMIT :limit
-"""  # noqa: S608  (constants)
-_ONE = f"SELECT {_COLUMNS} FROM quarantines WHERE id = :id"  # noqa: S608
-_ADD_MESSAGE = "INSERT INTO quarantined_messages (message_id, quarantine_id) VALUES (:item, :id) ON CONFLICT DO NOTHING"
-_ADD_MEMORY = "INSERT INTO quarantined_memories (memory_id, quarantine_id) VALUES (:item, :id) ON CONFLICT DO NOTHING"
-_MESSAGES = "SELECT message_id FROM quarantined_messages WHERE quarantine_id = :id"
-_MEMORIES = "SELECT memory_id FROM quarantined_memories WHERE quarantine_id = :id"
+_PAGE = f"""{_COUNTED}
+     WHERE CAST(:before AS TEXT) IS NULL OR quarantines.id < :before
+     ORDER BY quarantines.id DESC LIMIT :limit
+"""
+_ONE = f"{_COUNTED} WHERE quarantines.id = :id"
+# A message belongs to one quarantine at most.
+_ADD_MESSAGE = """
+    INSERT INTO quarantined (item, quarantine_id, memory)
+    SELECT :item, :id, 0 WHERE NOT EXISTS (SELECT 1 FROM quarantined WHERE item = :item)
+"""
+_ADD_MEMORY = """
+    INSERT INTO quarantined (item, quarantine_id, memory) VALUES (:item, :id, 1) ON CONFLICT DO NOTHING
+"""
+_MESSAGES = "SELECT item FROM quarantined WHERE quarantine_id = :id AND memory = 0"
+_MEMORIES = "SELECT item FROM quarantined WHERE quarantine_id = :id AND memory = 1"
 # Without the counts: this runs at every write.
 _STANDING_ONES = """
     SELECT id, source, went, by, at, released_at, 0, 0 FROM quarantines WHERE released_at IS NULL ORDER BY at, id
 """
-_HOLDER = "SELECT quarantine_id FROM quarantined_messages WHERE message_id = :id"
-_ASIDE = "SELECT message_id FROM quarantined_messages WHERE message_id IN (SELECT value FROM texts(:ids))"
-_FREE = "DELETE FROM quarantined_messages WHERE quarantine_id = :id"
+_HOLDER = "SELECT quarantine_id FROM quarantined WHERE item = :id AND memory = 0"
+_ASIDE = "SELECT item FROM quarantined WHERE item IN (SELECT value FROM texts(:ids)) AND memory = 0"
+_FREE = "DELETE FROM quarantined WHERE quarantine_id = :id AND memory = 0"
 _RELEASED = "UPDATE quarantines SET released_at = :at WHERE id = :id"
 _NUMBERS = """
-    SELECT messages.number FROM quarantined_messages JOIN messages ON messages.id = quarantined_messages.message_id
+    SELECT messages.number FROM quarantined JOIN messages ON messages.id = quarantined.item
+     WHERE quarantined.memory = 0
 """
-_OF_SESSION = _NUMBERS.replace("messages.number", "messages.id", 1) + " WHERE messages.session_id = :session_id"
+_OF_SESSION = _NUMBERS.replace("messages.number", "messages.id", 1) + " AND messages.session_id = :session_id"
 # The sources.
 _BY_ROLE = """
     SELECT messages.id FROM messages

@@ -25,7 +25,6 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "notes": ("number",),
     "note_folders": ("number",),
     "transcript_roots": ("number",),
-    "learning_days": ("memory_id",),
 }
 #: The column by which a person knows a row, if there is one.
 _KNOWN_BY = {
@@ -39,7 +38,6 @@ _KNOWN_BY = {
     "checkpoints": "session_id",
     "citations": "memory_id",
     "proposals": "id",
-    "learning_days": "memory_id",
 }
 
 #: The name in meta: the tables in which every row has a seal.

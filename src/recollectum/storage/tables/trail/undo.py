@@ -1,4 +1,4 @@
-"""Reads and writes the undo tables: memories before each change, and the events of each undo."""
+"""Reads and writes the memories before each change, and the events of each undo, which are in meta."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import Kind, Memory, State
 from recollectum.domain.trust import Trust
 from recollectum.storage.port import Row, Tx
-from recollectum.storage.tables.trail import events
+from recollectum.storage.tables.trail import events, meta
 from recollectum.storage.times import moment, moment_or_none
 
 _COLUMNS = """key, kind, importance, trust, author, version, state, updated_at, valid_from, valid_to, supersedes,
@@ -20,8 +20,10 @@ _AFTER = f"""
 _CONTENT = "SELECT content FROM memory_versions WHERE memory_id = :id AND version = :version"
 _LAST = "SELECT coalesce(max(number), 0) FROM events"
 _ONE = "SELECT subject_id FROM events WHERE number = :number"
-_STEP = "SELECT first, last, run_ids FROM undo_steps WHERE first <= :event AND last >= :event"
-_ADD_STEP = "INSERT INTO undo_steps (first, last, run_ids) VALUES (:first, :last, :run_ids)"
+#: The name in meta of the undo that wrote an event and those after it; padded, so that names sort by number.
+_NAME = "undo:{:019}"
+# Two undos never write the same event, so only the last one that began before an event can have written it.
+_STEP = "SELECT name, value FROM meta WHERE name >= 'undo:' AND name <= :name ORDER BY name DESC LIMIT 1"
 _RUN = """
     SELECT run_effects.run_id FROM run_effects JOIN runs ON runs.id = run_effects.run_id
      WHERE run_effects.memory_id = :id AND run_effects.version = :version AND runs.reverted_at IS NULL
@@ -82,13 +84,16 @@ def created(tx: Tx, memory_id: str) -> Event | None:
 
 def step_around(tx: Tx, number: int) -> Range | None:
     """Return the undo that wrote an event, or None."""
-    rows = tx.rows(_STEP, {"event": number})
-    return Range(rows[0][0], rows[0][1], tuple(rows[0][2].split())) if rows else None
+    for name, value in tx.rows(_STEP, {"name": _NAME.format(number)}):
+        last, *run_ids = value.split()
+        if int(last) >= number:
+            return Range(int(name.partition(":")[2]), int(last), tuple(run_ids))
+    return None
 
 
 def add_step(tx: Tx, step: Range) -> None:
     """Record the events that an undo wrote."""
-    tx.run(_ADD_STEP, {"first": step.first, "last": step.last, "run_ids": " ".join(step.run_ids)})
+    meta.save(tx, _NAME.format(step.first), " ".join((str(step.last), *step.run_ids)))
 
 
 def run_of(tx: Tx, memory_id: str, version: int) -> str | None:

@@ -3,6 +3,8 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,12 @@ import pytest
 from bench.damaged_log import cut, flip, results, tear
 from recollectum import Recollectum
 from recollectum.domain.errors import Damaged
+from recollectum.domain.ids import system_clock
+from recollectum.home.paths import Home
+from recollectum.storage.sqlite.connection import connect
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.files import HomeFiles, log_of
+from recollectum.storage.sqlite.recovery.log_check import open_database
 from recollectum.upkeep.doctor.home_checks import Severity, damaged_logs
 from tests.matrix.homes import Turning, open_home, quick_folder
 
@@ -127,3 +134,32 @@ def test_a_log_that_others_write_meanwhile_is_no_damage(place: Path) -> None:
             with open_home(place, Turning()) as second:
                 assert _saved(second) == number + 1
         first.vault(_OWNER).privacy.trash.list()
+
+
+@pytest.mark.slow
+def test_a_log_that_others_fill_and_empty_meanwhile_is_no_damage(place: Path) -> None:
+    path = place / "busy.db"
+    others = [_fill_and_empty(path) for _ in range(2)]
+    try:
+        for _ in range(1500):
+            open_database(Home(place), system_clock, path, partial(SqliteDatabase, path, SqliteOptions())).close()
+    finally:
+        for child in others:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def _fill_and_empty(path: Path) -> int:
+    """A process that writes until it is killed; its number."""
+    child = os.fork()
+    try:
+        while child == 0:
+            # The last connection to be closed moves the log into the database and removes it.
+            with closing(connect(path, key=None, cache_kib=100)) as connection:
+                connection.execute("CREATE TABLE IF NOT EXISTS filled (data)")
+                for _ in range(7):
+                    connection.execute("INSERT INTO filled VALUES (zeroblob(3000))")
+    finally:
+        if child == 0:
+            os._exit(1)
+    return child

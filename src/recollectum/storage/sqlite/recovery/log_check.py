@@ -43,13 +43,12 @@ _MOST_TORN = 1
 
 
 class _LogIndex(NamedTuple):
-    """What the index of a log says, and the time and size of the database then."""
+    """What the index of a log says."""
 
     frames: int
     #: How many frames are in the database as well.
     moved: int
     salts: bytes
-    database: tuple[int, int]
 
 
 def open_database(home: Home, clock: Clock, path: Path, opening: Callable[[], SqliteDatabase]) -> SqliteDatabase:
@@ -60,10 +59,15 @@ def open_database(home: Home, clock: Clock, path: Path, opening: Callable[[], Sq
     if not log_of(path).exists() and not path.with_name(path.name + _INDEX).exists():
         # It was closed as it should be.
         return opening()
+    # Before the index: what another process then moves from the log into the database changes it.
+    state = _state(path)
     before = _read_index(path)
     database = opening()
     try:
-        lost = _lost_frames(path, before, database.on_connection(_readable_frames))
+        readable, lost = _lost_frames(path, before, lambda: database.on_connection(_readable_frames))
+        if readable == 0 and _state(path) != state:
+            # Another process has emptied the log or begun it anew, after it wrote the frames into the database.
+            lost = 0
         if not lost:
             return database
         folder = _keep_log(home, path, clock())
@@ -87,7 +91,7 @@ def _read_index(path: Path) -> _LogIndex | None:
     version, _, _, ready, _, _, frames, _, _, _, salts, _ = _INDEX_FIELDS.unpack_from(data)
     if version != _INDEX_VERSION or not ready:
         return None
-    return _LogIndex(frames, int.from_bytes(data[2 * _HALF :], sys.byteorder), salts, _state(path))
+    return _LogIndex(frames, int.from_bytes(data[2 * _HALF :], sys.byteorder), salts)
 
 
 def _readable_frames(connection: apsw.Connection) -> int:
@@ -96,18 +100,21 @@ def _readable_frames(connection: apsw.Connection) -> int:
     return max(0, cast(int, frames))
 
 
-def _lost_frames(path: Path, before: _LogIndex | None, readable: int) -> int:
-    """Return how many committed frames SQLite does not read, after it has opened the log."""
+def _lost_frames(path: Path, before: _LogIndex | None, count_readable: Callable[[], int]) -> tuple[int, int]:
+    """Return how many frames SQLite reads after it has opened the log, and how many committed ones it does not."""
+    readable = count_readable()
     if before is None:
-        return _frames_behind(path, readable)
+        lost = _frames_behind(path, readable)
+        # What other processes commit while the frames are counted is not lost: then count again.
+        while lost and (now := count_readable()) != readable:
+            readable, lost = now, _frames_behind(path, now)
+        return readable, lost
     if before.moved >= before.frames or readable >= before.frames:
         # All are in the database, or all can be read.
-        return 0
+        return readable, 0
     header = _read_header(path)
-    same_log = header[_SALTS] == before.salts
-    # Another process that empties the log has written its frames into the database.
-    emptied = readable == 0 and not _is_header(header) and _state(path) == before.database
-    return before.frames - readable if same_log or emptied else 0
+    same_log = header[_SALTS] == before.salts or (readable == 0 and not _is_header(header))
+    return readable, before.frames - readable if same_log else 0
 
 
 def _frames_behind(path: Path, readable: int) -> int:

@@ -24,6 +24,7 @@ from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.sqlite.recovery.log_check import open_database
 from recollectum.storage.times import micros, moment
 
+T = TypeVar("T")
 _VERSION = 1
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS home (
@@ -51,7 +52,6 @@ _SCHEMA = """
     ) STRICT;
     PRAGMA user_version = 1;
 """
-_VERSION_OF = "PRAGMA user_version"
 _NAME_HOME = "INSERT INTO home (one, id, created_at) VALUES (1, :id, :now) ON CONFLICT DO NOTHING"
 _HOME_ID = "SELECT id FROM home"
 _SAVE_HOLDER = """
@@ -68,12 +68,10 @@ _REMOVE_KEY = "DELETE FROM vault_keys WHERE vault_id = :id"
 
 def tables_exist(tx: Tx, path: Path) -> bool:
     """Return whether the tables exist; raise when a newer program wrote the file."""
-    version = tx.rows(_VERSION_OF, {})[0][0]
+    version = tx.rows("PRAGMA user_version", {})[0][0]
     if version > _VERSION:
-        raise SchemaNewer(
-            f"{path} was written by a newer Recollectum (schema {version}, this one knows {_VERSION}); "
-            "upgrade the program"
-        )
+        known = f"schema {version}, this one knows {_VERSION}"
+        raise SchemaNewer(f"{path} was written by a newer Recollectum ({known}); upgrade the program")
     return version == _VERSION
 
 
@@ -132,9 +130,6 @@ def add_key(tx: Tx, vault_id: str, wrapped: bytes, now: datetime) -> bool:
 def remove_key(tx: Tx, vault_id: str) -> bool:
     """Delete the wrapped key of one vault; return False when there was none."""
     return tx.run(_REMOVE_KEY, {"id": vault_id}) == 1
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

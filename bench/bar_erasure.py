@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.bar_row import Measured, own_place
 from recollectum import Recollectum
-from recollectum.domain.errors import NotFound, RecollectumError
+from recollectum.domain.errors import Damaged, NotFound, RecollectumError
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.testing import ScriptedEmbedder, embedding_with
 from recollectum.transfer.sessions import export_session, import_transcript
@@ -161,9 +161,19 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
                 if by_command:
                     restore_vaults(home.admin, made, opening(folder), replace=True)
             with Recollectum(root, settings=_PLAIN) as home:
+                if not by_command:
+                    _say_once_that_it_is_older(home)
                 assert home.vault(_OWNER).admin.totals().messages
             hits += len(_hits(root, *_SECRETS))
     return Measured(f"{hits} hits after {len(ways)} ways back, and one for a whole person", hits == 0)
+
+
+def _say_once_that_it_is_older(home: Recollectum) -> None:
+    try:
+        home.vault(_OWNER).admin.totals()
+    except Damaged:
+        return
+    raise AssertionError("an older file was opened without a word")
 
 
 def _person_restored(erase: Erase) -> int:

@@ -35,7 +35,15 @@ from recollectum.vault.clock import VaultClock
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
-from recollectum.vault.open_vaults import OpenVault, OpenVaults, Renewals, SessionCache, VaultHandle, handle_of
+from recollectum.vault.open_vaults import (
+    MarkKeeper,
+    OpenVault,
+    OpenVaults,
+    Renewals,
+    SessionCache,
+    VaultHandle,
+    handle_of,
+)
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.samples import ErasureSamples
@@ -220,7 +228,9 @@ class HomeRuntime:
         """Open a vault, apply its retention, and finish its purges before it is served."""
         retention = self.catalog.read(lambda tx: self._retention(tx, entry.owner))
         database = self.engine.open_vault(entry.id, entry.owner, self._vault_key(entry))
+        mark = MarkKeeper(self.catalog, entry.id, database)
         try:
+            mark.check(entry.owner)
             opened = OpenVault(
                 database=database,
                 clock=VaultClock(self.clock, timedelta(days=self.settings.lifecycle.clock_leap_days)),
@@ -228,6 +238,7 @@ class HomeRuntime:
                 session_cache=SessionCache(),
                 throttle=RefreshThrottle(self._crawls),
                 renewals=Renewals(self.clock),
+                mark=mark,
             )
             environment = self.purge_environment(entry.id)
             if environment.has_ledger():

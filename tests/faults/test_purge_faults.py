@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.errors import Damaged
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.testing import ScriptedEmbedder, embedding_with
@@ -121,6 +122,8 @@ def test_a_copy_that_is_put_back_does_not_bring_the_erased_back(tmp_path: Path, 
     assert _hits(root, _SECRET, _KEPT) == {_SECRET, _KEPT}
     with Recollectum(root, settings=_PLAIN) as home:
         vault = home.vault("user:ann")
+        with pytest.raises(Damaged, match="older than last seen"):
+            vault.admin.totals()
         assert vault.admin.totals().messages == 5
         assert [one.kind for one in vault.privacy.purge.list_receipts()][-1] is PurgeKind.RESTORED
         assert vault.privacy.purge.list_receipts()[-1].state is PurgeState.DONE

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from recollectum.domain.errors import StorageError
+from recollectum.domain.access.owner import Owner
+from recollectum.domain.errors import Damaged, HomeError, StorageError
 from recollectum.domain.ids import Clock, system_clock
 from recollectum.domain.session import Session
 from recollectum.policy.lifecycle import Retention, active_times
 from recollectum.storage.port import Database, Tx
+from recollectum.storage.tables.catalog import vault_marks
 from recollectum.storage.tables.content import deadlines
 from recollectum.storage.tables.content.deadlines import Deadlines, RuledMemories
 from recollectum.vault.clock import VaultClock
@@ -21,6 +23,8 @@ from recollectum.vault.files.crawl_cache import RefreshThrottle
 
 if TYPE_CHECKING:
     from recollectum.recall.vectors.vector_search import VectorSearch
+
+T = TypeVar("T")
 
 #: How many lists are cached; the oldest is dropped first.
 _MOST = 16
@@ -67,7 +71,63 @@ class SessionCache:
         self._kept = {asked: kept for asked, kept in self._kept.items() if kept[1] > oldest}
 
 
-T = TypeVar("T")
+#: After so many writes the mark is stored while the vault stays open.
+EVERY = 64
+
+
+class MarkKeeper:
+    """Keeps the high-water mark of one open vault in the catalog, by which an older file is noticed.
+
+    It is stored when a vault that was written is closed, and after every few writes in between. So what was written in
+    a process that has ended is always covered; of a process that was killed, at most the last few writes are not.
+    """
+
+    def __init__(self, catalog: Database, vault_id: str, database: Database) -> None:
+        self._catalog = catalog
+        self._vault_id = vault_id
+        self._database = database
+        self._unmarked = 0
+        self._lock = threading.Lock()
+
+    def check(self, owner: Owner) -> None:
+        """Raise `Damaged` once when the file is older than last seen; opening it again goes on with it."""
+        seen = self._catalog.read(lambda tx: vault_marks.find(tx, self._vault_id))
+        if seen is None:
+            return
+        found = self._database.read(vault_marks.of_vault)
+        missing = seen.lacking(found)
+        if missing is None:
+            return
+        self._catalog.write(lambda tx: vault_marks.go_back(tx, self._vault_id, found, missing))
+        raise Damaged(
+            f"the vault of {owner} is older than last seen ({missing.events} events and {missing.texts} pieces of text "
+            "are missing): an old file was put back, or writes were lost. Put the newer file back or restore a backup; "
+            "opening it again goes on with the older one, and `recollectum doctor` keeps reporting it"
+        )
+
+    def count(self) -> None:
+        """Count one write, and store the mark when there were enough."""
+        with self._lock:
+            self._unmarked += 1
+            due = self._unmarked >= EVERY
+            if due:
+                self._unmarked = 0
+        if due:
+            self._store()
+
+    def close(self) -> None:
+        """Store the mark, if the vault was written."""
+        with self._lock:
+            due, self._unmarked = self._unmarked > 0, 0
+        if due:
+            self._store()
+
+    def _store(self) -> None:
+        # A disk that takes no writes must not make a finished write fail; the mark follows with the next one.
+        with suppress(StorageError, HomeError, OSError):
+            mark = self._database.read(vault_marks.of_vault)
+            self._catalog.write(lambda tx: vault_marks.advance(tx, self._vault_id, mark))
+
 
 #: A batch is written when it is this old or this large.
 _AGE = timedelta(minutes=1)
@@ -139,11 +199,22 @@ class OpenVault:
     session_cache: SessionCache
     throttle: RefreshThrottle
     renewals: Renewals = field(default_factory=Renewals)
+    #: Keeps the high-water mark in the catalog; None for a vault without a home.
+    mark: MarkKeeper | None = None
+
+    def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
+        """Run `work` in one durable transaction."""
+        done = self.database.write(work, frees=frees)
+        if self.mark:
+            self.mark.count()
+        return done
 
     def close(self) -> None:
         """Stop the background work, write the renewals, then close the file; a second call does nothing."""
         self.vectors.close()
         self.renewals.write(self.database, self.clock)
+        if self.mark:
+            self.mark.close()
         self.database.close()
 
 
@@ -313,7 +384,7 @@ class VaultHandle:
     def write(self, work: Callable[[Tx], T], *, frees: bool = False) -> T:
         """Run `work` in one durable transaction."""
         with self._cache.use(self.id, self._opening) as opened:
-            return opened.database.write(work, frees=frees)
+            return opened.write(work, frees=frees)
 
     def erase_remains(self) -> bool:
         """Overwrite the remains of deleted rows."""

@@ -126,7 +126,7 @@ class VaultRuntime:
                 clock.note(tx)
                 return value
 
-            return opened.database.write(run, frees=frees)
+            return opened.write(run, frees=frees)
 
     def note_uses(self, memory_ids: Iterable[str | None]) -> None:
         """Note which memories were served, so that their deadlines are renewed soon, in another transaction."""

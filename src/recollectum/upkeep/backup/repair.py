@@ -9,6 +9,7 @@ from recollectum.domain.errors import StorageError
 from recollectum.home.locks import Lock
 from recollectum.recall.index.verification import rebuild_index
 from recollectum.storage.engine import SalvageCounts
+from recollectum.storage.tables.catalog import vault_marks
 from recollectum.upkeep.doctor.vault_checks import read_vault
 from recollectum.upkeep.home_admin import HomeAdmin
 
@@ -59,6 +60,8 @@ def repair(admin: HomeAdmin, owner: Owner, *, force: bool = False) -> RepairResu
             release=lambda: admin.release(entry.id),
             rebuild=rebuild_index,
         )
+        # What is lost is in the result; the repaired file is the newest there is.
+        admin.catalog.write(lambda tx: vault_marks.remove(tx, entry.id))
     return RepairResult(
         owner=owner,
         faults=faults or ("nothing; the repair was forced",),

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -32,7 +33,7 @@ from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.opening import open_engine
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.catalog import people, vaults
+from recollectum.storage.tables.catalog import people, vault_marks, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import Manifest, check_authentic
@@ -152,6 +153,7 @@ def restore_vaults(
                 _add(admin, one)
             else:
                 kept += _replace(admin, one, entry)
+                admin.catalog.write(partial(vault_marks.remove, vault_id=entry.id))
                 # Before anybody reads what was erased since the backup.
                 admin.settle(entry)
     admin.log.info("restore.done", {"kind": "vaults", "vaults": len(staged)})

@@ -36,7 +36,7 @@ def examine(
         *(vault_checks.base(admin) if deep and owners is None else ()),
     ]
     for entry in admin.entries(owners):
-        inside = list(vault_checks.vault(admin, entry, deep=deep))
+        inside = [*vault_checks.age(admin, entry, fix=fix), *vault_checks.vault(admin, entry, deep=deep)]
         found += inside
         if all(one.severity is Severity.FINE for one in inside):
             found += _clock(entry.owner, clock_of(entry.owner))

@@ -10,6 +10,8 @@ from recollectum.home.keys.holders import HolderKind
 from recollectum.recall.index.verification import check_index
 from recollectum.storage.engine import Inspection, VaultPlace
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.catalog import vault_marks
+from recollectum.storage.tables.catalog.vault_marks import VaultMark
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.storage.tables.content import memories, messages, sessions
 from recollectum.storage.tables.learning import jobs, proposals
@@ -125,6 +127,35 @@ def _changed_texts(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 _MANY_DUPLICATES = 0.05
+
+
+def age(admin: HomeAdmin, entry: VaultEntry, *, fix: bool) -> Iterator[HealthFinding]:
+    """Check whether the file of a vault is older than last seen, or was when it was opened."""
+    lacked = admin.catalog.read(lambda tx: vault_marks.find_missing(tx, entry.id))
+    lacks = _lacks_now(admin, entry)
+    if lacked is None and lacks is None:
+        return
+    events, texts = (sum(pair) for pair in zip(lacked or (0, 0), lacks or (0, 0), strict=True))
+    fixed = fix and lacks is None
+    if fixed:
+        admin.catalog.write(lambda tx: vault_marks.settle(tx, entry.id))
+    words = (
+        f"the vault of {entry.owner} is older than last seen: {events} events and {texts} pieces of text are missing"
+    )
+    cure = "put the newer file back or restore a backup; to go on without them: recollectum doctor --fix"
+    yield HealthFinding(topic="older vault", severity=Severity.PROBLEM, words=words, cure=cure, fixed=fixed)
+
+
+def _lacks_now(admin: HomeAdmin, entry: VaultEntry) -> VaultMark | None:
+    """Return what the file of a vault lacks now; None when nothing, or when it cannot be read, which others report."""
+    seen = admin.catalog.read(lambda tx: vault_marks.find(tx, entry.id))
+    if seen is None or admin.engine.place_of(entry.id) is None:
+        return None
+    try:
+        with admin.engine.upkeep.inspect(entry.id, admin.key_of(entry)) as found:
+            return seen.lacking(found.read(vault_marks.of_vault))
+    except RecollectumError:
+        return None
 
 
 def key(admin: HomeAdmin) -> Iterator[HealthFinding]:

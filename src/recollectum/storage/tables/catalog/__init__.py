@@ -6,6 +6,7 @@ keys               API keys and grants
 merges             merged people
 rounds             the last run of each kind of upkeep
 repeats            idempotency keys
+vault_marks        how far each vault was when it was last seen
 latest_time        the latest time that the home has seen
 backups_elsewhere  backups that were made outside the home
 """

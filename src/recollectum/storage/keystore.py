@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -53,7 +52,6 @@ _SCHEMA = """
     PRAGMA user_version = 1;
 """
 _NAME_HOME = "INSERT INTO home (one, id, created_at) VALUES (1, :id, :now) ON CONFLICT DO NOTHING"
-_HOME_ID = "SELECT id FROM home"
 _SAVE_HOLDER = """
     INSERT OR REPLACE INTO holder (one, kind, detail, fingerprint, chosen_at)
     VALUES (1, :kind, :detail, :fingerprint, :now)
@@ -83,7 +81,7 @@ def create_tables(tx: Tx, home_id: str, now: datetime) -> None:
 
 def home_id(tx: Tx) -> str:
     """Return the id under which a keyring or a key file stores this home's master key."""
-    return str(tx.rows(_HOME_ID, {})[0][0])
+    return str(tx.rows("SELECT id FROM home", {})[0][0])
 
 
 def find_holder(tx: Tx, path: Path) -> HolderRecord | None:
@@ -288,8 +286,7 @@ class KeyStore:
         path = self._files.keys
         if not path.exists():
             return False
-        opening = partial(SqliteDatabase, path, self._options)
-        self._database = open_database(self._home, self._clock, path, opening)
+        self._database = open_database(self._home, self._clock, path, lambda: SqliteDatabase(path, self._options))
         if self._read(lambda tx: tables_exist(tx, path) and find_holder(tx, path) is not None):
             return True
         self._database.close()

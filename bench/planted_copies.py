@@ -136,8 +136,9 @@ def _disguised(ground: Ground) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{others[0]}.db" if others and ground.key else "vlt_00000000000000000000000000.db"
     data = ground.content()
-    shutil.rmtree(ground.folder)
-    ground.folder.symlink_to(folder.parent)
+    if ground.folder != folder.parent:
+        ground.folder.rmdir()
+        ground.folder.symlink_to(folder.parent)
     (folder / name).write_bytes(data)
 
 

@@ -105,7 +105,7 @@ def _sync_program(root: Path) -> str | None:
     """Return the program that syncs a folder or one above it, by its name or by what the program left in it."""
     for folder in (root, *root.parents):
         name = folder.name.casefold()
-        known = _SYNCED.get(name) or _SYNCED.get(re.split(r"[ -]*[-(]", name, maxsplit=1)[0].strip())
+        known = _SYNCED.get(name) or _SYNCED.get(name.replace("(", "-").partition("-")[0].strip())
         if known is not None:
             return known
         for marker, is_folder, program in _MARKERS:

@@ -24,7 +24,6 @@ from recollectum.vault.intake.admitted import (
     AdmittedText,
 )
 from recollectum.vault.intake.draft import Draft, check_content, check_importance
-from recollectum.vault.intake.echoes import EchoFilter
 from recollectum.vault.intake.kept_secrets import delete_unreferenced, to_reference
 from recollectum.vault.intake.new_message import NewMessage, clean_call, to_clean_message
 from recollectum.vault.intake.redaction import (
@@ -35,7 +34,6 @@ from recollectum.vault.intake.redaction import (
     redact_place,
     redact_text,
 )
-from recollectum.vault.intake.served import load_served
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.runtime import VaultRuntime
 
@@ -55,6 +53,10 @@ class Intake:
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
         self._kept: set[str] = set()
+        # Imported here: a program that only reads lets nothing in.
+        from recollectum.vault.intake.echoes import EchoFilter  # noqa: PLC0415
+        from recollectum.vault.intake.served import load_served  # noqa: PLC0415
+
         self._echoes = EchoFilter(lambda: load_served(runtime))
         #: How many secrets were replaced so far.
         self.replaced = 0

@@ -172,7 +172,7 @@ def _lost(home: Path) -> int:
     def look(tx: Tx) -> int:
         generation = generations.find(tx, GenerationState.CURRENT)
         assert generation is not None
-        texts = {row[0]: row[3][row[1] : row[2]] for row in chunks.after(tx, 0, 10_000_000)}
+        texts = {row[0]: row[1] for row in chunks.after(tx, 0, 10_000_000)}
         made = embedder(json.loads(generation.identity)[1]).embed(list(texts.values()), Purpose.PASSAGE)
         kept = dict(vectors.after(tx, generation.id, 0))
         expected = zip(texts, quantise(made), strict=True)

@@ -49,7 +49,7 @@ def _wrong(home: Path) -> list[str]:
 
     def look(tx: Tx) -> list[str]:
         found: list[str] = []
-        texts = {row[0]: row[3][row[1] : row[2]] for row in chunks.after(tx, 0, 1_000_000)}
+        texts = {row[0]: row[1] for row in chunks.after(tx, 0, 1_000_000)}
         for generation in generations.everything(tx):
             model = json.loads(generation.identity)[1]
             made = ScriptedEmbedder(model).embed(list(texts.values()), Purpose.PASSAGE)

@@ -9,8 +9,11 @@ T = TypeVar("T")
 
 #: Where a page begins. It is opaque: take it from a page and pass it to the same method.
 Cursor = NewType("Cursor", str)
-#: The largest row number.
-_MOST = 2**63 - 1
+#: The largest row number. A page without a cursor begins below it: with a condition that is true for a missing cursor,
+#: no index would be used.
+LAST_NUMBER = 2**63 - 1
+#: Sorts after every id. A page without a cursor begins before it.
+AFTER_IDS = "\x7f"
 
 
 class Page(list[T]):
@@ -32,7 +35,7 @@ def number_of(cursor: str | None) -> int | None:
     """Return the row number in a cursor of a list ordered by number."""
     if cursor is None:
         return None
-    if not cursor.isascii() or not cursor.isdecimal() or int(cursor) > _MOST:
+    if not cursor.isascii() or not cursor.isdecimal() or int(cursor) > LAST_NUMBER:
         raise InvalidInput(f"cursor {cursor!r} is not one that a page gave; use the `next` of a page")
     return int(cursor)
 

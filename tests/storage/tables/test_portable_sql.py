@@ -140,7 +140,7 @@ def _explained(connection: apsw.Connection, sql: str) -> list[str]:
         ("index.chunk_neighbours._LOAD", "messages USING INTEGER PRIMARY KEY"),
         ("content.memories._ALIKE", "memories USING INDEX"),
         ("content.memories._DUE", "memories USING"),
-        ("content.memories._PAGE", "memories USING"),
+        ("content.memories._BY_KEY", "memories USING INDEX memories_key"),
         ("index.embedding_cache._EVICT", "embedding_cache USING"),
         ("learning.proposals._ABOUT", "proposal_items USING COVERING INDEX proposal_items_item"),
         ("learning.proposals._OF_SESSION", "proposal_items USING COVERING INDEX proposal_items_item"),

@@ -4,7 +4,8 @@ from time import process_time
 
 import pytest
 
-from recollectum.text.contacts.statements import LONGEST, find_mentions
+from recollectum.text.contacts.hints import LONGEST
+from recollectum.text.contacts.statements import find_mentions
 
 PHONE = "+49 151 2345678"
 NUMBER = "+491512345678"

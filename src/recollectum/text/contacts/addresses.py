@@ -7,13 +7,13 @@ from recollectum.domain.contact import Address, AddressKind
 #: The number of digits of a phone number; fewer are a count, more are an account number.
 _FEWEST_DIGITS, _MOST_DIGITS = 7, 15
 
-_EMAIL = r"[A-Za-z0-9][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}(?![\w@])"
-_HANDLE = r"@[A-Za-z_]\w*(?:\.\w+)*(?![\w@])"
+EMAIL = r"[A-Za-z0-9][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}(?![\w@])"
+HANDLE = r"@[A-Za-z_]\w*(?:\.\w+)*(?![\w@])"
 # The gap between two digits matches in one way only; otherwise a long row of digits would take exponential time.
 _GAP = r"(?:[ \u00a0]?[().\-/\u2011]{1,2}[ \u00a0]?|[ \u00a0])?"
-_PHONE = rf"(?:\+|\()?\d(?:{_GAP}\d){{5,24}}(?!\w)(?!\s*(?:ext|x\d|#))"
+PHONE = rf"(?:\+|\()?\d(?:{_GAP}\d){{5,24}}(?!\w)(?!\s*(?:ext|x\d|#))"
 #: One address, anywhere in a text.
-ADDRESS = rf"(?:{_EMAIL}|(?<![\w.@]){_HANDLE}|(?<![\w.@+-]){_PHONE})"
+ADDRESS = rf"(?:{EMAIL}|(?<![\w.@]){HANDLE}|(?<![\w.@+-]){PHONE})"
 
 _DATE = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{2}|\d{4})(?: .*)?")
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from recollectum.domain.contact import Address
 from recollectum.text.contacts import grammar
 from recollectum.text.contacts.addresses import ADDRESS, to_address
+from recollectum.text.contacts.hints import CALLED, KEY, may_mention, strip_accents
 from recollectum.text.contacts.vocabulary import RELATIONS, is_name, is_quality
-
-#: A fact about a person is short; a longer text is a document, in which pronouns cannot be resolved.
-LONGEST = 2_000
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!Mrs\.)(?<!Prof\.)\s+(?![\d+@(])|\n+|;\s*")
 _LEAD = re.compile(
@@ -31,13 +29,7 @@ _PAST = re.compile(r"\b(?:was|were|used to)\b")
 _TAKEN_BACK = re.compile(
     r"(?i:that|this|it|but|the|she|he|they|please|do|i|no|not|maybe|perhaps|probably|don['\u2019]t|never|wrong|old)\b"
 )
-_CALLED = re.compile(r"(?i:phone|mobile|cell|number|landline|tel|handy|whatsapp|signal)")
 _ADDRESS = re.compile(ADDRESS)
-# Most memories contain none of these words, so that one search rejects them.
-_TELLING = re.compile(
-    r"@|\d\D{0,3}\d\D{0,3}\d|(?i:\b(?:my|our|nickname|nicknamed|calls?|called|known|goes by|aka|a\.k\.a"
-    r"|short for|have|has|number)\b|(?:user|owner|person)['\u2019]s)"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +49,7 @@ class Mention:
 
 def find_mentions(text: str, key: str | None = None) -> list[Mention]:
     """Return all statements of a memory about people and their addresses."""
-    if len(text) > LONGEST or not _TELLING.search(text):
+    if not may_mention(text, key):
         return []
     composed = unicodedata.normalize("NFC", text)
     found: list[Mention] = []
@@ -78,16 +70,6 @@ def find_mentions(text: str, key: str | None = None) -> list[Mention]:
 def _without_addresses(flat: str) -> str:
     """Return the text without addresses, whose words say nothing about certainty."""
     return _ADDRESS.sub(" ", flat)
-
-
-def strip_accents(text: str) -> str:
-    """Return the text without accents, each character at its position."""
-    return text if text.isascii() else "".join(map(_unaccented, text))
-
-
-def _unaccented(char: str) -> str:
-    base = unicodedata.normalize("NFD", char)[0]
-    return base if base.isascii() else char
 
 
 def _sentence(sentence: str, before: Mention | None) -> Iterator[Mention]:
@@ -234,7 +216,7 @@ class _Reader:
     def _address(self, match: re.Match[str]) -> Address | None:
         words = " ".join(filter(None, (self._text(match, f"label{number}") for number in (1, 2, 3))))
         written = self._text(match, "address")
-        return to_address(written, words, called_number=bool(_CALLED.search(words))) if written else None
+        return to_address(written, words, called_number=bool(CALLED.search(words))) if written else None
 
     def _text(self, match: re.Match[str], group: str) -> str | None:
         if group not in match.re.groupindex or match.start(group) < 0:
@@ -253,7 +235,6 @@ def _takes_back(sentence: str) -> bool:
     return bool((_OVER.search(flat) or _UNSURE.search(flat)) and _TAKEN_BACK.match(flat.lstrip()))
 
 
-_KEY = re.compile(r"contact_(?P<who>\w+)|(?P<whose>\w+?)_(?:phone|mobile|cell|number|phone_number|email|e_mail|handle)")
 _ONLY = re.compile(
     rf"(?:{ADDRESS}|(?i:phone|mobile|cell|number|e-?mail|mail|address|tel|work|home|office|is|and)\b|[\s,;:.()/=-])+"
 )
@@ -261,7 +242,7 @@ _ONLY = re.compile(
 
 def _keyed(text: str, key: str | None) -> list[Mention]:
     """Return the mention that a key such as `contact_anna` gives for a text that contains only addresses."""
-    match = _KEY.fullmatch(key or "")
+    match = KEY.fullmatch(key or "")
     flat = strip_accents(text)
     if match is None or not _ONLY.fullmatch(flat):
         return []

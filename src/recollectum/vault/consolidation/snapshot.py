@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.memory import Memory
+from recollectum.domain.memory import Memory, State
 from recollectum.domain.message import Message
 from recollectum.domain.proposal import Span
 from recollectum.domain.session import Session, SessionKind, copied_to
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import is_current
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories, messages
+from recollectum.storage.tables.content import memory_pages, messages
 from recollectum.storage.tables.learning import forgotten_spans, runs
 from recollectum.storage.tables.trail import quarantines
 from recollectum.vault.messages import get_session
@@ -74,7 +74,8 @@ def is_foreign(session: Session, owner: Owner | None) -> bool:
 def _load_known(tx: Tx, reading: ClockReading, most: int) -> list[Memory]:
     if most == 0:
         return []
-    return memories.page(tx, before=None, kind=None, keep=lambda one: is_current(one, reading), limit=most)
+    newest = memory_pages.page(tx, State.ACTIVE, reading, limit=most)
+    return [memory for memory in newest if is_current(memory, reading)]
 
 
 def _forgotten_texts(tx: Tx, spans: Sequence[Span], unread: set[str]) -> list[str]:

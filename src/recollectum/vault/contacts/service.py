@@ -14,7 +14,7 @@ from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import is_current
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.content import memory_pages
 from recollectum.text.cleaning import clean
 from recollectum.text.contacts.statements import find_mentions
 from recollectum.text.contacts.vocabulary import RELATIONS, broader_relations, fold_name, narrower_relations
@@ -31,6 +31,9 @@ _FILLER_WORDS = """
 """
 _FILLERS = frozenset(_FILLER_WORDS.split())
 _LONGEST_RELATION = 3
+#: So many memories without a contact are marked, so that they are read once; fewer are not worth a write.
+_MANY_SILENT = 500
+_MARKED_AT_ONCE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,18 +165,34 @@ class Contacts(VaultService):
 
         An address known only from a tool, an import or an unknown source leads to a question, never to a match.
         """
-        return resolve_contact(clean(text), self._runtime.read(_load_statements))
+        return resolve_contact(clean(text), self._load())
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def list(self) -> builtins.list[Contact]:
         """Return all contacts by name, from every source; each address carries its trust."""
-        return [one.contact for one in link_statements(self._runtime.read(_load_statements))]
+        return [one.contact for one in link_statements(self._load())]
+
+    def _load(self) -> builtins.list[ContactStatement]:
+        told, silent = self._runtime.read(_load_statements)
+        if len(silent) >= _MANY_SILENT:
+            # Of memories that were saved before the mark existed; later ones get theirs when they are saved.
+            for start in range(0, len(silent), _MARKED_AT_ONCE):
+                part = silent[start : start + _MARKED_AT_ONCE]
+                self._runtime.write(lambda tx, _, part=part: memory_pages.mark_without_contacts(tx, part))
+        return told
 
 
-def _load_statements(tx: Tx, reading: ClockReading) -> list[ContactStatement]:
-    return [
-        told for _, memory in memories.everything(tx) if _is_true_now(memory, reading) for told in _statements(memory)
-    ]
+def _load_statements(tx: Tx, reading: ClockReading) -> tuple[list[ContactStatement], list[tuple[int, int]]]:
+    """Return what memories say of contacts, and the row number and version of those that say nothing."""
+    told: list[ContactStatement] = []
+    silent: list[tuple[int, int]] = []
+    for number, memory in memory_pages.about_people(tx):
+        statements = list(_statements(memory))
+        if not statements:
+            silent.append((number, memory.version))
+        elif _is_true_now(memory, reading):
+            told += statements
+    return told, silent
 
 
 def _is_true_now(memory: Memory, reading: ClockReading) -> bool:

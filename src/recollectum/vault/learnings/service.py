@@ -19,7 +19,7 @@ from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import state_at
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.content import memories, memory_pages
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
@@ -54,18 +54,14 @@ class Learnings(VaultService):
         limit: int = 50,
     ) -> Page[Learning]:
         """Return the newest learnings of an agent and the shared ones; without an agent, the shared ones alone."""
-        from recollectum.vault.learnings.saving import load_learning_memories, to_learning  # noqa: PLC0415
+        from recollectum.vault.learnings.saving import to_learning  # noqa: PLC0415
 
         kinds = CATEGORIES if category is None else (check_category(category),)
         whose, size = self._whose(agent, shared=shared), check_limit(limit, MAX_PAGE)
 
         def read(tx: Tx, reading: ClockReading) -> Page[Learning]:
-            found = {
-                one: memory for who in {whose, None} for one, memory in load_learning_memories(tx, who, reading).items()
-            }
-            wanted = [one for one in found.values() if one.kind in kinds and (cursor is None or one.id < cursor)]
-            newest = sorted(wanted, key=lambda one: one.id, reverse=True)
-            shown = cut_page(newest, size, lambda one: one.id)
+            found = memory_pages.page_of_agents(tx, reading, {whose, None}, tuple(kinds), cursor, size + 1)
+            shown = cut_page(found, size, lambda one: one.id)
             return Page((to_learning(tx, one) for one in shown), shown.next)
 
         return self._runtime.read(read)

@@ -18,7 +18,7 @@ from recollectum.policy.actions import Action, ActionChoice, ActionWith
 from recollectum.policy.clock import ClockReading, certain_reading
 from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories, versions
+from recollectum.storage.tables.content import memories, memory_pages, versions
 from recollectum.storage.tables.trail import events
 from recollectum.text.replaced import replaced_kinds
 from recollectum.vault.gate import operation
@@ -130,13 +130,8 @@ class Memories(VaultService):
         size = check_limit(limit, MAX_PAGE)
 
         def load(tx: Tx, reading: ClockReading) -> Page[Memory]:
-            found = memories.page(
-                tx,
-                before=cursor,
-                kind=chosen,
-                keep=lambda one: state_at(one, reading) is wanted,
-                limit=size + 1,
-                key_prefix=key_prefix,
+            found = memory_pages.page(
+                tx, wanted, reading, limit=size + 1, kind=chosen, cursor=cursor, key_prefix=key_prefix
             )
             return cut_page([replace(memory, state=wanted) for memory in found], size, lambda one: one.id)
 

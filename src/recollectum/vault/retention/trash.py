@@ -9,12 +9,12 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, StepRefused
 from recollectum.domain.event import EventType
 from recollectum.domain.memory import Memory, State
-from recollectum.domain.page import Page, cut_page, number_of
+from recollectum.domain.page import LAST_NUMBER, Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import check_restorable, due_at, due_step, enter, state_at
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.content import memories, memory_pages
 from recollectum.storage.tables.trail import events, meta, sweeps, undo
 from recollectum.storage.tables.trail.sweeps import Sweep, SweepState
 from recollectum.storage.tables.trail.undo import Range
@@ -185,12 +185,14 @@ def _select_deleted(
 ) -> list[Memory]:
     from_session = None if session_id is None else undo.from_session(tx, get_session(tx, session_id).id)
 
-    def keep(memory: Memory) -> bool:
-        if state_at(memory, reading) is not State.SOFT_DELETED or not wanted(memory):
-            return False
-        return from_session is None or memory.id in from_session
+    def is_deleted(memory: Memory) -> bool:
+        return state_at(memory, reading) is State.SOFT_DELETED
 
-    return [replace(one, state=State.SOFT_DELETED) for _, one in reversed(list(memories.everything(tx))) if keep(one)]
+    if from_session is not None:
+        found = [one for one in memories.find_many(tx, sorted(from_session, reverse=True)) if is_deleted(one)]
+    else:
+        found = memory_pages.page(tx, State.SOFT_DELETED, reading, limit=LAST_NUMBER)
+    return [replace(one, state=State.SOFT_DELETED) for one in found if wanted(one)]
 
 
 def _select_aged(tx: Tx, reading: ClockReading) -> list[Memory]:

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from recollectum.domain.errors import NotFound
-from recollectum.domain.memory import Memory
+from recollectum.domain.memory import Memory, State
 from recollectum.domain.proposal import Act, Decision, Proposal
 from recollectum.policy.clock import ClockReading
 from recollectum.policy.lifecycle import LIVE, is_current, state_at
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.content import memories
+from recollectum.storage.tables.content import memories, memory_pages
 from recollectum.storage.tables.learning import proposals
 from recollectum.storage.tables.trail import quarantines
 
@@ -18,7 +18,8 @@ _MAX_KNOWN = 100_000
 
 def load_current_memories(tx: Tx, reading: ClockReading) -> list[Memory]:
     """Return every active memory that is not superseded."""
-    return memories.page(tx, before=None, kind=None, keep=lambda one: is_current(one, reading), limit=_MAX_KNOWN)
+    newest = memory_pages.page(tx, State.ACTIVE, reading, limit=_MAX_KNOWN)
+    return [memory for memory in newest if is_current(memory, reading)]
 
 
 def get_proposal(tx: Tx, proposal_id: str) -> Proposal:
@@ -57,8 +58,10 @@ def is_stale(tx: Tx, proposal: Proposal, reading: ClockReading) -> bool:
 def load_page(tx: Tx, reading: ClockReading, wanted: Decision, *, before: str | None, limit: int) -> list[Proposal]:
     """Return the newest proposals before an id that have one decision for a reader."""
     kept: list[Proposal] = []
+    # A waiting proposal reads as stale when a memory that it is about has changed.
+    stored = {Decision.STALE, Decision.WAITING} if wanted is Decision.STALE else {wanted}
     while len(kept) < limit:
-        found = proposals.page(tx, before=before, limit=_STEP)
+        found = proposals.page(tx, before=before, limit=_STEP, decisions=stored)
         seen = (to_readable(tx, one, reading) for one in found if not is_held(tx, one))
         kept.extend(one for one in seen if one.decision is wanted)
         if len(found) < _STEP:

@@ -1,6 +1,7 @@
 """Tables of a vault that hold content.
 
 memories     memories in their current state
+memory_pages lists of memories by state and kind
 deadlines    the times at which memories change state, rewritten for many at once
 versions     earlier texts of memories
 messages     messages in order

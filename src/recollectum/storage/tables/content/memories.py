@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from recollectum.domain.errors import Conflict
@@ -12,17 +12,19 @@ from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
-_COLUMNS = """number, id, content, key, kind, importance, trust, author, agent, message_id, version, state,
+#: The columns that `from_row` takes.
+COLUMNS = """number, id, content, key, kind, importance, trust, author, agent, message_id, version, state,
     created_at, updated_at, valid_from, valid_to, supersedes, superseded_by,
     archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at"""
 
 _INSERT = """
     INSERT INTO memories (id, content, key, kind, importance, trust, author, agent, message_id, version, state,
         created_at, updated_at, valid_from, valid_to, supersedes, superseded_by,
-        archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at, fingerprint, due_at)
+        archive_at, retention_expires_at, expires_at, deleted_at, hard_delete_at, fingerprint, due_at, no_contacts)
     VALUES (:id, :content, :key, :kind, :importance, :trust, :author, :agent, :message_id, :version, :state,
         :created_at, :updated_at, :valid_from, :valid_to, :supersedes, :superseded_by,
-        :archive_at, :retention_expires_at, :expires_at, :deleted_at, :hard_delete_at, :fingerprint, :due_at)
+        :archive_at, :retention_expires_at, :expires_at, :deleted_at, :hard_delete_at, :fingerprint, :due_at,
+        :no_contacts)
     RETURNING number
 """
 
@@ -35,52 +37,50 @@ _UPDATE = """
            superseded_by = :superseded_by, archive_at = :archive_at,
            retention_expires_at = :retention_expires_at, expires_at = :expires_at,
            deleted_at = :deleted_at, hard_delete_at = :hard_delete_at,
-           fingerprint = :fingerprint, due_at = :due_at
+           fingerprint = :fingerprint, due_at = :due_at, no_contacts = :no_contacts
      WHERE id = :id AND version = :expected AND state = :expected_state
     RETURNING number
 """
 
-_BY_ID = f"SELECT {_COLUMNS} FROM memories WHERE id = :id"  # noqa: S608  (constants of this file)
-_BY_IDS = f"SELECT {_COLUMNS} FROM memories WHERE id IN (SELECT value FROM texts(:ids))"  # noqa: S608
-_BY_KEY = f"""
-    SELECT {_COLUMNS} FROM memories
-     WHERE key = :key AND state IN ('active', 'archived') AND superseded_by IS NULL
-     ORDER BY state, number DESC LIMIT 1
+_BY_ID = f"SELECT {COLUMNS} FROM memories WHERE id = :id"  # noqa: S608  (constants of this file)
+_BY_IDS = f"SELECT {COLUMNS} FROM memories WHERE id IN (SELECT value FROM texts(:ids))"  # noqa: S608
+# The state is a literal: the index of keys holds active memories only. An archived one is looked for only when there is
+# no active one.
+_BY_KEY = f"SELECT {COLUMNS} FROM memories WHERE key = :key AND state = 'active' AND superseded_by IS NULL"  # noqa: S608
+_ARCHIVED_BY_KEY = f"""
+    SELECT {COLUMNS} FROM memories
+     WHERE number = (SELECT max(number) FROM (
+        SELECT number FROM memories
+         WHERE no_contacts IS NULL AND state = 'archived' AND key = :key AND superseded_by IS NULL
+        UNION ALL
+        SELECT number FROM memories
+         WHERE no_contacts = 1 AND state = 'archived' AND key = :key AND superseded_by IS NULL) AS found)
 """  # noqa: S608
 _ALIKE = f"""
-    SELECT {_COLUMNS} FROM memories
+    SELECT {COLUMNS} FROM memories
      WHERE fingerprint = :fingerprint AND kind = :kind AND state IN ('active', 'archived')
        AND superseded_by IS NULL
      ORDER BY number LIMIT 8
 """  # noqa: S608
 _DELETED_ALIKE = f"""
-    SELECT {_COLUMNS} FROM memories
+    SELECT {COLUMNS} FROM memories
      WHERE fingerprint = :fingerprint AND kind = :kind AND state IN ('soft_deleted', 'hard_delete_pending')
 """  # noqa: S608
-_PAGE = f"""
-    SELECT {_COLUMNS} FROM memories
-     WHERE (CAST(:before AS TEXT) IS NULL OR id < :before) AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
-     ORDER BY id DESC LIMIT :limit
-"""  # noqa: S608
-#: Sorts after every character that a key may have.
-_AFTER_KEYS = "\x7f"
-# The state is a literal: the index of keys holds active memories only.
-_PAGE_OF_KEYS = f"""
-    SELECT {_COLUMNS} FROM memories
-     WHERE key >= :prefix AND key < :beyond AND state = 'active' AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
-       AND (CAST(:before AS TEXT) IS NULL OR id < :before)
-     ORDER BY id DESC LIMIT :limit
-"""  # noqa: S608
-_CREATED_BY = f"SELECT {_COLUMNS} FROM memories WHERE created_at <= :when ORDER BY id"  # noqa: S608
-_DUE = f"SELECT {_COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at, number LIMIT :limit"  # noqa: S608
+_CREATED_BY = f"SELECT {COLUMNS} FROM memories WHERE created_at <= :when ORDER BY id"  # noqa: S608
+_DUE = f"SELECT {COLUMNS} FROM memories WHERE due_at <= :now ORDER BY due_at, number LIMIT :limit"  # noqa: S608
 _ANY_DUE = "SELECT 1 WHERE EXISTS (SELECT 1 FROM memories WHERE due_at <= :now)"
 _CROSSED = "SELECT 1 WHERE EXISTS (SELECT 1 FROM memories WHERE due_at > :since AND due_at <= :now)"
 _DELETE = "DELETE FROM memories WHERE id = :id AND state = :state"
-_ALL = f"SELECT {_COLUMNS} FROM memories ORDER BY number"  # noqa: S608
+_ALL = f"SELECT {COLUMNS} FROM memories ORDER BY number"  # noqa: S608
 _FINDABLE = "SELECT number, content, key FROM memories WHERE state = 'active' ORDER BY number"
-_FOLLOWING = f"SELECT {_COLUMNS} FROM memories WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
+_FOLLOWING = f"SELECT {COLUMNS} FROM memories WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
 _NUMBER = "SELECT number FROM memories WHERE id = :id"
-_COUNTS = "SELECT state, count(*) FROM memories GROUP BY state"
+# In two parts, so that each is read in the order of the index.
+_COUNTS = """
+    SELECT state, count(*) FROM memories WHERE no_contacts IS NULL GROUP BY state
+    UNION ALL
+    SELECT state, count(*) FROM memories WHERE no_contacts = 1 GROUP BY state
+"""
 # As policy.lifecycle.state_at decides; only due rows can differ from what is stored.
 _DUE_COUNTS = """
     SELECT state, seen, count(*) FROM (
@@ -116,62 +116,35 @@ def find(tx: Tx, memory_id: str) -> Memory | None:
 
 def find_many(tx: Tx, ids: Sequence[str]) -> list[Memory]:
     """Return the memories with these ids, in the order of the ids; missing ones are left out."""
-    by_id = {one.id: one for one in map(_from_row, tx.rows(_BY_IDS, {"ids": json.dumps(ids)}))} if ids else {}
+    by_id = {one.id: one for one in map(from_row, tx.rows(_BY_IDS, {"ids": json.dumps(ids)}))} if ids else {}
     return [by_id[one] for one in ids if one in by_id]
 
 
 def find_by_key(tx: Tx, key: str) -> Memory | None:
     """Return the memory that holds a key: the active one, else the archived one."""
-    return _first(tx.rows(_BY_KEY, {"key": key}))
+    return _first(tx.rows(_BY_KEY, {"key": key}) or tx.rows(_ARCHIVED_BY_KEY, {"key": key}))
 
 
 def alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
     """Return the live memories of that kind with the same text, newest first."""
     # Sort in Python: an ORDER BY in the statement costs more than the rest of it.
     rows = sorted(tx.rows(_ALIKE, {"fingerprint": fingerprint, "kind": kind}), reverse=True)
-    return [_from_row(row) for row in rows]
+    return [from_row(row) for row in rows]
 
 
 def deleted_alike(tx: Tx, fingerprint: str, kind: Kind) -> list[Memory]:
     """Return the soft-deleted memories of that kind with the same text."""
-    return [_from_row(row) for row in tx.rows(_DELETED_ALIKE, {"fingerprint": fingerprint, "kind": kind})]
-
-
-def page(
-    tx: Tx,
-    *,
-    before: str | None,
-    kind: Kind | None,
-    keep: Callable[[Memory], bool],
-    limit: int,
-    key_prefix: str | None = None,
-) -> list[Memory]:
-    """Return the newest `limit` memories before `before` that `keep` accepts.
-
-    With a prefix, return only active ones whose key begins with it.
-    """
-    kept: list[Memory] = []
-    statement, values = _PAGE, {"kind": kind, "limit": limit}
-    if key_prefix is not None:
-        statement, values = _PAGE_OF_KEYS, {**values, "prefix": key_prefix, "beyond": key_prefix + _AFTER_KEYS}
-    while len(kept) < limit:
-        rows = tx.rows(statement, {**values, "before": before})
-        found = [_from_row(row) for row in rows]
-        kept.extend(memory for memory in found if keep(memory))
-        if len(rows) < limit:
-            break
-        before = found[-1].id
-    return kept[:limit]
+    return [from_row(row) for row in tx.rows(_DELETED_ALIKE, {"fingerprint": fingerprint, "kind": kind})]
 
 
 def created_by(tx: Tx, when: datetime) -> Iterable[Memory]:
     """Return every memory that was created by a time, as its row is now, oldest first."""
-    return map(_from_row, tx.rows(_CREATED_BY, {"when": micros(when)}))
+    return map(from_row, tx.rows(_CREATED_BY, {"when": micros(when)}))
 
 
 def due(tx: Tx, now: datetime, limit: int) -> list[Memory]:
     """Return the memories whose life cycle has a step due, longest due first."""
-    return [_from_row(row) for row in tx.rows(_DUE, {"now": micros(now), "limit": limit})]
+    return [from_row(row) for row in tx.rows(_DUE, {"now": micros(now), "limit": limit})]
 
 
 def any_due(tx: Tx, now: datetime) -> bool:
@@ -186,7 +159,7 @@ def any_due_between(tx: Tx, since: datetime, now: datetime) -> bool:
 
 def everything(tx: Tx) -> Iterable[tuple[int, Memory]]:
     """Return every memory with its row number, in insertion order."""
-    return ((row[0], _from_row(row)) for row in tx.rows(_ALL, {}))
+    return ((row[0], from_row(row)) for row in tx.rows(_ALL, {}))
 
 
 def findable(tx: Tx) -> list[tuple[int, str, str | None]]:
@@ -196,7 +169,7 @@ def findable(tx: Tx) -> list[tuple[int, str, str | None]]:
 
 def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Memory]]:
     """Return the memories after a row number, in any state, with their row numbers."""
-    return [(row[0], _from_row(row)) for row in tx.rows(_FOLLOWING, {"number": number, "limit": limit})]
+    return [(row[0], from_row(row)) for row in tx.rows(_FOLLOWING, {"number": number, "limit": limit})]
 
 
 def delete(tx: Tx, memory: Memory) -> bool:
@@ -212,7 +185,10 @@ def number_of(tx: Tx, memory_id: str) -> int | None:
 
 def counts(tx: Tx) -> dict[State, int]:
     """Return the number of rows in each state."""
-    return {State(state): count for state, count in tx.rows(_COUNTS, {})}
+    found: Counter[State] = Counter()
+    for state, count in tx.rows(_COUNTS, {}):
+        found[State(state)] += count
+    return dict(found)
 
 
 def counts_seen(tx: Tx, reading: ClockReading) -> dict[State, int]:
@@ -226,10 +202,11 @@ def counts_seen(tx: Tx, reading: ClockReading) -> dict[State, int]:
 
 
 def _first(rows: list[Row]) -> Memory | None:
-    return _from_row(rows[0]) if rows else None
+    return from_row(rows[0]) if rows else None
 
 
-def _from_row(row: Row) -> Memory:
+def from_row(row: Row) -> Memory:
+    """Return the memory in a row of COLUMNS."""
     return Memory(
         id=row[1],
         content=row[2],
@@ -257,6 +234,9 @@ def _from_row(row: Row) -> Memory:
 
 
 def _to_row(memory: Memory, fingerprint: str, due_at: datetime | None) -> Params:
+    # Imported here: its patterns take a while to compile, and only writers need them.
+    from recollectum.text.contacts.hints import may_mention  # noqa: PLC0415
+
     return {
         "id": memory.id,
         "content": memory.content,
@@ -282,4 +262,5 @@ def _to_row(memory: Memory, fingerprint: str, due_at: datetime | None) -> Params
         "hard_delete_at": micros_or_none(memory.hard_delete_at),
         "fingerprint": fingerprint,
         "due_at": micros_or_none(due_at),
+        "no_contacts": None if may_mention(memory.content, memory.key) else 1,
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from recollectum.domain.errors import Conflict
 from recollectum.domain.message import Message, Role, TokenCount, ToolCall, ToolStatus
+from recollectum.domain.page import LAST_NUMBER
 from recollectum.domain.trust import Trust
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
@@ -26,7 +27,7 @@ _BY_ID = f"SELECT {_COLUMNS} FROM messages WHERE id = :id"  # noqa: S608  (const
 _BY_NATIVE = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id AND native_id = :native_id"  # noqa: S608
 _LATEST = f"""
     SELECT {_COLUMNS} FROM messages
-     WHERE session_id = :session_id AND (CAST(:before AS BIGINT) IS NULL OR position < :before)
+     WHERE session_id = :session_id AND position < :before
      ORDER BY position DESC LIMIT :limit
 """  # noqa: S608
 _FROM = f"""
@@ -70,7 +71,9 @@ def find_native(tx: Tx, session_id: str, native_id: str) -> Message | None:
 
 def latest(tx: Tx, session_id: str, *, before: int | None, limit: int) -> list[Message]:
     """Return the last messages before a position, in order."""
-    rows = tx.rows(_LATEST, {"session_id": session_id, "before": before, "limit": limit})
+    rows = tx.rows(
+        _LATEST, {"session_id": session_id, "before": LAST_NUMBER if before is None else before, "limit": limit}
+    )
     return [_from_row(row) for row in reversed(rows)]
 
 

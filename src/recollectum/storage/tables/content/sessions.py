@@ -4,6 +4,7 @@ import json
 from datetime import datetime
 from functools import lru_cache
 
+from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
@@ -19,26 +20,35 @@ _BY_ID = f"SELECT {_COLUMNS} FROM sessions WHERE id = :id"  # noqa: S608
 _OPEN = f"SELECT {_COLUMNS} FROM sessions WHERE key = :key AND ended_at IS NULL AND imported = 0"  # noqa: S608
 # Sessions of a reverted import in which nothing else was said since.
 _TAKEN_BACK = """
-    SELECT held.session_id FROM (
-        SELECT messages.session_id, count(*) AS messages
-          FROM quarantined JOIN messages ON messages.id = quarantined.item
-         WHERE quarantined.quarantine_id IN (SELECT id FROM quarantines WHERE went = 'soft_deleted')
-         GROUP BY messages.session_id) AS held
-     WHERE held.messages = (SELECT count(*) FROM messages WHERE messages.session_id = held.session_id)
-"""
-_PAGE = f"""
-    SELECT {_COLUMNS} FROM sessions
-     WHERE (CAST(:before AS TEXT) IS NULL OR id < :before)
-       AND (CAST(:prefix AS TEXT) IS NULL OR substr(key, 1, length(:prefix)) = :prefix)
-       AND id NOT IN ({_TAKEN_BACK})
-     ORDER BY id DESC LIMIT :limit
-"""  # noqa: S608
-_IS_TAKEN_BACK = """
-    SELECT EXISTS (SELECT 1 FROM messages WHERE session_id = :id) AND NOT EXISTS (
-        SELECT 1 FROM messages WHERE session_id = :id AND NOT EXISTS (
+    EXISTS (SELECT 1 FROM messages WHERE session_id = {id}) AND NOT EXISTS (
+        SELECT 1 FROM messages WHERE session_id = {id} AND NOT EXISTS (
             SELECT 1 FROM quarantined JOIN quarantines ON quarantines.id = quarantined.quarantine_id
              WHERE quarantined.item = messages.id AND quarantines.went = 'soft_deleted'))
 """
+_PAGE = f"""
+    SELECT {_COLUMNS} FROM sessions
+     WHERE id < :before AND NOT ({_TAKEN_BACK.format(id="sessions.id")})
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
+# For a prefix that many keys have: from the newest session on.
+_PAGE_OF_PREFIX = f"""
+    SELECT {_COLUMNS} FROM sessions
+     WHERE id < :before AND key >= :prefix AND substr(key, 1, length(:prefix)) = :prefix
+       AND NOT ({_TAKEN_BACK.format(id="sessions.id")})
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
+# For a prefix that few keys have: by the index of keys, and then sorted.
+_FEW_OF_PREFIX = f"""
+    SELECT {_COLUMNS} FROM sessions
+     WHERE id IN (SELECT id FROM sessions WHERE key >= :prefix AND key < :beyond) AND id < :before
+       AND NOT ({_TAKEN_BACK.format(id="sessions.id")})
+     ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
+_COUNT_OF_PREFIX = "SELECT 1 FROM sessions WHERE key >= :prefix AND key < :beyond LIMIT :most"
+#: So many sessions of a prefix are sorted.
+_SORTED = 2_000
+_LAST_CHARACTER = chr(0x10FFFF)
+_IS_TAKEN_BACK = f"SELECT {_TAKEN_BACK.format(id=':id')}"
 _GREW = """
     UPDATE sessions
        SET message_count = message_count + :messages, token_estimate = token_estimate + :tokens,
@@ -88,7 +98,14 @@ def find_open(tx: Tx, key: SessionKey) -> Session | None:
 
 def page(tx: Tx, *, before: str | None, prefix: str | None, limit: int) -> list[Session]:
     """Return the newest sessions before an id whose key begins with `prefix`, without those of a reverted import."""
-    return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "prefix": prefix, "limit": limit})]
+    values = {"before": before or AFTER_IDS, "limit": limit}
+    if prefix is None:
+        return [_from_row(row) for row in tx.rows(_PAGE, values)]
+    bounds = {"prefix": prefix, "beyond": prefix + _LAST_CHARACTER}
+    many = len(tx.rows(_COUNT_OF_PREFIX, {**bounds, "most": _SORTED})) == _SORTED
+    if many:
+        return [_from_row(row) for row in tx.rows(_PAGE_OF_PREFIX, {**values, "prefix": prefix})]
+    return [_from_row(row) for row in tx.rows(_FEW_OF_PREFIX, {**values, **bounds})]
 
 
 def is_taken_back(tx: Tx, session_id: str) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from recollectum.domain.page import AFTER_IDS
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment, moment_or_none
 
@@ -44,7 +45,7 @@ _REARM = """
 """
 _PAGE = f"""
     SELECT {_COLUMNS} FROM jobs
-     WHERE (CAST(:state AS TEXT) IS NULL OR state = :state) AND (CAST(:before AS TEXT) IS NULL OR id < :before)
+     WHERE (CAST(:state AS TEXT) IS NULL OR state = :state) AND id < :before
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 
@@ -132,7 +133,7 @@ def rearm(tx: Tx, job_id: str, now: datetime) -> None:
 
 def page(tx: Tx, *, state: JobState | None, before: str | None, limit: int) -> list[Job]:
     """Return the newest jobs before an id."""
-    return [_from_row(row) for row in tx.rows(_PAGE, {"state": state, "before": before, "limit": limit})]
+    return [_from_row(row) for row in tx.rows(_PAGE, {"state": state, "before": before or AFTER_IDS, "limit": limit})]
 
 
 def _from_row(row: Row) -> Job:

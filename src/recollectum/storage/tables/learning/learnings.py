@@ -11,19 +11,23 @@ from recollectum.storage.tables.content import memories
 from recollectum.storage.tables.trail import meta
 from recollectum.storage.times import micros, moment
 
-# The conditions must equal those of the index word for word, or SQLite does not use it.
-_IDS = """
-    SELECT id FROM memories
-     WHERE coalesce(agent, '') = :agent
-       AND kind IN ('preference', 'correction', 'pattern', 'tool_usage')
-       AND state IN ('active', 'archived') AND superseded_by IS NULL
+# In two parts, because the index of lists begins with this column.
+_HELD = """
+     WHERE no_contacts {contacts} AND state IN ('active', 'archived')
+       AND kind IN ('preference', 'correction', 'pattern', 'tool_usage') AND superseded_by IS NULL
+"""
+_PARTS = (_HELD.format(contacts="IS NULL"), _HELD.format(contacts="= 1"))
+_IDS = f"""
+    SELECT id FROM memories {_PARTS[0]} AND coalesce(agent, '') = :agent
+    UNION ALL
+    SELECT id FROM memories {_PARTS[1]} AND coalesce(agent, '') = :agent
      ORDER BY id DESC
-"""
-_AGENTS = """
-    SELECT DISTINCT coalesce(agent, '') FROM memories
-     WHERE kind IN ('preference', 'correction', 'pattern', 'tool_usage')
-       AND state IN ('active', 'archived') AND superseded_by IS NULL
-"""
+"""  # noqa: S608  (constants of this file)
+_AGENTS = f"""
+    SELECT coalesce(agent, '') FROM memories {_PARTS[0]}
+    UNION
+    SELECT coalesce(agent, '') FROM memories {_PARTS[1]}
+"""  # noqa: S608
 #: Begins the name in meta of the lines of a file; the agent follows, or nothing for the file that all agents share.
 _NAME = "lines:"
 _EXISTING = "SELECT id FROM memories WHERE id IN (SELECT value FROM texts(:ids))"

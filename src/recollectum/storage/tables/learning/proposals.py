@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.memory import Kind
+from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.proposal import Act, Decision, Finding, Proposal, Span
 from recollectum.domain.trust import Trust
 from recollectum.storage.port import Params, Row, Tx
@@ -35,7 +36,7 @@ _BY_ID = f"SELECT {_COLUMNS} FROM proposals WHERE id = :id"  # noqa: S608  (cons
 _BY_RUN = f"SELECT {_COLUMNS} FROM proposals WHERE run_id = :run_id ORDER BY id"  # noqa: S608
 _PAGE = f"""
     SELECT {_COLUMNS} FROM proposals
-     WHERE CAST(:before AS TEXT) IS NULL OR id < :before
+     WHERE id < :before AND decision IN (SELECT value FROM texts(:decisions))
      ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 _DECIDE = """
@@ -95,9 +96,10 @@ def versions(tx: Tx, proposal_id: str) -> dict[str, int]:
     return dict(tx.rows(_TARGETS, {"id": proposal_id}))
 
 
-def page(tx: Tx, *, before: str | None, limit: int) -> list[Proposal]:
-    """Return the newest proposals before an id, whatever was decided."""
-    return [_from_row(tx, row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
+def page(tx: Tx, *, before: str | None, limit: int, decisions: Iterable[Decision] = tuple(Decision)) -> list[Proposal]:
+    """Return the newest proposals before an id with one of some decisions, as stored."""
+    values = {"before": before or AFTER_IDS, "decisions": json.dumps(list(decisions)), "limit": limit}
+    return [_from_row(tx, row) for row in tx.rows(_PAGE, values)]
 
 
 def of_run(tx: Tx, run_id: str) -> list[Proposal]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollectum.domain.page import AFTER_IDS
 from recollectum.domain.proposal import Act
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
@@ -22,9 +23,11 @@ _EFFECTS = "SELECT act, memory_id, version, target_id FROM run_effects WHERE run
 _BY_ID = f"SELECT {_COLUMNS} FROM runs WHERE id = :id"  # noqa: S608
 _PAGE = f"""
     SELECT {_COLUMNS} FROM runs
-     WHERE (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
-       AND (CAST(:before AS TEXT) IS NULL OR id < :before)
-     ORDER BY id DESC LIMIT :limit
+     WHERE id < :before ORDER BY id DESC LIMIT :limit
+"""  # noqa: S608
+_PAGE_OF_SESSION = f"""
+    SELECT {_COLUMNS} FROM runs
+     WHERE session_id = :session_id AND id < :before ORDER BY id DESC LIMIT :limit
 """  # noqa: S608
 _READ_TO = "SELECT coalesce(max(through_position), 0) FROM runs WHERE session_id = :session_id"
 _REVERTED = "UPDATE runs SET reverted_at = :at WHERE id = :id AND reverted_at IS NULL"
@@ -113,7 +116,10 @@ def find(tx: Tx, run_id: str) -> ConsolidationRun | None:
 
 def page(tx: Tx, *, session_id: str | None, before: str | None, limit: int) -> list[ConsolidationRun]:
     """Return the newest runs before an id, of one session or of all."""
-    return [_from_row(row) for row in tx.rows(_PAGE, {"session_id": session_id, "before": before, "limit": limit})]
+    values = {"before": before or AFTER_IDS, "limit": limit}
+    if session_id is None:
+        return [_from_row(row) for row in tx.rows(_PAGE, values)]
+    return [_from_row(row) for row in tx.rows(_PAGE_OF_SESSION, {**values, "session_id": session_id})]
 
 
 def effects(tx: Tx, run_id: str) -> list[Effect]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from recollectum.domain.event import Event, EventType
 from recollectum.domain.memory import State
 from recollectum.domain.message import Json
+from recollectum.domain.page import LAST_NUMBER
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 
@@ -16,7 +17,7 @@ _ADD = """
 """
 _PAGE = f"""
     SELECT {_COLUMNS} FROM events
-     WHERE (CAST(:before AS BIGINT) IS NULL OR number < :before) AND (CAST(:type AS TEXT) IS NULL OR type = :type)
+     WHERE number < :before AND (CAST(:type AS TEXT) IS NULL OR type = :type)
      ORDER BY number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
 _OF = f"SELECT {_COLUMNS} FROM events WHERE subject_id = :id ORDER BY number"  # noqa: S608
@@ -61,7 +62,7 @@ def add(
 
 def page(tx: Tx, *, before: int | None, type: EventType | None, limit: int) -> list[Event]:
     """Return the newest events before a number."""
-    params = {"before": before, "type": type, "limit": limit}
+    params = {"before": LAST_NUMBER if before is None else before, "type": type, "limit": limit}
     return [_from_row(row) for row in tx.rows(_PAGE, params)]
 
 

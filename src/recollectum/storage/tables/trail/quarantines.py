@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollectum.domain.memory import State
+from recollectum.domain.page import AFTER_IDS
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, micros_or_none, moment, moment_or_none
 
@@ -19,7 +20,7 @@ _COUNTED = """
 """
 _ADD = "INSERT INTO quarantines (id, source, went, by, at) VALUES (:id, :source, :went, :by, :at)"
 _PAGE = f"""{_COUNTED}
-     WHERE CAST(:before AS TEXT) IS NULL OR quarantines.id < :before
+     WHERE quarantines.id < :before
      ORDER BY quarantines.id DESC LIMIT :limit
 """
 _ONE = f"{_COUNTED} WHERE quarantines.id = :id"
@@ -113,7 +114,7 @@ def aside(tx: Tx, ids: Collection[str]) -> set[str]:
 
 def page(tx: Tx, *, before: str | None, limit: int) -> list[Quarantine]:
     """Return the newest quarantines before an id, including the released ones."""
-    return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
+    return [_from_row(row) for row in tx.rows(_PAGE, {"before": before or AFTER_IDS, "limit": limit})]
 
 
 def find(tx: Tx, quarantine_id: str) -> Quarantine | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from recollectum.domain.page import LAST_NUMBER
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 
@@ -14,7 +15,7 @@ _ADD = """
     RETURNING number
 """
 _PAGE = f"""
-    SELECT {_COLUMNS} FROM sweeps WHERE CAST(:before AS BIGINT) IS NULL OR number < :before
+    SELECT {_COLUMNS} FROM sweeps WHERE number < :before
      ORDER BY number DESC LIMIT :limit
 """  # noqa: S608  (constants of this file)
 _TRIM = "DELETE FROM sweeps WHERE number <= :number"
@@ -69,7 +70,9 @@ def add(tx: Tx, sweep: Sweep) -> int:
 
 def page(tx: Tx, *, before: int | None, limit: int) -> list[Sweep]:
     """Return the newest reports before a number."""
-    return [_from_row(row) for row in tx.rows(_PAGE, {"before": before, "limit": limit})]
+    return [
+        _from_row(row) for row in tx.rows(_PAGE, {"before": LAST_NUMBER if before is None else before, "limit": limit})
+    ]
 
 
 def _from_row(row: Row) -> Sweep:

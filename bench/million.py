@@ -1,0 +1,86 @@
+"""Looks at a vault of a million memories: every list, page and lookup, its CPU time and the work that SQLite did.
+
+With an argument the vault has so many memories: python -m bench million 50000.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from bench.million_looks import Look, looks, whole
+from bench.million_vault import OWNER, fill
+from bench.sizes import sized
+from bench.surroundings import own_surroundings
+from recollectum import Recollectum
+
+#: No list, page or lookup takes longer.
+_MOST_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """One look, its CPU time and the steps of SQLite's machine."""
+
+    look: Look
+    seconds: float
+    steps: int
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Make the vault, look at it in every way, and print a table."""
+    count = int(arguments[0]) if arguments else sized(1_000_000, 2_000)
+    with tempfile.TemporaryDirectory() as folder, own_surroundings(Path(folder)):
+        os.environ["RECOLLECTUM_EMBEDDING__PROVIDER"] = "none"
+        begun = time.process_time()
+        home = Path(folder) / "home"
+        fill(home, count)
+        size = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+        print(f"{count:,} memories, {size / 2**20:,.0f} MiB, made in {time.process_time() - begun:.0f} s of CPU\n")
+        print("| call | CPU ms | steps of SQLite |\n|---|--:|--:|")
+        found = look_at(home, count)
+    for one in found:
+        print(f"| `{one.look}` | {one.seconds * 1000:,.1f} | {one.steps:,} |")
+    answers = {str(one) for one in whole(count)}
+    slow = [one for one in found if one.seconds > _MOST_S and str(one.look) not in answers]
+    print(f"\nover {_MOST_S:.0f} s of CPU: {', '.join(str(one.look) for one in slow) or 'none'}")
+
+
+def look_at(home: Path, count: int) -> list[Looked]:
+    """Take every look at a vault of so many memories; the first of each kind also loads its code."""
+    steps = _StepCounter()
+    apsw.connection_hooks.append(steps.watch)
+    try:
+        with Recollectum(home) as r:
+            vault = r.vault(OWNER)
+            found: list[Looked] = []
+            for look in looks(count):
+                before, begun = steps.total, time.process_time()
+                look.run(vault)
+                found.append(Looked(look, time.process_time() - begun, steps.total - before))
+            return found
+    finally:
+        apsw.connection_hooks.remove(steps.watch)
+
+
+class _StepCounter:
+    """Counts the steps of SQLite's machine in all statements."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def watch(self, connection: apsw.Connection) -> None:
+        """Count the statements of a connection."""
+        connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._count)  # pyright: ignore[reportUnknownMemberType]
+
+    def _count(self, event: dict[str, dict[str, int]]) -> None:
+        self.total += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

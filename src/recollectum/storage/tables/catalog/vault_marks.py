@@ -3,11 +3,8 @@
 from typing import NamedTuple
 
 from recollectum.storage.port import Tx
+from recollectum.storage.tables.trail import progress
 
-_OF_VAULT = """
-    SELECT (SELECT coalesce(max(number), 0) FROM events),
-           (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks')
-"""
 _FIND = "SELECT events, texts FROM vault_marks WHERE vault = :vault"
 _ADVANCE = """
     INSERT INTO vault_marks (vault, events, texts)
@@ -40,7 +37,7 @@ class VaultMark(NamedTuple):
 
 def of_vault(tx: Tx) -> VaultMark:
     """Return how far a vault is; in a transaction of that vault."""
-    return VaultMark(*tx.rows(_OF_VAULT, {})[0])
+    return VaultMark(*progress.find(tx))
 
 
 def find(tx: Tx, vault_id: str) -> VaultMark | None:

@@ -117,7 +117,9 @@ SERVING: Mapping[str, tuple[Patch, ...]] = {
         Patch(_SEARCH, "OR messages.session_id = :session_id", "OR 1"),
         Patch(_SEARCH, "WHERE messages.session_id = :session_id", "WHERE 1"),
     ),
-    "a page shows every state": (Patch("storage/tables/content/memories.py", " if keep(memory))", ")"),),
+    "a page shows every state": (
+        Patch("storage/tables/content/memory_pages.py", "WHERE state = '{state}' AND kind", "WHERE kind"),
+    ),
     "a key finds what is not active": (
         Patch(
             _MEMORIES,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import apsw
@@ -17,23 +18,29 @@ class Recorder:
     """Listens on every connection that is opened after it; it costs a few microseconds per statement."""
 
     _heard: list[Statement] | None = field(default=None)
+    _file: str = ""
 
     def listen(self) -> None:
         """Listen to each connection from now on."""
         apsw.connection_hooks.append(self._attach)
 
-    def record(self, work: Callable[[], T]) -> tuple[T, list[Statement]]:
-        """Return what `work` returned, and the writes that it ran."""
+    def record(self, file: Path, work: Callable[[], T]) -> tuple[T, list[Statement]]:
+        """Return what `work` returned, and the writes that it ran on a file."""
         heard: list[Statement] = []
-        self._heard = heard
+        # SQLite names a file by its real path.
+        self._heard, self._file = heard, str(file.resolve())
         try:
             return work(), heard
         finally:
             self._heard = None
 
     def _attach(self, connection: apsw.Connection) -> None:
-        def heard(_: apsw.Cursor, sql: str, bindings: "apsw.Bindings | None") -> bool:
-            if self._heard is not None and sql.lstrip().startswith(_WRITES):
+        def heard(cursor: apsw.Cursor, sql: str, bindings: "apsw.Bindings | None") -> bool:
+            if (
+                self._heard is not None
+                and sql.lstrip().startswith(_WRITES)
+                and cursor.connection.filename == self._file
+            ):
                 self._heard.append((sql, bindings))
             return True
 

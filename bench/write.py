@@ -118,8 +118,8 @@ def _at_size(vault: Vault, home: Path, size: int, chance: random.Random) -> Resu
     (path,) = vault_files(home)
     raw = _copy(path, vault_key(home, path))
     try:
-        save = _pairs(raw, lambda: vault.memories.save(_text(chance)))
-        say = _pairs(raw, lambda: chat.add("user", _text(chance)))
+        save = _pairs(raw, path, lambda: vault.memories.save(_text(chance)))
+        say = _pairs(raw, path, lambda: chat.add("user", _text(chance)))
     finally:
         raw.close()
     return Result(size, rate, path.stat().st_size / 1024 / 1024, save, say)
@@ -149,10 +149,10 @@ def _copy(path: Path, key: bytes | None) -> apsw.Connection:
     return connect(target, key=key, cache_kib=SqliteOptions().cache_kib)
 
 
-def _pairs(raw: apsw.Connection, ours: Callable[[], object]) -> Pair:
+def _pairs(raw: apsw.Connection, path: Path, ours: Callable[[], object]) -> Pair:
     """Time our write and the bare one alternately, so that other load affects both."""
     pair = Pair(Times([], []), Times([], []))
     for _ in range(_PAIRS):
-        _, statements = _recorder.record(partial(pair.ours.take, ours))
+        _, statements = _recorder.record(path, partial(pair.ours.take, ours))
         pair.raw.take(partial(run_raw, raw, statements))
     return pair

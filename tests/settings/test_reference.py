@@ -1,6 +1,10 @@
 """The reference page names every setting with its variable and default."""
 
-from recollectum.settings.registry import all_settings
+import re
+from pathlib import Path
+
+import recollectum
+from recollectum.settings.registry import OTHER_VARIABLES, all_settings
 from recollectum.settings.render import reference_page
 
 
@@ -19,3 +23,10 @@ def test_every_sentence_is_one() -> None:
         assert setting.spec.doc[0].isupper()
         assert setting.spec.doc.endswith(".")
         assert setting.take(setting.default) == setting.default
+
+
+def test_every_variable_that_the_source_names_is_taken() -> None:
+    texts = (path.read_text(encoding="utf-8") for path in Path(recollectum.__file__).parent.rglob("*.py"))
+    named = {name for text in texts for name in re.findall(r'"(RECOLLECTUM_[A-Z_]+[A-Z])"', text)}
+    assert "RECOLLECTUM_PASSPHRASE" in named
+    assert named <= OTHER_VARIABLES | {setting.variable for setting in all_settings().values()}

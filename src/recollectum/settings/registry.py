@@ -12,7 +12,8 @@ from recollectum.settings.spec import SPEC, UNPRINTABLE, Spec, Value
 PREFIX = "RECOLLECTUM_"
 #: Variables of ours that are not settings.
 OTHER_VARIABLES = frozenset(
-    PREFIX + name for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE", "FORCE_FILE_CREDENTIALS")
+    PREFIX + name
+    for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE", "FORCE_FILE_CREDENTIALS", "CORE_DUMPS")
 )
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")

@@ -42,7 +42,12 @@ def test_ninety_days_then_sixty_then_seven_and_the_last_step_asks(place: Path) -
         home.people.add("user:alice", tenant="acme")
         vault = home.vault("user:alice")
         vault.memories.save("ages")
-        assert fates(clock, vault, 160) == {0: State.ACTIVE, 90: State.ARCHIVED, 150: State.SOFT_DELETED}
+        assert fates(clock, vault, 160) == {
+            0: State.ACTIVE,
+            90: State.ARCHIVED,
+            150: State.SOFT_DELETED,
+            157: State.HARD_DELETE_PENDING,
+        }
         assert vault.privacy.trash.sweep().state is SweepState.NEEDS_CONFIRMATION
         assert vault.privacy.trash.sweep(agreed=True).purged == 1
         assert vault.admin.totals().memories == {}

@@ -83,7 +83,7 @@ def test_the_first_destruction_waits_for_a_yes_and_later_ones_do_not(vault: Vaul
     clock.turn(8 * DAY)
     waits = vault.privacy.trash.sweep()
     assert (waits.state, waits.waiting, waits.purged) == (SweepState.NEEDS_CONFIRMATION, 1, 0)
-    assert vault.admin.totals().memories == {State.SOFT_DELETED: 1}
+    assert vault.admin.totals().memories == {State.HARD_DELETE_PENDING: 1}
     assert vault.privacy.trash.sweep(agreed=True).purged == 1
     vault.memories.forget(vault.memories.save("second").id)
     clock.turn(8 * DAY)

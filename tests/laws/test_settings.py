@@ -26,6 +26,7 @@ names = st.text("abcxyzäßé日-_ ", min_size=1, max_size=8).map(lambda name: n
 _FORMS = {
     "server.host": ["127.0.0.1", "::1", "0.0.0.0"],
     "lifecycle.agents": ["", "coder=30", "coder=30, scratch=7/0/1"],
+    "recall.floor": ["auto", "0", "0.25", "1"],
     "recall.sources": ["notes", "sessions,memories", "memories, sessions, notes"],
 }
 

@@ -98,6 +98,9 @@ def test_every_moment_of_a_hook_says_what_it_does() -> None:
 def test_a_denied_hook_answers_harmlessly_and_stores_nothing(furnished: tuple[Path, World], moment: Moment) -> None:
     folder, _ = furnished
     for_answer, behind = HOOKS[moment]
+    if moment is Moment.ASKED:
+        # What is served is renewed, though nothing that was said is stored; so it is served once before.
+        _hooked(folder, moment, "before")
     for action in (*for_answer, *behind):
         _deny(folder, action)
         before = _state(folder)

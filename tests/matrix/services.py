@@ -22,12 +22,14 @@ from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.gate import Gate, Gated
 from recollectum.vault.idempotency import Idempotency
 from recollectum.vault.intake.intake import Intake
-from recollectum.vault.open_vaults import OpenVault
+from recollectum.vault.open_vaults import MarkKeeper, OpenVault
 from recollectum.vault.runtime import HomeServices, VaultRuntime
 from recollectum.vault.service import Service, VaultService
 
 #: What services stand on, and what runs a caller's own request once: no rule knows it, the request passes the gate.
-PLUMBING = frozenset({VaultRuntime, HomeServices, VaultService, Gated, Idempotency, OpenVault, Intake, LatestTime})
+PLUMBING = frozenset(
+    {VaultRuntime, HomeServices, VaultService, Gated, Idempotency, OpenVault, Intake, LatestTime, MarkKeeper}
+)
 
 
 def reached(home: Recollectum, owner: str) -> set[type]:

@@ -144,6 +144,7 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
     """Bring back a copy from before an erasure: as a file, or by the restore command."""
     ways = (False, True)
     hits = sum(_person_restored(erase) for _ in range(5 if long else 1))
+    unnoticed = 0
     for by_command in ways * (5 if long else 1):
         with own_place() as folder:
             root = folder / "home"
@@ -161,19 +162,20 @@ def restored(*, long: bool, erase: Erase = _purge) -> Measured:
                 if by_command:
                     restore_vaults(home.admin, made, opening(folder), replace=True)
             with Recollectum(root, settings=_PLAIN) as home:
-                if not by_command:
-                    _say_once_that_it_is_older(home)
+                unnoticed += not by_command and not _is_said_to_be_older(home)
                 assert home.vault(_OWNER).admin.totals().messages
             hits += len(_hits(root, *_SECRETS))
-    return Measured(f"{hits} hits after {len(ways)} ways back, and one for a whole person", hits == 0)
+    said = f"{hits} hits after {len(ways)} ways back, and one for a whole person; {unnoticed} older files unnoticed"
+    return Measured(said, hits == unnoticed == 0)
 
 
-def _say_once_that_it_is_older(home: Recollectum) -> None:
+def _is_said_to_be_older(home: Recollectum) -> bool:
+    """Return whether the first use of an older file is refused; the second one goes on with it."""
     try:
         home.vault(_OWNER).admin.totals()
     except Damaged:
-        return
-    raise AssertionError("an older file was opened without a word")
+        return True
+    return False
 
 
 def _person_restored(erase: Erase) -> int:

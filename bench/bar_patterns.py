@@ -53,7 +53,6 @@ TEXTS = (
         "ghp_a\n",
         "my_ghp_",
         "eyJ_eyJaaaaaaaaa_",
-        "fm2_",
         "sl.u.",
         "pat",
         "pat-na1-",

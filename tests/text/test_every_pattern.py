@@ -61,6 +61,7 @@ CUT_TO = {
     "doors/http/problems.py": 2_000,
     "policy/rules/policy_file.py": 1_000,
     "text/contacts/addresses.py": 2_000,
+    "text/contacts/hints.py": 2_000,
     "text/contacts/grammar.py": 2_000,
     "text/contacts/statements.py": 2_000,
     "text/time/event_references.py": 2_000,

@@ -15,7 +15,7 @@ from tests.matrix.homes import START, Turning, open_home
 
 pytestmark = pytest.mark.process
 
-_LISTING = "FROM sessions\n     WHERE (CAST(:before"
+_LISTING = "FROM sessions\n     WHERE id < :before AND NOT"
 
 
 @contextmanager

@@ -116,7 +116,7 @@ def test_the_rest_is_embedded_behind_the_answers(place: Path, monkeypatch: pytes
     with opened(place, embedder) as vault:
         for number in range(10 * STEP):
             vault.memories.save(f"number {number} of many")
-        assert " vector yet" in (vault.recall("number").degraded or "")
+        assert "not yet in the semantic index" in (vault.recall("number").degraded or "")
         over.set()
         # Nobody asks again; the file is watched from beside.
         for _ in range(1000):

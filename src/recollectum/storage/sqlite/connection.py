@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -21,6 +22,8 @@ _BUSY_TIMEOUT = timedelta(seconds=10)
 PAGE_BYTES = 2048
 #: Held while a connection is made, and while a file is read that a connection may lock.
 _CREATING = threading.Lock()
+#: The real path of each connection: a connection that is busy in another thread does not tell its own.
+_PATHS: "WeakKeyDictionary[apsw.Connection, str]" = WeakKeyDictionary()
 
 
 def connect(
@@ -40,6 +43,7 @@ def connect(
     with translated(path, encrypted=key is not None):
         with _CREATING:
             connection = apsw.Connection(str(path), vfs=_vfs(vfs, key))
+            _PATHS[connection] = os.path.realpath(path)
         try:
             if key is not None:
                 _encrypt(connection, key)
@@ -58,8 +62,7 @@ def read_beside(path: Path, name: str, most: int) -> bytes | None:
     Closing a file gives up all locks that the process holds on it, also those of SQLite.
     """
     with _CREATING:
-        # SQLite names a file by its real path.
-        if os.path.realpath(path) in {one.filename for one in apsw.connections()}:
+        if os.path.realpath(path) in {_PATHS.get(one) for one in apsw.connections()}:
             return None
         try:
             with path.with_name(path.name + name).open("rb") as file:

@@ -1,0 +1,40 @@
+"""A file beside a database is read only while this process does not have the database open."""
+
+import threading
+from pathlib import Path
+
+import apsw
+
+from recollectum.storage.sqlite.connection import connect, read_beside
+
+
+def test_a_connection_that_is_busy_elsewhere_hinders_nobody(tmp_path: Path) -> None:
+    busy, other = connect(tmp_path / "busy.db"), tmp_path / "other.db"
+    (tmp_path / "other.db-shm").write_bytes(b"index")
+    begun, over = threading.Event(), threading.Event()
+
+    def wait(_: int) -> int:
+        begun.set()
+        over.wait(30)
+        return 0
+
+    busy.create_scalar_function("wait", wait)
+    working = threading.Thread(target=lambda: busy.execute("SELECT wait(1)").fetchall())
+    working.start()
+    try:
+        assert begun.wait(30)
+        assert read_beside(other, "-shm", 100) == b"index"
+        assert read_beside(tmp_path / "busy.db", "-shm", 100) is None
+    finally:
+        over.set()
+        working.join()
+        busy.close()
+
+
+def test_a_link_to_an_open_database_counts_as_open(tmp_path: Path) -> None:
+    opened: apsw.Connection = connect(tmp_path / "vault.db")
+    (tmp_path / "link.db").symlink_to(tmp_path / "vault.db")
+    (tmp_path / "link.db-shm").write_bytes(b"index")
+    assert read_beside(tmp_path / "link.db", "-shm", 100) is None
+    opened.close()
+    assert read_beside(tmp_path / "link.db", "-shm", 100) == b"index"

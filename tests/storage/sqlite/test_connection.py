@@ -13,7 +13,7 @@ def test_a_connection_that_is_busy_elsewhere_hinders_nobody(tmp_path: Path) -> N
     (tmp_path / "other.db-shm").write_bytes(b"index")
     begun, over = threading.Event(), threading.Event()
 
-    def wait(_: int) -> int:
+    def wait(*_: object) -> int:
         begun.set()
         over.wait(30)
         return 0

@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 from recollectum.text.secrets.account_numbers import passes_luhn
 
-_ALNUM = string.ascii_letters + string.digits
-_URL = _ALNUM + "-_"
-_B64 = _ALNUM + "+/"
-_HEX = "0123456789abcdef"
+ALNUM = string.ascii_letters + string.digits
+URL = ALNUM + "-_"
+B64 = ALNUM + "+/"
+HEX = "0123456789abcdef"
 
-_AROUND = (
+#: Texts around a secret.
+AROUND = (
     "{}",
     "here is the key: {}",
     "my key is {}, please use it.",
@@ -38,30 +39,31 @@ _NAMED = (
 )
 
 
-def _run(rng: random.Random, alphabet: str, length: int) -> str:
+def run(rng: random.Random, alphabet: str, length: int) -> str:
+    """Return so many characters of an alphabet."""
     return "".join(rng.choice(alphabet) for _ in range(length))
 
 
-def _mixed(rng: random.Random, alphabet: str, length: int) -> str:
+def mixed(rng: random.Random, alphabet: str, length: int) -> str:
     """Return a text with a lower-case letter, a capital and a digit in it."""
-    body = _run(rng, alphabet, length - 3) + rng.choice(string.ascii_lowercase)
+    body = run(rng, alphabet, length - 3) + rng.choice(string.ascii_lowercase)
     return body + rng.choice(string.ascii_uppercase) + rng.choice(string.digits)
 
 
 def _jwt(rng: random.Random) -> str:
-    parts = ({"alg": "HS256", "typ": "JWT"}, {"sub": _run(rng, _HEX, 12), "iat": rng.randrange(10**9)})
+    parts = ({"alg": "HS256", "typ": "JWT"}, {"sub": run(rng, HEX, 12), "iat": rng.randrange(10**9)})
     coded = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts]
-    return ".".join([*coded, _run(rng, _URL, 43)])
+    return ".".join([*coded, run(rng, URL, 43)])
 
 
 def _pem(rng: random.Random, label: str) -> str:
-    lines = "\n".join(_run(rng, _B64, 64) for _ in range(rng.randint(3, 12)))
+    lines = "\n".join(run(rng, B64, 64) for _ in range(rng.randint(3, 12)))
     return f"-----BEGIN {label}-----\n{lines}\n-----END {label}-----"
 
 
 def _card(rng: random.Random) -> str:
     head, length = rng.choice((("4", 16), ("51", 16), ("55", 16), ("2221", 16), ("34", 15), ("37", 15), ("6011", 16)))
-    body = head + _run(rng, string.digits, length - len(head) - 1)
+    body = head + run(rng, string.digits, length - len(head) - 1)
     digits = next(body + last for last in string.digits if passes_luhn(body + last))
     if length == 15:
         return rng.choice((digits, f"{digits[:4]} {digits[4:10]} {digits[10:]}"))
@@ -71,8 +73,8 @@ def _card(rng: random.Random) -> str:
 
 def _iban(rng: random.Random) -> str:
     country, length = rng.choice((("DE", 22), ("GB", 22), ("NL", 18), ("FR", 27)))
-    bank = "" if country in ("DE", "FR") else _run(rng, string.ascii_uppercase, 4)
-    body = bank + _run(rng, string.digits, length - 4 - len(bank))
+    bank = "" if country in ("DE", "FR") else run(rng, string.ascii_uppercase, 4)
+    body = bank + run(rng, string.digits, length - 4 - len(bank))
     check = 98 - int("".join(str(int(char, 36)) for char in f"{body}{country}00")) % 97
     whole = f"{country}{check:02}{body}"
     return whole if rng.random() < 0.5 else " ".join(whole[at : at + 4] for at in range(0, length, 4))
@@ -80,40 +82,40 @@ def _iban(rng: random.Random) -> str:
 
 #: The kinds that their own form reveals.
 FORMED: dict[str, Callable[[random.Random], str]] = {
-    "aws-access-key": lambda rng: rng.choice(("AKIA", "ASIA")) + _run(rng, string.ascii_uppercase + "234567", 16),
+    "aws-access-key": lambda rng: rng.choice(("AKIA", "ASIA")) + run(rng, string.ascii_uppercase + "234567", 16),
     "github-token": lambda rng: rng.choice(
         (
-            f"gh{rng.choice('pousr')}_{_run(rng, _ALNUM, 36)}",
-            f"github_pat_{_run(rng, _ALNUM, 22)}_{_run(rng, _ALNUM, 59)}",
+            f"gh{rng.choice('pousr')}_{run(rng, ALNUM, 36)}",
+            f"github_pat_{run(rng, ALNUM, 22)}_{run(rng, ALNUM, 59)}",
         )
     ),
-    "gitlab-token": lambda rng: f"glpat-{_run(rng, _ALNUM, 20)}",
-    "openai-key": lambda rng: rng.choice((f"sk-proj-{_run(rng, _URL, 120)}x", f"sk-{_run(rng, _ALNUM, 48)}")),
-    "anthropic-key": lambda rng: f"sk-ant-api03-{_run(rng, _URL, 93)}AA",
-    "google-api-key": lambda rng: f"AIza{_run(rng, _ALNUM, 35)}",
+    "gitlab-token": lambda rng: f"glpat-{run(rng, ALNUM, 20)}",
+    "openai-key": lambda rng: rng.choice((f"sk-proj-{run(rng, URL, 120)}x", f"sk-{run(rng, ALNUM, 48)}")),
+    "anthropic-key": lambda rng: f"sk-ant-api03-{run(rng, URL, 93)}AA",
+    "google-api-key": lambda rng: f"AIza{run(rng, ALNUM, 35)}",
     "slack-token": lambda rng: (
-        f"xox{rng.choice('bp')}-{_run(rng, string.digits, 12)}-{_run(rng, string.digits, 12)}-{_run(rng, _ALNUM, 24)}"
+        f"xox{rng.choice('bp')}-{run(rng, string.digits, 12)}-{run(rng, string.digits, 12)}-{run(rng, ALNUM, 24)}"
     ),
-    "stripe-key": lambda rng: f"{rng.choice(('sk', 'rk'))}_{rng.choice(('live', 'test'))}_{_run(rng, _ALNUM, 24)}",
+    "stripe-key": lambda rng: f"{rng.choice(('sk', 'rk'))}_{rng.choice(('live', 'test'))}_{run(rng, ALNUM, 24)}",
     "jwt": _jwt,
     "private-key": lambda rng: _pem(rng, rng.choice(("RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"))),
     "ssh-key": lambda rng: _pem(rng, "OPENSSH PRIVATE KEY"),
     "pgp-key": lambda rng: _pem(rng, "PGP PRIVATE KEY BLOCK"),
-    "age-key": lambda rng: f"AGE-SECRET-KEY-1{_run(rng, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 58)}",
-    "npm-token": lambda rng: f"npm_{_run(rng, _ALNUM, 36)}",
-    "pypi-token": lambda rng: f"pypi-AgEIcHlwaS5vcmc{_run(rng, _URL, 150)}x",
-    "telegram-token": lambda rng: f"{rng.randrange(10**9, 10**10)}:AA{_run(rng, _ALNUM, 33)}",
-    "sendgrid-key": lambda rng: f"SG.{_run(rng, _URL, 22)}.{_run(rng, _URL, 42)}x",
-    "twilio-key": lambda rng: f"SK{_run(rng, _HEX, 32)}",
-    "huggingface-token": lambda rng: f"hf_{_run(rng, _ALNUM, 34)}",
-    "discord-token": lambda rng: f"M{_run(rng, _ALNUM, 23)}.{_run(rng, _ALNUM, 6)}.{_run(rng, _ALNUM, 38)}",
+    "age-key": lambda rng: f"AGE-SECRET-KEY-1{run(rng, 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 58)}",
+    "npm-token": lambda rng: f"npm_{run(rng, ALNUM, 36)}",
+    "pypi-token": lambda rng: f"pypi-AgEIcHlwaS5vcmc{run(rng, URL, 150)}x",
+    "telegram-token": lambda rng: f"{rng.randrange(10**9, 10**10)}:AA{run(rng, ALNUM, 33)}",
+    "sendgrid-key": lambda rng: f"SG.{run(rng, URL, 22)}.{run(rng, URL, 42)}x",
+    "twilio-key": lambda rng: f"SK{run(rng, HEX, 32)}",
+    "huggingface-token": lambda rng: f"hf_{run(rng, ALNUM, 34)}",
+    "discord-token": lambda rng: f"M{run(rng, ALNUM, 23)}.{run(rng, ALNUM, 6)}.{run(rng, ALNUM, 38)}",
     "credit-card": _card,
     "iban": _iban,
 }
 
 
 def _url(rng: random.Random) -> tuple[str, str]:
-    value = _run(rng, _ALNUM + "!$._~-", 14) + rng.choice(_ALNUM)
+    value = run(rng, ALNUM + "!$._~-", 14) + rng.choice(ALNUM)
     scheme = rng.choice(("postgresql", "https", "mongodb+srv", "redis", "amqp"))
     user = rng.choice(("ada", "svc_user", ""))
     if value[0] in "$%*<{":
@@ -122,14 +124,14 @@ def _url(rng: random.Random) -> tuple[str, str]:
 
 
 def _bearer(rng: random.Random) -> tuple[str, str]:
-    value = _mixed(rng, _URL, rng.randint(24, 64))
+    value = mixed(rng, URL, rng.randint(24, 64))
     return rng.choice(
         ("Authorization: Bearer {}", '"authorization": "Bearer {}"', "-H 'authorization: bearer {}'")
     ).format(value), value
 
 
 def _password(rng: random.Random) -> tuple[str, str]:
-    value = _run(rng, string.ascii_lowercase, 6) + rng.choice("!@#-_") + _run(rng, string.digits, 3)
+    value = run(rng, string.ascii_lowercase, 6) + rng.choice("!@#-_") + run(rng, string.digits, 3)
     if rng.random() < 0.4:
         form = rng.choice(("my password is {}", "The wifi password is {}.", "the password for the router was {}"))
         return form.format(value), value
@@ -138,13 +140,13 @@ def _password(rng: random.Random) -> tuple[str, str]:
 
 
 def _api_key(rng: random.Random) -> tuple[str, str]:
-    value = _mixed(rng, rng.choice((_HEX, _ALNUM)), rng.choice((24, 32, 40)))
+    value = mixed(rng, rng.choice((HEX, ALNUM)), rng.choice((24, 32, 40)))
     name = rng.choice(("api_key", "API_KEY", "apiKey", "client_secret", "access_token", "auth-token", "SECRET_KEY"))
     return rng.choice(_NAMED).format(name=name, value=value), value
 
 
 def _aws(rng: random.Random) -> tuple[str, str]:
-    value = _mixed(rng, _B64, 40)
+    value = mixed(rng, B64, 40)
     name = rng.choice(("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY", "aws.secretAccessKey"))
     return rng.choice(_NAMED).format(name=name, value=value), value
 
@@ -165,7 +167,7 @@ def examples(kind: str, count: int, seed: int = 0) -> list[tuple[str, str]]:
     if kind in NAMED:
         return [_embedded(rng, NAMED[kind](rng)) for _ in range(count)]
     values = [FORMED[kind](rng) for _ in range(count)]
-    return [(_AROUND[number % len(_AROUND)].format(value), value) for number, value in enumerate(values)]
+    return [(AROUND[number % len(AROUND)].format(value), value) for number, value in enumerate(values)]
 
 
 def _embedded(rng: random.Random, made: tuple[str, str]) -> tuple[str, str]:
@@ -181,21 +183,21 @@ _TALK = (
 _WORDS = _TALK.split()
 
 _ODD: tuple[Callable[[random.Random], str], ...] = (
-    lambda rng: f"commit {_run(rng, _HEX, 40)} merged into main",
-    lambda rng: f"sha256: {_run(rng, _HEX, 64)}  recollectum-0.1.0.tar.gz",
+    lambda rng: f"commit {run(rng, HEX, 40)} merged into main",
+    lambda rng: f"sha256: {run(rng, HEX, 64)}  recollectum-0.1.0.tar.gz",
     lambda rng: f"request id {uuid.UUID(int=rng.getrandbits(128))} took {rng.randrange(900)} ms",
-    lambda rng: f'<img src="data:image/png;base64,{_run(rng, _B64, 200)}=="/>',
+    lambda rng: f'<img src="data:image/png;base64,{run(rng, B64, 200)}=="/>',
     lambda rng: f"def check_password(password: str, token: str | None = None) -> bool:  # line {rng.randrange(900)}",
     lambda rng: f"user = connect(host, password=settings.database.password, timeout={rng.randrange(90)})",
     lambda rng: f"api_key = os.environ['SERVICE_{rng.randrange(90)}_KEY']",
     lambda rng: f"the password is wrong, I tried it {rng.randrange(9)} times",
     lambda rng: f"tokens: {rng.randrange(10**5)} in, {rng.randrange(10**4)} out; max_tokens = {rng.randrange(4096)}",
-    lambda rng: f"order {rng.randrange(10**11, 10**12)} shipped, tracking 1Z{_run(rng, string.digits, 16)}",
+    lambda rng: f"order {rng.randrange(10**11, 10**12)} shipped, tracking 1Z{run(rng, string.digits, 16)}",
     lambda rng: (
         f"call +49 {rng.randrange(100, 999)} {rng.randrange(10**6, 10**7)} or +44 20 7946 0{rng.randrange(999):03}"
     ),
-    lambda rng: f"https://example.com/a/{_run(rng, _URL, 24)}?page={rng.randrange(90)}#token-{rng.randrange(90)}",
-    lambda rng: f"ssh-ed25519 AAAA{_run(rng, _B64, 64)} ada@laptop",
+    lambda rng: f"https://example.com/a/{run(rng, URL, 24)}?page={rng.randrange(90)}#token-{rng.randrange(90)}",
+    lambda rng: f"ssh-ed25519 AAAA{run(rng, B64, 64)} ada@laptop",
     lambda rng: f"at {rng.randrange(10**12, 2 * 10**12)} ms, id {rng.randrange(10**15, 2 * 10**15)}",
     lambda rng: f"npm install sk-learn-extras@{rng.randrange(9)}.0.{rng.randrange(9)} # the key-value store",
     lambda rng: f"DATABASE_URL=postgresql://app:${{DB_PASSWORD}}@db:{rng.randrange(1024, 9999)}/app",

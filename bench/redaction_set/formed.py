@@ -4,28 +4,15 @@ import random
 import string
 from collections.abc import Callable
 
-from bench.redaction_examples import FORMED
+from bench.redaction_examples import ALNUM, AROUND, B64, FORMED, HEX, URL, run
 from bench.redaction_set import values
-from bench.redaction_set.values import ALNUM, B64, HEX, UPPER, URL, run
+from bench.redaction_set.values import UPPER
 
 Maker = Callable[[random.Random], str]
 
 #: What surrounds a secret in the texts that the patterns were tuned on.
-TUNED = (
-    "{}",
-    "here is the key: {}",
-    "my key is {}, please use it.",
-    "KEY={}",
-    "export SERVICE_KEY='{}'",
-    'config = {{"value": "{}"}}',
-    "I pasted it ({}) by mistake!",
-    "curl https://api.example.com/v1/items -H 'X-Auth: {}'",
-    "first line\n{}\nlast line",
-    "use `{}` for now",
-    "log 2024-05-01T10:00:00Z level=info got {} from env",
-    '{{"text": "done\\n{}\\n"}}',
-)
-#: Written before any pattern was changed, and never looked at while they were.
+TUNED = AROUND
+#: Written before any pattern was changed; the patterns were not tuned on them.
 HELD = (
     "| staging | {} | rotate in May |",
     "services:\n  api:\n    environment:\n      - UPSTREAM={}\n",

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.redaction_set.values import ALNUM, B64, HEX, URL, run
+from bench.redaction_examples import ALNUM, B64, HEX, URL, run
 
 _FOLDER = Path(__file__).parent
 Maker = Callable[[random.Random], str]

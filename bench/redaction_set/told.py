@@ -5,9 +5,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench.redaction_examples import NAMED
+from bench.redaction_examples import ALNUM, B64, HEX, NAMED, mixed, run
 from bench.redaction_set import values
-from bench.redaction_set.values import ALNUM, B64, HEX, mixed, run
 
 
 @dataclass(frozen=True, slots=True)

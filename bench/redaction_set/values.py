@@ -5,14 +5,10 @@ import hashlib
 import random
 import string
 
-from bench.redaction_examples import FORMED
+from bench.redaction_examples import ALNUM, B64, FORMED, HEX, URL, mixed, run
 from recollectum.home.keys.recovery import read_code
 from recollectum.text.secrets.account_numbers import passes_luhn
 
-ALNUM = string.ascii_letters + string.digits
-URL = f"{ALNUM}-_"
-B64 = f"{ALNUM}+/"
-HEX = "0123456789abcdef"
 UPPER = string.ascii_uppercase + string.digits
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -29,17 +25,6 @@ _SEED_LIST = (
     "vacuum velvet violin walnut whale window yellow zebra zone"
 )
 _SEED_WORDS = _SEED_LIST.split()
-
-
-def run(rng: random.Random, alphabet: str, length: int) -> str:
-    """Characters of an alphabet."""
-    return "".join(rng.choice(alphabet) for _ in range(length))
-
-
-def mixed(rng: random.Random, alphabet: str, length: int) -> str:
-    """The same, with a small letter, a capital and a digit at its ends."""
-    body = run(rng, alphabet, length - 3)
-    return f"{rng.choice(string.ascii_lowercase)}{body}{rng.choice(string.ascii_uppercase)}{rng.choice(string.digits)}"
 
 
 def password(rng: random.Random) -> str:

@@ -19,7 +19,8 @@ from recollectum.text.terms.analyser import QueryTerm, phrases
 
 #: The evidence is read off the first rows of a ranking, however many hits are asked for.
 EVIDENCE_ROWS = 10
-_LARGEST_MEASURED = 10_000
+#: The sizes of vaults that were measured; beyond them the nearest of these counts.
+_SMALLEST_MEASURED, _LARGEST_MEASURED = 5, 10_000
 #: BM25 gives a term at most this many times its inverse document frequency.
 _BM25_MOST = 2.2
 
@@ -89,7 +90,7 @@ class Calibration:
 
 def log_size(evidence: AnswerEvidence) -> float:
     """Return the logarithm of the number of chunks, within the sizes that were measured."""
-    return math.log(max(1, min(evidence.chunks, _LARGEST_MEASURED)))
+    return math.log(max(_SMALLEST_MEASURED, min(evidence.chunks, _LARGEST_MEASURED)))
 
 
 def word_evidence(terms: Iterable[QueryTerm], matches: Matches, best: float) -> tuple[float, float, int]:

@@ -146,3 +146,4 @@ def test_what_age_archived_comes_back_with_one_command() -> None:
     assert "is active again" in ok("lifecycle", "restore").out
     assert "the sky is blue" in ok("recall", "sky").out
     assert "age has archived or deleted nothing" in ok("lifecycle", "restore").err
+    assert "age has archived or deleted nothing" in ok("lifecycle", "restore", "--dry-run").err

@@ -63,3 +63,16 @@ def test_hits_are_cut_to_a_token_budget() -> None:
 
 def test_a_date_that_is_none_is_refused() -> None:
     assert "'yesterday-ish' is not a date" in refused("recall", "piano", "--since", "yesterday-ish")
+
+
+def test_a_minimum_that_is_no_chance_is_refused_by_its_value() -> None:
+    ok("remember", "Grace lives in Lyon")
+    assert refused("recall", "Lyon", "--min-score", "2") == "min_score 2.0 is out of range; use 0 to 1"
+
+
+def test_where_nothing_reaches_the_minimum_the_nearest_text_is_told() -> None:
+    ok("remember", "Grace lives in Lyon")
+    answer = ok("recall", "where does Grace live?", "--min-score", "1")
+    assert answer.out == ""
+    assert answer.err.startswith("nothing close; nearest: Grace lives in Lyon (score ")
+    assert "Grace lives in Lyon" in ok("recall", "where does Grace live?", "--min-score", "0").out

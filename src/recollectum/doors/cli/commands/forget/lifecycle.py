@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recollectum.vault.retention.trash import Sweep
     from recollectum.vault.vault import Vault
 
+_NOTHING_AGED = "age has archived or deleted nothing that can be restored"
 app = new_group("Show and take the steps of memories whose time has come, and read what the sweeps did.")
 
 _WAITS = "needs_confirmation"
@@ -118,6 +119,8 @@ def restore(
             found = vault.privacy.trash.list_aged()
             rows = [(one.id, one.state, one.content) for one in found]
             answer_rows(run, {"memories": found}, ("memory", "state", "content"), rows)
+            if not found:
+                note(_NOTHING_AGED)
             return
         done = vault.privacy.trash.restore_aged()
     told = [f"{one.id} is active again" for one in done.memories]
@@ -125,7 +128,7 @@ def restore(
     for one in done.left:
         note(f"not restored: {one.why}")
     if not told:
-        note("age has archived or deleted nothing that can be restored")
+        note(_NOTHING_AGED)
 
 
 def _choose(recollectum: "Recollectum", tenant: str, preset: str) -> "Tenant":

@@ -71,7 +71,7 @@ def recall(
     ] = None,
     min_score: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Only hits with at least this chance to be relevant; 0 shows everything."),
+        typer.Option(help="Only hits with at least this chance to be relevant; 0 shows everything."),
     ] = None,
     around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,

@@ -136,6 +136,35 @@ def test_a_log_that_others_write_meanwhile_is_no_damage(place: Path) -> None:
         first.vault(_OWNER).privacy.trash.list()
 
 
+def test_a_log_that_the_last_other_process_empties_meanwhile_is_no_damage(place: Path) -> None:
+    path = place / "busy.db"
+    with closing(connect(path)) as connection:
+        connection.execute("CREATE TABLE filled (data); INSERT INTO filled VALUES (0)")
+    ready, told = os.pipe()
+    hear, close = os.pipe()
+    child = os.fork()
+    if child == 0:
+        connection = connect(path)
+        connection.execute("UPDATE filled SET data = 1")
+        os.write(told, b"!")
+        os.read(hear, 1)
+        connection.close()
+        os._exit(0)
+    assert os.read(ready, 1) == b"!"
+    was = path.stat()
+
+    def opening() -> SqliteDatabase:
+        os.write(close, b"!")
+        os.waitpid(child, 0)
+        assert not log_of(path).exists()
+        # As if it had written the pages just before the log was examined.
+        os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+        return SqliteDatabase(path, SqliteOptions())
+
+    with closing(open_database(Home(place), system_clock, path, opening)) as database:
+        assert database.read(lambda tx: tx.rows("SELECT data FROM filled", {})[0][0]) == 1
+
+
 @pytest.mark.slow
 def test_a_log_that_others_fill_and_empty_meanwhile_is_no_damage(place: Path) -> None:
     path = place / "busy.db"

@@ -1,6 +1,8 @@
 """Opens SQLite connections, and tells whether another process has the file open."""
 
 import os
+import struct
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +22,13 @@ _FLOOR = (3, 51, 3)
 _BUSY_TIMEOUT = timedelta(seconds=10)
 #: Of a new file; one that exists keeps its own. An empty vault has a page for each of its many tables and indexes.
 PAGE_BYTES = 2048
+#: What a log's index adds to the name of its database.
+LOG_INDEX = "-shm"
+#: The byte of the index that a process locks while it has the database open (SQLite's "dead man switch").
+_OPEN_BYTE = 128
+#: The fields of a record lock, in the order and with the sizes of the system's `struct flock`.
+_LOCK_OF_LINUX = {"type": "h", "whence": "h", "start": "q", "length": "q", "process": "i4x"}
+_LOCK_OF_MACOS = {"start": "q", "length": "q", "process": "i", "type": "h", "whence": "h"}
 #: Held while a connection is made, and while a file is read that a connection may lock.
 _CREATING = threading.Lock()
 #: The real path of each connection: a connection that is busy in another thread does not tell its own.
@@ -56,19 +65,33 @@ def connect(
     return connection
 
 
-def read_beside(path: Path, name: str, most: int) -> bytes | None:
-    """Return the beginning of a file beside a database; None when there is none, or this process has it open.
+def read_log_index(path: Path, most: int) -> bytes | None:
+    """Return the beginning of the index of a database's log; empty without an index, None while the database is open.
 
-    Closing a file gives up all locks that the process holds on it, also those of SQLite.
+    A file that this process has open is not read: closing it would give up all locks that the process holds on it,
+    also those of SQLite.
     """
     with _CREATING:
         if os.path.realpath(path) in {_PATHS.get(one) for one in apsw.connections()}:
             return None
         try:
-            with path.with_name(path.name + name).open("rb") as file:
-                return file.read(most)
+            with path.with_name(path.name + LOG_INDEX).open("rb") as file:
+                return None if _is_locked(file.fileno()) else file.read(most)
         except OSError:
-            return None
+            return b""
+
+
+def _is_locked(index: int) -> bool:
+    """Return whether another process has the database open: each locks one byte of the index until it closes it."""
+    if os.name == "nt":
+        return False
+    import fcntl  # noqa: PLC0415 - there is no such module on Windows
+
+    fields = _LOCK_OF_MACOS if sys.platform == "darwin" else _LOCK_OF_LINUX
+    values = {"type": fcntl.F_WRLCK, "whence": os.SEEK_SET, "start": _OPEN_BYTE, "length": 1, "process": 0}
+    lock = struct.Struct("@" + "".join(fields.values()))
+    answer = lock.unpack(fcntl.fcntl(index, fcntl.F_GETLK, lock.pack(*(values[name] for name in fields))))
+    return dict(zip(fields, answer, strict=True))["type"] != fcntl.F_UNLCK
 
 
 def check_version(version: str) -> None:

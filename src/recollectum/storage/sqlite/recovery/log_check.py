@@ -11,6 +11,7 @@ import io
 import shutil
 import struct
 import sys
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -22,11 +23,10 @@ from recollectum.domain.errors import Damaged
 from recollectum.domain.ids import Clock
 from recollectum.home.files import sync_folder
 from recollectum.home.paths import Home
-from recollectum.storage.sqlite.connection import read_beside
+from recollectum.storage.sqlite.connection import LOG_INDEX, read_log_index
 from recollectum.storage.sqlite.database import SqliteDatabase
 from recollectum.storage.sqlite.files import DAMAGED_LOG, evidence_folder, log_of, state_of
 
-_INDEX = "-shm"
 #: Twice the header of the index, then how many frames are in the database already.
 _INDEX_BYTES = 100
 _HALF = 48
@@ -40,6 +40,11 @@ _FRAME_FIELDS = struct.Struct(">II8s")
 _WORD = 1 << 32
 #: The most commits in the torn tail of a crash.
 _MOST_TORN = 1
+#: How long a log that seems damaged is left alone before it is examined again.
+_PAUSE_SECONDS = 0.05
+
+
+_State = tuple[int, int]
 
 
 class _LogIndex(NamedTuple):
@@ -56,18 +61,18 @@ def open_database(home: Home, clock: Clock, path: Path, opening: Callable[[], Sq
 
     Opening it again goes on with what is left.
     """
-    if not log_of(path).exists() and not path.with_name(path.name + _INDEX).exists():
+    if not log_of(path).exists() and not path.with_name(path.name + LOG_INDEX).exists():
         # It was closed as it should be.
         return opening()
     # Before the index: what another process then moves from the log into the database changes it.
     state = _state(path)
-    before = _read_index(path)
+    index = read_log_index(path, _INDEX_BYTES)
+    if index is None:
+        # Others have it open and vouch for its log, which they may move into the database at any moment.
+        return opening()
     database = opening()
     try:
-        readable, lost = _lost_frames(path, before, lambda: database.on_connection(_readable_frames))
-        if readable == 0 and _state(path) != state:
-            # Another process has emptied the log or begun it anew, after it wrote the frames into the database.
-            lost = 0
+        lost = _lost_frames(path, state, _read_index(index), lambda: database.on_connection(_readable_frames))
         if not lost:
             return database
         folder = _keep_log(home, path, clock())
@@ -82,11 +87,10 @@ def open_database(home: Home, clock: Clock, path: Path, opening: Callable[[], Sq
     )
 
 
-def _read_index(path: Path) -> _LogIndex | None:
-    """Return the index of a database's log; None when there is none that is whole, or this process has it open."""
-    data = read_beside(path, _INDEX, _INDEX_BYTES)
+def _read_index(data: bytes) -> _LogIndex | None:
+    """Return what the index of a log says; None when it is not whole."""
     # SQLite writes it twice, and a reader trusts it when both are equal.
-    if data is None or len(data) < _INDEX_BYTES or data[:_HALF] != data[_HALF : 2 * _HALF]:
+    if len(data) < _INDEX_BYTES or data[:_HALF] != data[_HALF : 2 * _HALF]:
         return None
     version, _, _, ready, _, _, frames, _, _, _, salts, _ = _INDEX_FIELDS.unpack_from(data)
     if version != _INDEX_VERSION or not ready:
@@ -100,21 +104,34 @@ def _readable_frames(connection: apsw.Connection) -> int:
     return max(0, cast(int, frames))
 
 
-def _lost_frames(path: Path, before: _LogIndex | None, count_readable: Callable[[], int]) -> tuple[int, int]:
-    """Return how many frames SQLite reads after it has opened the log, and how many committed ones it does not."""
-    readable = count_readable()
+def _lost_frames(path: Path, state: _State, before: _LogIndex | None, count_readable: Callable[[], int]) -> int:
+    """Return how many committed frames SQLite cannot read after it has opened the log."""
     if before is None:
-        lost = _frames_behind(path, readable)
-        # What other processes commit while the frames are counted is not lost: then count again.
-        while lost and (now := count_readable()) != readable:
-            readable, lost = now, _frames_behind(path, now)
-        return readable, lost
+        return _lost_without_index(path, count_readable)
+    readable = count_readable()
     if before.moved >= before.frames or readable >= before.frames:
         # All are in the database, or all can be read.
-        return readable, 0
+        return 0
+    if readable == 0 and _state(path) != state:
+        # Another process has emptied the log or begun it anew, after it wrote the frames into the database.
+        return 0
     header = _read_header(path)
     same_log = header[_SALTS] == before.salts or (readable == 0 and not _is_header(header))
-    return readable, before.frames - readable if same_log else 0
+    return before.frames - readable if same_log else 0
+
+
+def _lost_without_index(path: Path, count_readable: Callable[[], int]) -> int:
+    """Return how many committed frames are behind the readable ones, when no other process is writing them now."""
+    found: tuple[object, ...] = ()
+    while True:
+        readable = count_readable()
+        lost = _frames_behind(path, readable)
+        seen = readable, lost, _state(path), _state(log_of(path))
+        if not lost or seen == found:
+            return lost
+        # What others commit and move into the database meanwhile is not lost: look until nothing changes.
+        found = seen
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _frames_behind(path: Path, readable: int) -> int:
@@ -159,7 +176,7 @@ def _is_header(header: bytes) -> bool:
     return struct.unpack(">2I", header[_SUMMED:]) == (first, second)
 
 
-def _state(path: Path) -> tuple[int, int]:
+def _state(path: Path) -> _State:
     found = state_of(path)
     return (found.st_mtime_ns, found.st_size) if found else (0, 0)
 

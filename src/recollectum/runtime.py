@@ -296,9 +296,9 @@ class HomeRuntime:
         return self.keys.key(entry.id) if entry.encrypted else None
 
     def _discard(self, entry: VaultEntry) -> None:
-        if entry.encrypted:
-            self.keys.destroy_key(entry.id)
         self.engine.destroy_vault(entry.id)
+        if entry.encrypted:
+            self.keys.destroy_key(entry.id, used=False)
 
     def _open_catalog(self) -> Database:
         if self.engine.is_made():

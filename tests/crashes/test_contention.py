@@ -9,9 +9,12 @@ from types import FrameType
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import StorageError
 from recollectum.storage.port import Tx
+from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteOptions
+from recollectum.storage.sqlite.files import HomeFiles
 from recollectum.storage.tables.trail import meta
 from tests.crashes.consistency import disagreements
 from tests.crashes.contending import count_together, together
@@ -55,6 +58,17 @@ def test_processes_that_make_a_home_and_a_vault_at_once_share_them(tmp_path: Pat
         assert kept == {saved for one in told for saved in _texts(one["saved"])}
         assert len(kept) == 20
     assert len(vault_files(home)) == 1
+
+
+def test_a_vault_that_another_process_made_first_is_used_though_others_read_the_keys(tmp_path: Path) -> None:
+    with Recollectum(tmp_path / "home") as first, Recollectum(tmp_path / "home") as second:
+        first.vault("user:ann")
+        reader = connect(HomeFiles(first.home).keys)
+        # A reader keeps the log of the keys from being emptied.
+        reader.execute("BEGIN; SELECT count(*) FROM sqlite_schema")
+        made = second._runtime.make_vault(Owner.parse("user:ann"))  # pyright: ignore[reportPrivateUsage]  # the race
+        assert [made.id] == [path.stem for path in vault_files(tmp_path / "home")]
+        reader.close()
 
 
 def _texts(value: object) -> list[str]:

@@ -224,13 +224,17 @@ class KeyStore:
             raise Conflict(f"vault {vault_id!r} has a key already; use it, or destroy it first")
         return key
 
-    def destroy_key(self, vault_id: str) -> bool:
-        """Delete the key of a vault and every byte of it in the file and its log; return False when there was none."""
+    def destroy_key(self, vault_id: str, *, used: bool = True) -> bool:
+        """Delete the key of a vault and every byte of it in the file and its log; return False when there was none.
+
+        The bytes of a key that encrypted nothing yet may stay in the log, which others may be reading.
+        """
         if not self.enabled:
             return False
         removed = self._opened().write(lambda tx: remove_key(tx, vault_id), frees=True)
         # Also when there was no key: an earlier attempt may have stopped before it emptied the log.
-        self._empty_log(f"the key of vault {vault_id!r} is deleted")
+        if used:
+            self._empty_log(f"the key of vault {vault_id!r} is deleted")
         return removed
 
     def manifest_key(self) -> bytes:

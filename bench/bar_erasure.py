@@ -10,7 +10,7 @@ from bench.bar_row import Measured, own_place
 from recollectum import Recollectum
 from recollectum.domain.errors import Damaged, NotFound, RecollectumError
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.transfer.sessions import export_session, import_transcript
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.restore import restore_vaults
@@ -56,8 +56,7 @@ def live_files(*, long: bool, erase: Erase = _purge) -> Measured:
     """Search every file for erased words, word endings and vectors, from another process."""
     with (
         own_place() as folder,
-        embedding_with(ScriptedEmbedder()),
-        Recollectum(folder / "home", settings=_PLAIN) as home,
+        Recollectum(folder / "home", settings=_PLAIN, embedder=ScriptedEmbedder()) as home,
     ):
         vault = home.vault(_OWNER)
         for first in range(0, 50_000 if long else 500, 500):
@@ -97,8 +96,7 @@ def made_again(*, long: bool, erase: Erase = _purge) -> Measured:
     """Erase a conversation, then run every loop that could derive something from it again."""
     with (
         own_place() as folder,
-        embedding_with(ScriptedEmbedder()),
-        Recollectum(folder / "home", settings=_PLAIN) as home,
+        Recollectum(folder / "home", settings=_PLAIN, embedder=ScriptedEmbedder()) as home,
     ):
         vault = home.vault(_OWNER)
         _talk(vault, "work", (_KEPT,))

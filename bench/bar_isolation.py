@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.bar_row import Measured, own_place
 from recollectum.domain.errors import Denied
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
 from tests.matrix import oracle
 from tests.matrix.checks import Check, seen, told
@@ -160,11 +160,9 @@ def full_recall(*, long: bool, owners: int | None = None, own: int = 12) -> Meas
     """Fill many vaults with the same words; count how many of ten hits each gets."""
     people = owners or (50 if long else 10)
     counts: list[int] = []
-    by_meaning = {"embedding.provider": "local"}
     with (
         own_place() as folder,
-        embedding_with(ScriptedEmbedder()),
-        open_home(folder, Turning(), settings=by_meaning) as home,
+        open_home(folder, Turning(), embedder=ScriptedEmbedder()) as home,
     ):
         for number in range(people):
             vault = home.vault(f"user:person{number}")

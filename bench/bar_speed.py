@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.bar_row import Measured, own_place
 from bench.bar_secrets import private_files
 from recollectum import Recollectum
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 
@@ -18,7 +18,6 @@ def encryption_cost(*, long: bool) -> tuple[float, float]:
     rows, rounds = (5000, 24) if long else (300, 20)
     with ExitStack() as stack:
         folder = stack.enter_context(own_place())
-        stack.enter_context(embedding_with(ScriptedEmbedder()))
         one, other = (stack.enter_context(_home(folder, encryption)) for encryption in ("auto", "off"))
         vaults = one.vault("user:ann"), other.vault("user:ann")
         for vault in vaults:
@@ -28,8 +27,8 @@ def encryption_cost(*, long: bool) -> tuple[float, float]:
 
 
 def _home(folder: Path, encryption: str) -> Recollectum:
-    settings = {"encryption": encryption, "storage.reserve_mib": 0, "embedding.provider": "local"}
-    return Recollectum(folder / encryption, settings=settings)
+    settings = {"encryption": encryption, "storage.reserve_mib": 0}
+    return Recollectum(folder / encryption, settings=settings, embedder=ScriptedEmbedder())
 
 
 def _write(vault: Vault, turn: int) -> None:

@@ -29,7 +29,6 @@ from recollectum.recall.vectors.query import VectorQuery
 from recollectum.storage.port import Database
 from recollectum.storage.tables.index import generations
 from recollectum.storage.tables.index.generations import GenerationState
-from recollectum.testing import embedding_with
 from recollectum.text.terms.analyser import phrases, query_terms
 from tests.crashes.homes import only_vault, vault_files
 
@@ -102,7 +101,7 @@ def _at_size(size: int, folder: Path, questions: int, *, peers: bool) -> tuple[l
 
 def _recall(ground: Ground) -> Costs:
     """Return the cost of a whole search, without the embedder."""
-    with embedding_with(TableEmbedder(ground.questions)), Recollectum(ground.home) as r:
+    with Recollectum(ground.home, embedder=TableEmbedder(ground.questions)) as r:
         vault = r.vault(OWNER)
         vault.recall(next(iter(ground.questions)))
         _wait_until_quiet()

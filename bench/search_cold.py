@@ -21,9 +21,8 @@ def _run(home: Path, known: Path, what: str) -> dict[str, float]:
     began = time.perf_counter(), time.process_time()
     from bench.search_vault import OWNER, TableEmbedder  # noqa: PLC0415 - timed: it imports Recollectum
     from recollectum import Recollectum  # noqa: PLC0415
-    from recollectum.testing import embedding_with  # noqa: PLC0415
 
-    with embedding_with(TableEmbedder(table)), Recollectum(home) as r:
+    with Recollectum(home, embedder=TableEmbedder(table)) as r:
         questions = list(table)
         if what == "memory":
             # The code itself is not counted: only what grows with the vault.

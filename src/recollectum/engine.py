@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
+    from recollectum.models.search import SearchModels
     from recollectum.settings.load import LoadedSettings
     from recollectum.settings.model import Settings
     from recollectum.storage.engine import VaultPlace
@@ -47,7 +48,7 @@ class Recollectum:
         *,
         api_key: str | None = None,
         settings: Mapping[str, object] | None = None,
-        embedder: "Embedder | None" = None,
+        embedder: "Embedder | SearchModels | None" = None,
         language_model: "LanguageModel | None" = None,
         create: bool = True,
         environ: Mapping[str, str] | None = None,
@@ -55,9 +56,11 @@ class Recollectum:
     ) -> None:
         """Open a home; a missing one is created, unless `create` is false.
 
-        `embedder` and `language_model` replace those of the settings; the caller who passes one closes it.
+        `embedder` and `language_model` replace those of the settings; the caller who passes one closes it. With
+        `SearchModels` in place of an embedder also a reranker can be passed, and the embedders of earlier vectors.
         """
         # Imported here: importing this class must not import what an open home needs: settings, keys and a database.
+        from recollectum.models.search import search_models  # noqa: PLC0415
         from recollectum.runtime import HomeRuntime, OpenOptions  # noqa: PLC0415
 
         variables = os.environ if environ is None else environ
@@ -67,7 +70,7 @@ class Recollectum:
                 cwd=Path.cwd(),
                 environ=variables,
                 overrides=settings or {},
-                embedder=embedder,
+                search_models=search_models(embedder),
                 language_model=language_model,
                 create=create,
                 clock=clock,
@@ -90,7 +93,7 @@ class Recollectum:
         cls,
         *,
         settings: Mapping[str, object] | None = None,
-        embedder: "Embedder | None" = None,
+        embedder: "Embedder | SearchModels | None" = None,
         language_model: "LanguageModel | None" = None,
         clock: Clock = system_clock,
     ) -> "Recollectum":

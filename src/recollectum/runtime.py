@@ -17,6 +17,7 @@ from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare
 from recollectum.home.reserve import Reserve
+from recollectum.models.search import SearchModels
 from recollectum.policy.lifecycle import Retention
 from recollectum.recall.rerank import Rerankers
 from recollectum.recall.vectors.embedders import Embedders
@@ -67,7 +68,7 @@ class OpenOptions:
     environ: Mapping[str, str]
     overrides: Mapping[str, object]
     #: Models that replace those of the settings; they are not closed with the home.
-    embedder: "Embedder | None"
+    search_models: SearchModels
     language_model: "LanguageModel | None"
     #: Whether to create a missing home.
     create: bool
@@ -115,8 +116,9 @@ class HomeRuntime:
         self._crawls = CrawlCache()
         self._needles: dict[str, ErasureSamples] = {}
         shared_in = self.home if settings.daemon.share_embedder == "on" else None
-        self._embedders = Embedders(settings.embedding, means.environ, shared_in, means.embedder)
-        self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ)
+        self._embedders = Embedders(settings.embedding, means.environ, shared_in, means.search_models)
+        given = means.search_models.reranker
+        self._rerankers = Rerankers(settings.recall.rerank, settings.rerank, means.environ, given)
         self._environ = means.environ
         self._given_language_model = means.language_model
         self._language: list[LanguageModel | None] = []

@@ -1,10 +1,13 @@
-"""An embedder and a language model without a model, for tests of programs that use Recollectum."""
+"""Scripted models for tests of programs that use Recollectum: an embedder, a reranker and a language model.
+
+Pass them to the home that a test opens: `Recollectum(embedder=…, language_model=…)`. `SearchModels` takes a reranker,
+and the embedders that made vectors before.
+"""
 
 import json
 import re
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import shake_256
 from threading import Lock
 
@@ -12,12 +15,10 @@ from recollectum.domain.errors import ModelError, ModelRefused
 from recollectum.domain.message import Json, ToolCall
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.domain.models.language_model import Finish, ModelIdentity, Piece, Prompt, Reply
-from recollectum.models.embedding.port import Embedder, Vectors
+from recollectum.models.embedding.port import Vectors
 from recollectum.models.embedding.vectors import to_unit_length
 from recollectum.models.language.costs import estimated_usage
 from recollectum.models.language.structured import StructuredModel
-from recollectum.recall.vectors.embedders import REPLACEMENTS
-from recollectum.settings.model import EmbeddingSettings
 
 _WORD = re.compile(r"\w+")
 _WITH_SPACE = re.compile(r"\S+\s*|\s+")
@@ -86,6 +87,39 @@ class ScriptedEmbedder:
     def _digest(self, word: str) -> bytes:
         named = f"{self.identity.model}:{word}".encode("utf-8", "surrogatepass")
         return shake_256(named).digest(self.identity.dimensions)
+
+
+class ScriptedReranker:
+    """A reranker for tests: gives each text the score that it was told, and 0 to all others.
+
+    `fail` is called before every answer and may return the error to raise. It records its calls.
+    """
+
+    def __init__(
+        self,
+        scores: Mapping[str, float] | None = None,
+        *,
+        name: str = "scripted",
+        fail: Callable[[str, Sequence[str]], ModelError | None] | None = None,
+    ) -> None:
+        self.identity = ModelIdentity(provider="scripted", model=name)
+        self.fail = fail
+        #: The question and the texts of each call.
+        self.calls: list[tuple[str, tuple[str, ...]]] = []
+        self.closed = False
+        self._scores = dict(scores or {})
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return one number for each text, in order."""
+        self.calls.append((query, tuple(texts)))
+        error = self.fail(query, texts) if self.fail else None
+        if error:
+            raise error
+        return [self._scores.get(text, 0.0) for text in texts]
+
+    def close(self) -> None:
+        """Record that it was closed."""
+        self.closed = True
 
 
 class ScriptedModel:
@@ -171,21 +205,3 @@ class _Script:
 def _in_order(answers: Iterable[Scripted]) -> Callable[[Prompt], Scripted]:
     waiting = iter(answers)
     return lambda _: next(waiting, ModelRefused("the script has no more answers; write one for each call"))
-
-
-@contextmanager
-def embedding_with(embedder: Embedder | None, *, local: Embedder | None = None) -> Generator[None]:
-    """Give this embedder to every home that first asks for one inside the block, whatever its settings say.
-
-    It is for programs that open a home themselves; if a test opens it, use `Recollectum(embedder=…)`. `local` stands in
-    for the model of this machine, which answers from vectors that it made before the change.
-    """
-
-    def give(settings: EmbeddingSettings) -> Embedder | None:
-        return local if settings.provider == "local" and local else embedder
-
-    REPLACEMENTS.append(give)
-    try:
-        yield
-    finally:
-        REPLACEMENTS.remove(give)

@@ -10,7 +10,7 @@ from pathlib import Path
 from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
 from recollectum.domain.hit import Hit, RecallResult
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     home, queue, of, seconds, soon, number = sys.argv[1:]
     os.write(1, b"ready\n")
     sys.stdin.readline()
-    with embedding_with(ScriptedEmbedder(dimensions=128)), Recollectum(Path(home)) as r:
+    with Recollectum(Path(home), embedder=ScriptedEmbedder(dimensions=128)) as r:
         told = Told(soon=float(soon))
         _go(r.vault("user:ann"), Path(queue), int(number), int(of), float(seconds), told)
     print(json.dumps(asdict(told)), flush=True)

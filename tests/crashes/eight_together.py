@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum import Recollectum
-from recollectum.testing import embedding_with
 from tests.crashes.programs import finish, hear, start, tell
 
 _PROGRAM = "tests.crashes.eight_program"
@@ -36,7 +35,7 @@ def write_together(folder: Path, *, processes: int, seconds: float, soon: float)
     """Let processes write and search one vault for some seconds; each write must be found by meaning `soon`."""
     home, queue = folder / "home", folder / "queue"
     queue.touch()
-    with embedding_with(None), Recollectum(home) as r:
+    with Recollectum(home, settings={"embedding.provider": "none"}) as r:
         r.vault("user:ann")
     common = (str(home), str(queue), str(processes), str(seconds), str(soon))
     children = [start(_PROGRAM, *common, str(one)) for one in range(processes)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recollectum import Recollectum
 from recollectum.domain.errors import RecollectumError
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 
 
@@ -19,10 +19,10 @@ def main() -> None:
     sys.stdin.readline()
     if task == "update":
         # Slow enough that it can be killed between any two steps.
-        with embedding_with(ScriptedEmbedder(name, delay_seconds=0.04)), Recollectum(Path(home)) as r:
+        with Recollectum(Path(home), embedder=ScriptedEmbedder(name, delay_seconds=0.04)) as r:
             _update(r.vault("user:ann"))
     else:
-        with embedding_with(ScriptedEmbedder()), Recollectum(Path(home)) as r:
+        with Recollectum(Path(home), embedder=ScriptedEmbedder()) as r:
             print(json.dumps(_search(r.vault("user:ann"), name, float(rest[0]))), flush=True)
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from recollectum import Recollectum
 from recollectum.domain.models.embedder import Purpose
+from recollectum.models.search import SearchModels
 from recollectum.recall.vectors.quantisation import quantise
 from recollectum.recall.vectors.vector_search import STEP
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunks, generations, vectors
 from recollectum.storage.tables.index.generations import GenerationState
-from recollectum.testing import embedding_with
 from recollectum.vault.index import GenerationStatus
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import finish, hear, kill, run, start, tell
@@ -87,7 +87,7 @@ def switch(folder: Path, *, count: int, kills: int, delay: float, seed: int, ask
     _calls(home, "new")
     lost = _lost(home)
     began = time.perf_counter()
-    with embedding_with(embedder("new"), local=embedder("old")), Recollectum(home) as r:
+    with Recollectum(home, embedder=SearchModels(embedder("new"), earlier=(embedder("old"),))) as r:
         r.vault(OWNER).admin.index.rollback()
     rollback_seconds = time.perf_counter() - began
     # What was written since the old model was asked last is all that it may be asked for.
@@ -146,14 +146,14 @@ def _built(home: Path) -> int:
 
 def _write(home: Path, number: int) -> None:
     """Somebody goes on remembering."""
-    with embedding_with(None), Recollectum(home) as r:
+    with Recollectum(home, settings={"embedding.provider": "none"}) as r:
         r.vault(OWNER).memories.save(text(number))
 
 
 def _calls(home: Path, model: str) -> int:
     """How many passages a model is asked for to be the current one and up to date."""
     chosen = embedder(model)
-    with embedding_with(chosen), Recollectum(home) as r:
+    with Recollectum(home, embedder=chosen) as r:
         vault = r.vault(OWNER)
         vault.admin.index.update()
         found = vault.recall(text(1), limit=1)

@@ -13,7 +13,8 @@ from recollectum import Recollectum
 from recollectum.domain.errors import ModelUnavailable, RecollectumError
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import Purpose
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.models.search import SearchModels
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
 
@@ -51,7 +52,7 @@ def _say(line: str) -> None:
 
 
 def _fill(home: Path, count: int) -> None:
-    with embedding_with(embedder("old")), Recollectum(home) as r:
+    with Recollectum(home, embedder=embedder("old")) as r:
         vault = r.vault(OWNER)
         for start in range(0, count, 1000):
             numbers = range(start, min(start + 1000, count))
@@ -69,7 +70,7 @@ def _build(home: Path, delay: float, log: Path) -> None:
                 file.write("".join(f"{one}\n" for one in texts))
 
     new.fail = note
-    with embedding_with(new, local=embedder("old")), Recollectum(home) as r:
+    with Recollectum(home, embedder=SearchModels(new, earlier=(embedder("old"),))) as r:
         vault = r.vault(OWNER)
         while True:
             vault.recall(text(1))
@@ -95,7 +96,7 @@ def _ask(home: Path, count: int, model: str) -> None:
     rungs: dict[str, int] = {}
     seconds: list[float] = []
     chance = random.Random(os.getpid())
-    with embedding_with(chosen, local=embedder("old")), Recollectum(home) as r:
+    with Recollectum(home, embedder=SearchModels(chosen, earlier=(embedder("old"),))) as r:
         vault = r.vault(OWNER)
         while not over.is_set():
             began = time.perf_counter()

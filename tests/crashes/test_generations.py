@@ -13,7 +13,7 @@ from recollectum.domain.models.embedder import Purpose
 from recollectum.recall.vectors.quantisation import quantise
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.index import chunks, generations, vectors
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.intake.draft import Draft
 from tests.crashes.homes import only_vault
 from tests.crashes.programs import finish, hear, kill, start, tell
@@ -31,7 +31,7 @@ _SEED = 20261115
 def filled(tmp_path: Path) -> Path:
     """A vault that the first model has gone through."""
     home = tmp_path / "home"
-    with embedding_with(ScriptedEmbedder("first")), Recollectum(home) as r:
+    with Recollectum(home, embedder=ScriptedEmbedder("first")) as r:
         vault = r.vault("user:ann")
         vault.memories.save_many([Draft(content=f"the number {number} is kept") for number in range(_COUNT)])
         assert vault.admin.index.update() == _COUNT
@@ -75,7 +75,7 @@ def _states(home: Path) -> dict[str, tuple[str, int]]:
 
 
 def _answer(home: Path, model: str) -> tuple[SearchMode, str]:
-    with embedding_with(ScriptedEmbedder(model)), Recollectum(home) as r:
+    with Recollectum(home, embedder=ScriptedEmbedder(model)) as r:
         found = r.vault("user:ann").recall("the number 321", limit=3)
         return found.rung, found[0].text
 
@@ -147,7 +147,7 @@ def test_what_several_processes_write_each_finds_at_once(tmp_path: Path) -> None
     assert [one["failed"] for one in told] == [[]] * _PROCESSES
     assert [one["missed"] for one in told] == [[]] * _PROCESSES
     assert all(one["saved"] for one in told)
-    with embedding_with(ScriptedEmbedder()), Recollectum(home) as r:
+    with Recollectum(home, embedder=ScriptedEmbedder()) as r:
         vault = r.vault("user:ann")
         vault.admin.index.update()
         for word in (word for one in told for word in one["saved"]):

@@ -11,7 +11,7 @@ from recollectum import Recollectum
 from recollectum.domain.errors import Damaged
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.purge.request import PurgeKind, PurgeRequest, PurgeState
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
@@ -174,7 +174,7 @@ def test_the_copies_made_before_migrations_go_too(tmp_path: Path) -> None:
 
 @pytest.mark.feature("P9")
 def test_the_bytes_of_vectors_go_too(tmp_path: Path) -> None:
-    with embedding_with(ScriptedEmbedder()), Recollectum(tmp_path / "home", settings=_PLAIN) as home:
+    with Recollectum(tmp_path / "home", settings=_PLAIN, embedder=ScriptedEmbedder()) as home:
         vault = home.vault("user:ann")
         _talk(vault, "work", _KEPT)
         gone = _talk(vault, "home", _SECRET)

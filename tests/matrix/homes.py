@@ -11,6 +11,7 @@ from recollectum import Recollectum
 from recollectum.domain.ids import Clock
 from recollectum.models.embedding.port import Embedder
 from recollectum.models.language.port import LanguageModel
+from recollectum.models.search import SearchModels
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 #: A step that a vault believes at once.
@@ -39,7 +40,7 @@ def open_home(
     settings: Mapping[str, object] | None = None,
     api_key: str | None = None,
     encryption: str = "off",
-    embedder: Embedder | None = None,
+    embedder: Embedder | SearchModels | None = None,
     language_model: LanguageModel | None = None,
 ) -> Recollectum:
     """A home that reads nothing from the machine it is on."""

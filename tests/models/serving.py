@@ -48,21 +48,46 @@ class Reply:
 Script = Callable[[Asked], Reply]
 
 
-class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """Serves until it is closed."""
+class _Scripted(socketserver.ThreadingMixIn):
+    """Answers from a script until it is closed."""
 
     daemon_threads = True
 
-    def __init__(self, path: str, script: Script) -> None:
+    def __init__(self, script: Script) -> None:
         self.script = script
         self.asked: list[Asked] = []
         self.connections = 0
         self.over = Event()
-        super().__init__(path, _Handler)
+
+
+class Server(_Scripted, socketserver.UnixStreamServer):
+    """Serves at a local socket."""
+
+    def __init__(self, path: str, script: Script) -> None:
+        _Scripted.__init__(self, script)
+        socketserver.UnixStreamServer.__init__(self, path, _Handler)
 
     def connect(self, to: Endpoint, seconds: float) -> HTTPConnection:
         """What to give a Wire in place of a connection over the network."""
         return _LocalConnection(str(self.server_address), to.host, seconds)
+
+
+class LoopbackServer(_Scripted, socketserver.TCPServer):
+    """Serves at a port of this machine, so that the settings of a home can name it."""
+
+    def __init__(self, script: Script) -> None:
+        _Scripted.__init__(self, script)
+        socketserver.TCPServer.__init__(self, ("127.0.0.1", 0), _Handler)
+
+    @property
+    def name(self) -> str:
+        """The host and the port."""
+        return f"127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        """The address for `base_url`."""
+        return f"http://{self.name}/v1"
 
 
 class _LocalConnection(HTTPConnection):
@@ -86,8 +111,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._number = self._server.connections
 
     @property
-    def _server(self) -> Server:
-        return cast("Server", self.server)
+    def _server(self) -> _Scripted:
+        return cast("_Scripted", self.server)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nobody reads it."""
@@ -139,15 +164,29 @@ def serving(script: Script) -> Generator[Server]:
     """A server for the length of a block; its path is short, because a local socket's must be."""
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="http-") as folder:
         server = Server(str(Path(folder) / "s"), script)
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
+        with _running(server):
             yield server
-        finally:
-            server.over.set()
-            server.shutdown()
-            thread.join()
-            server.server_close()
+
+
+@contextmanager
+def serving_on_loopback(script: Script) -> Generator[LoopbackServer]:
+    """A server at a free port for the length of a block."""
+    server = LoopbackServer(script)
+    with _running(server):
+        yield server
+
+
+@contextmanager
+def _running(server: Server | LoopbackServer) -> Generator[None]:
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.over.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def in_order(*replies: Reply) -> Script:

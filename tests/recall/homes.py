@@ -7,9 +7,11 @@ from pathlib import Path
 
 from recollectum import Recollectum
 from recollectum.domain.ids import Clock
+from recollectum.models.embedding.port import Embedder
+from recollectum.models.search import SearchModels
 from recollectum.storage.port import Row
 from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
 from tests.matrix.homes import Turning, open_home
@@ -33,13 +35,19 @@ def opened(
     settings: Mapping[str, object] | None = None,
 ) -> Generator[Vault]:
     """Alice's vault in a home whose embedder is this one."""
-    with embedding_with(embedder), home(folder, clock=clock, settings=settings) as found:
+    with home(folder, clock=clock, settings=settings, embedder=embedder) as found:
         yield found.vault(OWNER)
 
 
-def home(folder: Path, *, clock: Clock | None = None, settings: Mapping[str, object] | None = None) -> Recollectum:
+def home(
+    folder: Path,
+    *,
+    clock: Clock | None = None,
+    settings: Mapping[str, object] | None = None,
+    embedder: Embedder | SearchModels | None = None,
+) -> Recollectum:
     """A plain home, which can be read from beside."""
-    return open_home(folder, clock or Turning(), settings=settings)
+    return open_home(folder, clock or Turning(), settings=settings, embedder=embedder)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Recall is never down: it says on which rung it answered, and what stood in the way of a better one."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from recollectum.domain.errors import ModelError, ModelMissing, ModelRefused, ModelTimeout, ModelUnavailable
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import Purpose
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 from tests.recall.homes import OWNER, beside, change, home, opened, rows, scripted
 
@@ -48,8 +49,10 @@ def test_who_chose_to_do_without_an_embedder_is_answered_by_words(place: Path) -
 
 
 @pytest.mark.feature("G11")
-def test_where_none_is_installed_it_answers_by_words_and_says_so(place: Path) -> None:
-    with embedding_with(None), home(place, settings={"embedding.provider": "auto"}) as r:
+def test_where_none_is_installed_it_answers_by_words_and_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As on a machine without the package of the local model.
+    monkeypatch.setitem(sys.modules, "recollectum_gte_small", None)
+    with home(place, settings={"embedding.provider": "auto"}) as r:
         vault = r.vault(OWNER)
         _fill(vault)
         found = vault.recall("car")
@@ -202,7 +205,7 @@ def test_an_empty_vault_answers_with_nothing(place: Path) -> None:
 
 def test_a_search_goes_on_while_another_process_writes(place: Path) -> None:
     """Readers never wait: with everything embedded, recall needs no turn at the pen."""
-    with embedding_with(scripted()), home(place, settings={"storage.busy_timeout_seconds": 0.2}) as r:
+    with home(place, settings={"storage.busy_timeout_seconds": 0.2}, embedder=scripted()) as r:
         vault = r.vault(OWNER)
         _fill(vault)
         vault.recall("automobile")
@@ -212,7 +215,7 @@ def test_a_search_goes_on_while_another_process_writes(place: Path) -> None:
 
 
 def test_a_new_text_that_cannot_be_noted_now_is_found_by_words(place: Path) -> None:
-    with embedding_with(scripted()), home(place, settings={"storage.busy_timeout_seconds": 0.2}) as r:
+    with home(place, settings={"storage.busy_timeout_seconds": 0.2}, embedder=scripted()) as r:
         vault = r.vault(OWNER)
         _fill(vault)
         vault.recall("automobile")

@@ -7,14 +7,14 @@ import pytest
 from recollectum.domain.hit import SearchMode
 from recollectum.recall.vectors import backlog
 from recollectum.storage.tables.index import vectors
-from recollectum.testing import embedding_with
 from tests.matrix.homes import START
 from tests.recall.homes import OWNER, beside, home, opened, rows, scripted
 
 
 @pytest.mark.feature("G11")
 def test_what_another_home_writes_is_found_by_meaning_at_once(place: Path) -> None:
-    with embedding_with(scripted()), home(place) as one, home(place) as other:
+    embedder = scripted()
+    with home(place, embedder=embedder) as one, home(place, embedder=embedder) as other:
         mine, theirs = one.vault(OWNER), other.vault(OWNER)
         mine.memories.save("tea is brewed")
         for _ in range(3):
@@ -31,7 +31,8 @@ def test_what_another_home_writes_is_found_by_meaning_at_once(place: Path) -> No
 
 @pytest.mark.feature("G11")
 def test_what_another_home_deletes_is_not_found_any_more(place: Path) -> None:
-    with embedding_with(scripted()), home(place) as one, home(place) as other:
+    embedder = scripted()
+    with home(place, embedder=embedder) as one, home(place, embedder=embedder) as other:
         mine, theirs = one.vault(OWNER), other.vault(OWNER)
         saved = mine.memories.save("my car is red").memory
         mine.memories.save("tea is brewed")

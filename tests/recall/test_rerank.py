@@ -1,6 +1,6 @@
 """The head of a list judged again: what moves, what stays, and that no trouble of a judge is one of recall."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,57 +11,18 @@ from hypothesis import strategies as st
 
 from recollectum.domain.errors import ModelError, ModelMissing, ModelTimeout, SettingsError
 from recollectum.domain.hit import RecallResult, SearchMode
-from recollectum.domain.models.language_model import ModelIdentity
 from recollectum.models.rerank.port import Reranker
 from recollectum.recall.rerank import MODEL_SHARE, Rerankers, mix_scores
 from recollectum.recall.scoring import FusedScore
 from recollectum.settings.model import RerankSettings
+from recollectum.testing import ScriptedReranker
 from recollectum.vault.recall import RecallRequest, recall
 from tests.recall.homes import OWNER, home, opened
 
-OPENING = "recollectum.recall.rerank.open_reranker"
 
-
-class Judge:
-    """Likes what it was told to, each text by its score, and keeps what it was asked."""
-
-    identity = ModelIdentity(provider="scripted", model="judge")
-
-    def __init__(self, likes: Mapping[str, float], error: ModelError | None = None) -> None:
-        self.likes = likes
-        self.error = error
-        self.asked: list[tuple[str, tuple[str, ...]]] = []
-        self.during: Callable[[], object] = lambda: None
-        self.closed = False
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        self.asked.append((query, tuple(texts)))
-        self.during()
-        if self.error:
-            raise self.error
-        return [self.likes.get(text, 0.0) for text in texts]
-
-    def close(self) -> None:
-        self.closed = True
-
-
-def rerankers(
-    judge: Reranker | Exception | None,
-    monkeypatch: pytest.MonkeyPatch,
-    way: str = "remote",
-    opened: list[str] | None = None,
-) -> Rerankers:
-    """The rerankers of settings that lead to this judge; `opened` is told of each time one is looked for."""
-
-    def give(wanted: str, _: RerankSettings, __: Mapping[str, str]) -> Reranker | None:
-        if opened is not None:
-            opened.append(wanted)
-        if isinstance(judge, Exception):
-            raise judge
-        return judge
-
-    monkeypatch.setattr(OPENING, give)
-    return Rerankers(way, RerankSettings(), {})
+def rerankers(judge: Reranker) -> Rerankers:
+    """What a home with this judge has."""
+    return Rerankers("off", RerankSettings(), {}, judge)
 
 
 @contextmanager
@@ -91,111 +52,121 @@ def texts_of(found: RecallResult) -> list[str]:
 TEAS = ("tea tea tea", "tea with milk", "tea and a long story about cups", "tea in the far north of the old country")
 
 
-def test_the_head_is_ordered_by_both_and_says_how_much_the_judge_added(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_head_is_ordered_by_both_and_says_how_much_the_judge_added(place: Path) -> None:
     filled(place, *TEAS)
     with asking(place) as ask:
         before = ask("tea", None, 30)
         liked = before[1].text
-        judge = Judge({liked: 10.0})
-        found = ask("tea", rerankers(judge, monkeypatch), 30)
+        judge = ScriptedReranker({liked: 10.0})
+        found = ask("tea", rerankers(judge), 30)
         assert found[0].text == liked
         assert (found.rung, found.degraded) == (SearchMode.TEXT, None)
-        assert judge.asked == [("tea", tuple(texts_of(before)))]
+        assert judge.calls == [("tea", tuple(texts_of(before)))]
         deltas = {hit.text: dict(hit.reasons.added)["rerank"] for hit in found}
         assert deltas[liked] == max(deltas.values()) > 0
         assert sum(deltas.values()) == pytest.approx(0)
         assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
-        assert texts_of(ask("tea", rerankers(judge, monkeypatch), 30)) == texts_of(found)
+        assert texts_of(ask("tea", rerankers(judge), 30)) == texts_of(found)
 
 
-def test_only_the_head_is_judged(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_head_is_judged(place: Path) -> None:
     filled(place, *TEAS)
     with asking(place) as ask:
         before = texts_of(ask("tea", None, 30))
-        judge = Judge({before[1]: 1.0})
-        found = ask("tea", rerankers(judge, monkeypatch), 2)
-        assert judge.asked == [("tea", tuple(before[:2]))]
+        judge = ScriptedReranker({before[1]: 1.0})
+        found = ask("tea", rerankers(judge), 2)
+        assert judge.calls == [("tea", tuple(before[:2]))]
         assert sorted(texts_of(found)) == sorted(before)
         assert found[0].text == before[1]
         assert all(not dict(hit.reasons.added).get("rerank") for hit in found if hit.text in before[2:])
 
 
-def test_a_turn_is_judged_with_its_speaker(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_is_judged_with_its_speaker(place: Path) -> None:
     with home(place) as found:
         session = found.vault(OWNER).sessions.open()
         session.add("user", "tea is green", speaker="Ann")
         session.add("user", "my tea was black, and I drank it with milk", speaker="Bob")
-    judge = Judge({})
+    judge = ScriptedReranker({})
     with asking(place) as ask:
-        ask("tea", rerankers(judge, monkeypatch), 30)
-    assert set(judge.asked[0][1]) == {"Ann: tea is green", "Bob: my tea was black, and I drank it with milk"}
+        ask("tea", rerankers(judge), 30)
+    assert set(judge.calls[0][1]) == {"Ann: tea is green", "Bob: my tea was black, and I drank it with milk"}
 
 
 @pytest.mark.feature("G11")
 @pytest.mark.parametrize("error", [ModelTimeout("the judge sleeps"), ModelMissing("no judge; get one")])
-def test_a_judge_that_fails_leaves_the_order_and_is_told(
-    place: Path, monkeypatch: pytest.MonkeyPatch, error: ModelError
-) -> None:
+def test_a_judge_that_fails_leaves_the_order_and_is_told(place: Path, error: ModelError) -> None:
     filled(place, *TEAS)
     with asking(place) as ask:
         before = ask("tea", None, 30)
-        found = ask("tea", rerankers(Judge({TEAS[3]: 9.0}, error), monkeypatch), 30)
+        found = ask("tea", rerankers(ScriptedReranker({TEAS[3]: 9.0}, fail=lambda _query, _texts: error)), 30)
         assert list(found) == list(before)
         assert (found.rung, found.degraded, before.degraded) == (SearchMode.TEXT, str(error), None)
 
 
 @pytest.mark.feature("G11")
 @pytest.mark.parametrize("error", [SettingsError("rerank.model is empty"), ModelMissing("no tokens")])
-def test_a_judge_that_cannot_be_opened_is_a_reason_and_is_not_tried_again(
-    place: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_a_judge_that_cannot_be_opened_is_a_reason_and_is_not_tried_again(place: Path, error: Exception) -> None:
     filled(place, *TEAS)
     with asking(place) as ask:
         before = ask("tea", None, 30)
         opened: list[str] = []
-        judges = rerankers(error, monkeypatch, opened=opened)
+
+        def fail(way: str, *_: object) -> Reranker | None:
+            opened.append(way)
+            raise error
+
+        judges = Rerankers("remote", RerankSettings(), {}, opens=fail)
         assert [ask("tea", judges, 30).degraded for _ in range(2)] == [str(error)] * 2
         assert opened == ["remote"]
         assert list(ask("tea", judges, 30)) == list(before)
 
 
-def test_what_is_forgotten_while_the_judge_thinks_is_not_served(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_forgotten_while_the_judge_thinks_is_not_served(place: Path) -> None:
     filled(place, *TEAS)
-    judge = Judge({TEAS[1]: 5.0})
+    judge = ScriptedReranker({TEAS[1]: 5.0})
 
-    def forget() -> None:
+    def forget(*_: object) -> None:
         with home(place) as found:
             vault = found.vault(OWNER)
             (one,) = [hit for hit in vault.recall("milk") if hit.text == TEAS[1]]
             vault.memories.forget(one.source.memory_id or "")
             vault.memories.save("tea at five")
 
-    judge.during = forget
+    judge.fail = forget
     with asking(place) as ask:
-        found = texts_of(ask("tea", rerankers(judge, monkeypatch), 30))
+        found = texts_of(ask("tea", rerankers(judge), 30))
     assert TEAS[1] not in found
     assert "tea at five" in found
 
 
-def test_one_hit_and_none_need_no_judge(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_hit_and_none_need_no_judge(place: Path) -> None:
     filled(place, "tea is green", "my car is red")
-    judge = Judge({})
-    judges = rerankers(judge, monkeypatch)
+    judge = ScriptedReranker({})
+    judges = rerankers(judge)
     with asking(place) as ask:
         assert texts_of(ask("tea", judges, 30)) == ["tea is green"]
         assert texts_of(ask("nothing", judges, 30)) == []
         assert texts_of(ask(" ", judges, 30)) == []
-        assert judge.asked == []
+        assert judge.calls == []
+
+
+def test_what_was_opened_is_closed_and_what_was_given_is_not() -> None:
+    given, opened = ScriptedReranker(), ScriptedReranker()
+    for judges in (
+        rerankers(given),
+        Rerankers("remote", RerankSettings(), {}, opens=lambda _way, _settings, _environ: opened),
+    ):
+        judges.get()
         judges.close()
-        assert judge.closed
+    assert (given.closed, opened.closed) == (False, True)
 
 
-def test_off_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    judges = rerankers(AssertionError("it was opened"), monkeypatch, "off")
+def test_off_opens_nothing() -> None:
+    opened: list[str] = []
+    judges = Rerankers("off", RerankSettings(), {}, opens=lambda way, _settings, _environ: opened.append(way))
     assert judges.get() == (None, None)
     judges.close()
+    assert opened == []
 
 
 _FINITE = st.floats(-1e6, 1e6)

@@ -15,7 +15,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.vector_search import VectorSearch
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.open_vaults import OpenVault, SessionCache
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def test_of_many_vaults_a_bounded_number_is_held_in_memory(tmp_path: Path) -> No
     before = {kind: alive(kind) for kind in (OpenVault, VectorSearch, VectorMatrix, SessionCache)}
     settings = {"encryption": "off", "storage.open_vaults": OPEN}
     resident: list[float] = []
-    with embedding_with(ScriptedEmbedder()), Recollectum(tmp_path, settings=settings) as home:
+    with Recollectum(tmp_path, settings=settings, embedder=ScriptedEmbedder()) as home:
         for number in range(TOUCHED):
             touch(home, f"person{number}")
             if number in (TOUCHED // 4, TOUCHED - 1):
@@ -88,7 +88,7 @@ def test_of_many_vaults_a_bounded_number_is_held_in_memory(tmp_path: Path) -> No
 
 def test_the_vectors_of_open_vaults_take_a_bounded_number_of_bytes(tmp_path: Path) -> None:
     settings = {"encryption": "off", "storage.open_vaults_mib": 1}
-    with embedding_with(ScriptedEmbedder()), Recollectum(tmp_path, settings=settings) as home:
+    with Recollectum(tmp_path, settings=settings, embedder=ScriptedEmbedder()) as home:
         for number in range(30):
             touch(home, f"person{number}")
         held = sum(one.held_bytes for one in found(VectorMatrix))
@@ -100,7 +100,7 @@ def test_the_vectors_of_open_vaults_take_a_bounded_number_of_bytes(tmp_path: Pat
 def test_the_vault_in_use_stays_open_however_large_it_is(tmp_path: Path) -> None:
     embedder = ScriptedEmbedder(dimensions=2048)
     settings = {"encryption": "off", "storage.open_vaults_mib": 1}
-    with embedding_with(embedder), Recollectum(tmp_path, settings=settings) as home:
+    with Recollectum(tmp_path, settings=settings, embedder=embedder) as home:
         touch(home, "ann")
         assert [one.held_bytes > 2**20 for one in found(VectorMatrix)] == [True]
         home.vault("user:ann").recall("kettle")
@@ -139,7 +139,7 @@ def test_a_vault_is_not_closed_under_an_operation(tmp_path: Path) -> None:
 def test_a_vault_is_not_closed_under_its_background_work_and_closes_when_that_ends(tmp_path: Path) -> None:
     embedder = ScriptedEmbedder()
     settings = {"encryption": "off", "storage.open_vaults": 1}
-    with embedding_with(embedder), Recollectum(tmp_path, settings=settings) as home:
+    with Recollectum(tmp_path, settings=settings, embedder=embedder) as home:
         ann = home.vault("user:ann")
         for number in range(40):
             ann.memories.save(f"Kettle {number} is blue")

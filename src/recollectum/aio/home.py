@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recollectum.home.paths import Home
     from recollectum.models.embedding.port import Embedder
     from recollectum.models.language.port import LanguageModel
+    from recollectum.models.search import SearchModels
     from recollectum.settings.load import LoadedSettings
     from recollectum.settings.model import Settings
     from recollectum.storage.engine import VaultPlace
@@ -51,7 +52,7 @@ class AsyncRecollectum:
         *,
         api_key: str | None = None,
         settings: Mapping[str, object] | None = None,
-        embedder: Embedder | None = None,
+        embedder: Embedder | SearchModels | None = None,
         language_model: LanguageModel | None = None,
         create: bool = True,
         environ: Mapping[str, str] | None = None,
@@ -102,7 +103,7 @@ class AsyncRecollectum:
         cls,
         *,
         settings: Mapping[str, object] | None = None,
-        embedder: Embedder | None = None,
+        embedder: Embedder | SearchModels | None = None,
         language_model: LanguageModel | None = None,
         clock: Clock = system_clock,
     ) -> AsyncRecollectum:

@@ -6,5 +6,6 @@ language/   language models and their dialects
 rerank/     rerankers
 limits/     retries, budgets and concurrency
 http/       the HTTP client
+search      the models that a program hands to search
 onnx        loads ONNX models and tokenizers
 """

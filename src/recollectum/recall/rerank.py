@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +29,17 @@ def open_reranker(way: str, settings: RerankSettings, environ: Mapping[str, str]
 class Rerankers:
     """The reranker of the settings, opened on first use and shared by all vaults."""
 
-    def __init__(self, way: str, settings: RerankSettings, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        way: str,
+        settings: RerankSettings,
+        environ: Mapping[str, str],
+        given: "Reranker | None" = None,
+        opens: "Callable[[str, RerankSettings, Mapping[str, str]], Reranker | None]" = open_reranker,
+    ) -> None:
+        #: Used in place of the one that the settings name; the caller that passed it closes it.
+        self._given = given
+        self._opens = opens
         self._way = way
         self._settings = settings
         self._environ = environ
@@ -40,8 +50,8 @@ class Rerankers:
 
     def get(self) -> "tuple[Reranker | None, str | None]":
         """Return the reranker, or None and the reason if one is configured."""
-        if self._way == "off":
-            return None, None
+        if self._given or self._way == "off":
+            return self._given, None
         with self._lock:
             if not self._opened:
                 self._open()
@@ -55,7 +65,7 @@ class Rerankers:
 
     def _open(self) -> None:
         try:
-            self._reranker = open_reranker(self._way, self._settings, self._environ)
+            self._reranker = self._opens(self._way, self._settings, self._environ)
         except (ModelError, SettingsError) as error:
             self._why = str(error)
         self._opened = True

@@ -12,7 +12,7 @@ from recollectum.domain.errors import ModelUnavailable
 from recollectum.domain.models.embedder import Purpose
 from recollectum.doors.hook.responder import HookRequest, make_responder
 from recollectum.models.embedding.port import Vectors
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 
 _SYNONYMS = {"hound": "dog"}
 
@@ -48,7 +48,7 @@ def embedded(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("embedded")
 def test_a_model_that_is_busy_costs_the_meaning_and_not_the_answer() -> None:
     held = Held()
-    with embedding_with(held), Recollectum() as recollectum:
+    with Recollectum(embedder=held) as recollectum:
         recollectum.vault("user:ada").memories.save("the dog sleeps in the blue basket")
         answering = make_responder(recollectum)
         assert "blue basket" in told(answering.answer(asked("where is the basket?", 0.3)))
@@ -59,7 +59,7 @@ def test_a_model_that_is_busy_costs_the_meaning_and_not_the_answer() -> None:
 
 @pytest.mark.usefixtures("embedded")
 def test_a_model_that_is_in_time_is_heard() -> None:
-    with embedding_with(ScriptedEmbedder(synonyms=_SYNONYMS)), Recollectum() as recollectum:
+    with Recollectum(embedder=ScriptedEmbedder(synonyms=_SYNONYMS)) as recollectum:
         vault = recollectum.vault("user:ada")
         vault.memories.save("the dog sleeps in the blue basket")
         vault.admin.index.update()
@@ -72,7 +72,7 @@ def test_a_model_that_is_in_time_is_heard() -> None:
 @pytest.mark.usefixtures("embedded")
 def test_a_model_that_fails_leaves_the_words() -> None:
     failing = ScriptedEmbedder(fail=lambda _texts, _purpose: ModelUnavailable("it is away"))
-    with embedding_with(failing), Recollectum() as recollectum:
+    with Recollectum(embedder=failing) as recollectum:
         recollectum.vault("user:ada").memories.save("the dog sleeps in the blue basket")
         answering = make_responder(recollectum)
         assert "blue basket" in told(answering.answer(asked("where is the basket?", 60)))

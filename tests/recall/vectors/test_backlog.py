@@ -82,11 +82,14 @@ def test_nothing_is_embedded_twice(place: Path) -> None:
 @pytest.mark.feature("G11")
 def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollectum.recall.vectors.vector_search.PATIENCE_SECONDS", 0.02)
-    embedder, over = scripted(), threading.Event()
+    embedder, begun, over = scripted(), threading.Event(), threading.Event()
 
     def work(_texts: object, purpose: Purpose) -> None:
         if purpose is Purpose.PASSAGE:
+            begun.set()
             over.wait(30)
+        else:
+            begun.wait(30)
 
     embedder.fail = work
     with opened(place, embedder) as vault:
@@ -105,12 +108,15 @@ def test_a_question_does_not_wait_for_a_slow_embedder(place: Path, monkeypatch: 
 
 @pytest.mark.feature("G11")
 def test_the_rest_is_embedded_behind_the_answers(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder, over = scripted(), threading.Event()
+    embedder, begun, over = scripted(), threading.Event(), threading.Event()
     monkeypatch.setattr("recollectum.recall.vectors.vector_search.PATIENCE_SECONDS", 0.0)
 
     def work(_texts: object, purpose: Purpose) -> None:
         if purpose is Purpose.PASSAGE:
+            begun.set()
             over.wait(30)
+        else:
+            begun.wait(30)
 
     embedder.fail = work
     with opened(place, embedder) as vault:

@@ -12,16 +12,15 @@ import pytest
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import EmbedderIdentity, Purpose
 from recollectum.models.embedding.port import Embedder
-from recollectum.models.registry import embedding
+from recollectum.models.search import SearchModels
 from recollectum.recall.vectors.embedders import Embedders
 from recollectum.settings.model import EmbeddingSettings
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
-from tests.models.serving import Asked, Reply, Server, in_order, serving
+from tests.models.serving import Asked, LoopbackServer, Reply, in_order, serving_on_loopback
 from tests.recall.homes import OWNER, SYNONYMS
 
-_ADDRESS = "https://models.example/v1"
 _LENGTHS = {"small": 64, "large": 96}
 
 
@@ -35,32 +34,30 @@ def _answer(asked: Asked) -> Reply:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
-    """Where every embedder of the test finds its provider."""
-    with serving(_answer) as found:
-
-        def give(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
-            return embedding.open_embedder(settings, environ, connect=found.connect)
-
-        monkeypatch.setattr("recollectum.recall.vectors.embedders.open_embedder", give)
+def server() -> Generator[LoopbackServer]:
+    """The provider of every embedder of the test."""
+    with serving_on_loopback(_answer) as found:
         yield found
 
 
 @contextmanager
-def _opened(place: Path, model: str, **more: str) -> Generator[Vault]:
-    settings = {"embedding.provider": "openai", "embedding.model": model, "embedding.base_url": _ADDRESS, **more}
+def _opened(place: Path, model: str, server: LoopbackServer, **more: str) -> Generator[Vault]:
+    settings = {"embedding.provider": "openai", "embedding.model": model, "embedding.base_url": server.url, **more}
     with open_home(place, Turning(), settings=settings) as r:
         yield r.vault(OWNER)
 
 
-def _models(server: Server) -> list[str]:
+def _models(server: LoopbackServer) -> list[str]:
     return [str(asked.body["model"]) for asked in server.asked]
 
 
+@pytest.mark.loopback
 @pytest.mark.feature("A17")
 @pytest.mark.feature("G17")
-def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(place: Path, server: Server) -> None:
-    with _opened(place, "small") as vault:
+def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(
+    place: Path, server: LoopbackServer
+) -> None:
+    with _opened(place, "small", server) as vault:
         for text in ("my car is red", *(f"tea of sort {number}" for number in range(40))):
             vault.memories.save(text)
         vault.admin.index.update()
@@ -73,7 +70,7 @@ def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(pl
         return _answer(asked)
 
     server.script = hold
-    with _opened(place, "large") as vault:
+    with _opened(place, "large", server) as vault:
         vault.memories.save("the doctor called")
         found = vault.recall("automobile")
         assert (found[0].text, found.rung, found.degraded) == ("my car is red", SearchMode.HYBRID, None)
@@ -89,23 +86,23 @@ def test_another_model_at_the_same_address_answers_until_the_new_one_is_ready(pl
         assert (found.rung, found.degraded, _models(server)) == (SearchMode.HYBRID, None, ["large"])
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"embedding.base_url": "https://elsewhere.example/v1"},
-        {"embedding.provider": "ollama", "embedding.base_url": _ADDRESS},
-    ],
-)
-def test_texts_go_to_the_address_of_the_settings_only(place: Path, server: Server, more: dict[str, str]) -> None:
-    with _opened(place, "small") as vault:
+@pytest.mark.loopback
+@pytest.mark.parametrize(("provider", "moved"), [("openai", True), ("ollama", False)])
+def test_texts_go_to_the_address_of_the_settings_only(
+    place: Path, server: LoopbackServer, provider: str, *, moved: bool
+) -> None:
+    with _opened(place, "small", server) as vault:
         vault.memories.save("my car is red")
         vault.admin.index.update()
     server.asked.clear()
     server.script = in_order(Reply(status=400, body={}))
-    with _opened(place, "large", **more) as vault:
-        found = vault.recall("car")
-        assert (found[0].text, found.rung) == ("my car is red", SearchMode.TEXT)
-    assert "small" not in _models(server)
+    with serving_on_loopback(server.script) as elsewhere:
+        named = elsewhere if moved else server
+        with _opened(place, "large", named, **{"embedding.provider": provider}) as vault:
+            found = vault.recall("car")
+            assert (found[0].text, found.rung) == ("my car is red", SearchMode.TEXT)
+    assert "small" not in _models(named)
+    assert (elsewhere if named is server else server).asked == []
 
 
 def test_an_identity_is_read_back_from_its_text_and_nothing_else_is() -> None:
@@ -119,15 +116,14 @@ def test_an_identity_is_read_back_from_its_text_and_nothing_else_is() -> None:
     assert [EmbedderIdentity.from_text_key(one) for one in wrong] == [None] * len(wrong)
 
 
-def test_what_cannot_be_had_is_not_tried_again_and_what_was_opened_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_had_is_not_tried_again_and_what_was_opened_is_closed() -> None:
     opened: list[ScriptedEmbedder] = []
 
     def give(settings: EmbeddingSettings, _: Mapping[str, str]) -> Embedder:
         opened.append(ScriptedEmbedder(settings.provider))
         return opened[-1]
 
-    monkeypatch.setattr("recollectum.recall.vectors.embedders.open_embedder", give)
-    embedders = Embedders(EmbeddingSettings(provider="ollama"), {})
+    embedders = Embedders(EmbeddingSettings(provider="ollama"), {}, opens=give)
     local = ScriptedEmbedder("local").identity.text_key()
     other = ScriptedEmbedder("other").identity.text_key()
     assert embedders.of(local) is embedders.of(local)
@@ -135,3 +131,13 @@ def test_what_cannot_be_had_is_not_tried_again_and_what_was_opened_is_closed(mon
     assert len(opened) == 3
     embedders.close()
     assert all(one.closed for one in opened)
+
+
+def test_one_that_was_given_as_an_earlier_one_is_found_by_its_vectors_and_stays_open() -> None:
+    new, old = ScriptedEmbedder("new"), ScriptedEmbedder("old")
+    embedders = Embedders(EmbeddingSettings(provider="none"), {}, given=SearchModels(new, earlier=(old,)))
+    assert embedders.get() == (new, None)
+    assert (embedders.of(new.identity.text_key()), embedders.of(old.identity.text_key())) == (new, old)
+    assert embedders.of(ScriptedEmbedder("older").identity.text_key()) is None
+    embedders.close()
+    assert (new.closed, old.closed) == (False, False)

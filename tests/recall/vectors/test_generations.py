@@ -12,10 +12,11 @@ import pytest
 from recollectum.domain.errors import ModelMissing, ModelUnavailable, NotFound
 from recollectum.domain.hit import SearchMode
 from recollectum.domain.models.embedder import Purpose
+from recollectum.models.search import SearchModels
 from recollectum.recall.vectors import backlog
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.sqlite.database import SqliteOptions
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 from tests.crashes.standing import standing
 from tests.matrix.homes import START, Turning
@@ -36,7 +37,7 @@ def _fill(vault: Vault, count: int = _COUNT) -> None:
 @contextmanager
 def _changing(place: Path, new: ScriptedEmbedder, old: ScriptedEmbedder) -> Generator[Vault]:
     """A vault whose settings name a new embedder while the old one can still be had."""
-    with embedding_with(new, local=old), home(place) as r:
+    with home(place, embedder=SearchModels(new, earlier=(old,))) as r:
         yield r.vault(OWNER)
 
 
@@ -90,7 +91,7 @@ def test_the_same_model_after_a_restart_makes_nothing_again(filled: Path) -> Non
 def test_the_old_generation_answers_until_the_new_one_is_whole(filled: Path) -> None:
     old, new = scripted("first"), scripted("second", 32)
     asked: list[tuple[SearchMode, str | None, str]] = []
-    with embedding_with(old), home(filled) as beside:
+    with home(filled, embedder=old) as beside:
         for number in range(200 - _COUNT):
             beside.vault(OWNER).memories.save(f"coffee of sort {number}")
         beside.vault(OWNER).admin.index.update()
@@ -178,7 +179,7 @@ def test_where_the_old_model_is_gone_words_answer_and_the_answer_says_so(filled:
 @pytest.mark.feature("G17")
 def test_one_that_was_there_before_does_not_undo_the_change_of_another(filled: Path) -> None:
     old, new = scripted("first"), scripted("second", 32)
-    with embedding_with(old), home(filled) as before:
+    with home(filled, embedder=old) as before:
         assert before.vault(OWNER).recall("automobile").rung is SearchMode.HYBRID
         with opened(filled, new) as vault:
             vault.admin.index.update()
@@ -204,7 +205,7 @@ def test_two_that_ask_for_two_models_do_not_undo_each_other_for_ever(filled: Pat
                 vault.admin.index.update()
 
     second.fail = overtaken
-    with embedding_with(second), home(filled) as r:
+    with home(filled, embedder=second) as r:
         r.vault(OWNER).recall("car")
         _until(lambda: begun.is_set() and r.vault(OWNER).admin.index.status().generations[-1].state == "current")
         r.vault(OWNER).recall("car")

@@ -8,7 +8,7 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.domain.errors import ModelUnavailable
-from recollectum.testing import ScriptedEmbedder, embedding_with
+from recollectum.testing import ScriptedEmbedder
 from recollectum.upkeep.rounds.duties import UpkeepRuntime
 from recollectum.upkeep.rounds.scheduler import duty
 from recollectum.upkeep.rounds.status import list_rounds
@@ -32,24 +32,24 @@ def current(home: Recollectum) -> str:
 @pytest.mark.feature("G16")
 def test_vectors_follow_a_change_of_model_and_a_way_back_is_left_alone(tmp_path: Path) -> None:
     one, two = ScriptedEmbedder("one"), ScriptedEmbedder("two")
-    with embedding_with(one), open_home(tmp_path, Turning(), settings=ANY) as home:
+    with open_home(tmp_path, Turning(), settings=ANY, embedder=one) as home:
         home.vault("user:ann").memories.save("the apples are ripe")
         home.vault("user:ann").memories.save("the car is red")
         assert make(home) == 2
         assert make(home) == 0
         assert current(home) == one.identity.text_key()
-    with embedding_with(two), open_home(tmp_path, Turning(), settings=ANY) as home:
+    with open_home(tmp_path, Turning(), settings=ANY, embedder=two) as home:
         assert make(home) == 2
         assert current(home) == two.identity.text_key()
         home.vault("user:ann").admin.index.rollback()
-    with embedding_with(two), open_home(tmp_path, Turning(), settings=ANY) as home:
+    with open_home(tmp_path, Turning(), settings=ANY, embedder=two) as home:
         assert make(home) == 0
         assert current(home) == one.identity.text_key()
 
 
 def test_a_model_that_is_down_is_told_and_the_round_comes_again(tmp_path: Path) -> None:
     broken = ScriptedEmbedder(fail=lambda _, __: ModelUnavailable("the model does not answer"))
-    with embedding_with(broken), open_home(tmp_path, Turning(), settings=ANY) as home:
+    with open_home(tmp_path, Turning(), settings=ANY, embedder=broken) as home:
         home.vault("user:ann").memories.save("the apples are ripe")
         make(home)
         (ann,) = [one for one in list_rounds(home) if one.owner and one.name == "indexing"]

@@ -8,16 +8,15 @@ from recollectum.domain.errors import ModelError, SettingsError
 from recollectum.domain.models.embedder import EmbedderIdentity
 from recollectum.home.paths import Home
 from recollectum.models.embedding.port import Embedder
+from recollectum.models.search import SearchModels
 from recollectum.settings.model import EmbeddingSettings
 
-#: Replacements of `open_embedder`; the last one is used. `recollectum.testing` adds some for a while.
-REPLACEMENTS: list[Callable[[EmbeddingSettings], Embedder | None]] = []
+#: Opens the embedder of some settings; None if they name none.
+OpenEmbedder = Callable[[EmbeddingSettings, Mapping[str, str]], Embedder | None]
 
 
 def open_embedder(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder | None:
     """Return the embedder of these settings, or None if search is by words only."""
-    if REPLACEMENTS:
-        return REPLACEMENTS[-1](settings)
     # Import here: this loads all providers and the HTTP client, which a program that never searches need not pay for.
     from recollectum.models.registry import embedding  # noqa: PLC0415
 
@@ -32,10 +31,13 @@ class Embedders:
         settings: EmbeddingSettings,
         environ: Mapping[str, str],
         shared_in: Home | None = None,
-        given: Embedder | None = None,
+        given: SearchModels = SearchModels(),  # noqa: B008 - it is frozen
+        opens: OpenEmbedder = open_embedder,
     ) -> None:
-        #: Used in place of the one that the settings name; the caller that passed it closes it.
-        self._given = given
+        #: Used in place of those that the settings name; the caller that passed them closes them.
+        self._given = given.embedder
+        self._earlier = {one.identity.text_key(): one for one in given.earlier}
+        self._opens = opens
         self._settings = settings
         self._environ = environ
         #: The home whose daemon embeds for other processes; None if each process loads its own model.
@@ -59,12 +61,14 @@ class Embedders:
     def of(self, identity: str) -> Embedder | None:
         """Return the embedder that made the vectors of a generation, if it can still be opened.
 
-        It is the one of the settings, the local one, or another model at the address of the settings. Texts are sent
-        nowhere else, whatever was allowed before.
+        It is the current one, one that was given as an earlier one, the local one, or another model at the address of
+        the settings. Texts are sent nowhere else, whatever was allowed before.
         """
         configured, _ = self.get()
         if configured and configured.identity.text_key() == identity:
             return configured
+        if identity in self._earlier:
+            return self._earlier[identity]
         with self._lock:
             if identity not in self._others:
                 self._others[identity] = self._before(identity)
@@ -78,7 +82,7 @@ class Embedders:
         if made_by.provider == self._settings.provider:
             before = replace(self._settings, model=made_by.model, dimensions=made_by.dimensions)
         try:
-            found = open_embedder(before, self._environ)
+            found = self._opens(before, self._environ)
         except (ModelError, SettingsError):
             return None
         if found is None or found.identity.text_key() == identity:
@@ -103,7 +107,7 @@ class Embedders:
 
     def _open(self) -> None:
         try:
-            self._embedder = self._shared(open_embedder(self._settings, self._environ))
+            self._embedder = self._shared(self._opens(self._settings, self._environ))
             # Give no reason: a person who turned it off need not be told at every question.
             without = self._embedder is None and self._settings.provider != "none"
             self._why = "no embedder is installed, so only words were compared" if without else None

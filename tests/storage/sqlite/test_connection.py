@@ -1,11 +1,11 @@
-"""A file beside a database is read only while this process does not have the database open."""
+"""The index of a log is read only while this process does not have the database open."""
 
 import threading
 from pathlib import Path
 
 import apsw
 
-from recollectum.storage.sqlite.connection import connect, read_beside
+from recollectum.storage.sqlite.connection import connect, read_log_index
 
 
 def test_a_connection_that_is_busy_elsewhere_hinders_nobody(tmp_path: Path) -> None:
@@ -23,8 +23,8 @@ def test_a_connection_that_is_busy_elsewhere_hinders_nobody(tmp_path: Path) -> N
     working.start()
     try:
         assert begun.wait(30)
-        assert read_beside(other, "-shm", 100) == b"index"
-        assert read_beside(tmp_path / "busy.db", "-shm", 100) is None
+        assert read_log_index(other, 100) == b"index"
+        assert read_log_index(tmp_path / "busy.db", 100) is None
     finally:
         over.set()
         working.join()
@@ -35,6 +35,6 @@ def test_a_link_to_an_open_database_counts_as_open(tmp_path: Path) -> None:
     opened: apsw.Connection = connect(tmp_path / "vault.db")
     (tmp_path / "link.db").symlink_to(tmp_path / "vault.db")
     (tmp_path / "link.db-shm").write_bytes(b"index")
-    assert read_beside(tmp_path / "link.db", "-shm", 100) is None
+    assert read_log_index(tmp_path / "link.db", 100) is None
     opened.close()
-    assert read_beside(tmp_path / "link.db", "-shm", 100) == b"index"
+    assert read_log_index(tmp_path / "link.db", 100) == b"index"

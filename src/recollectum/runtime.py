@@ -33,6 +33,8 @@ from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.clock import VaultClock
+from recollectum.vault.deferred.renewals import Renewals
+from recollectum.vault.deferred.served import UnsavedTexts
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
@@ -40,7 +42,6 @@ from recollectum.vault.open_vaults import (
     MarkKeeper,
     OpenVault,
     OpenVaults,
-    Renewals,
     SessionCache,
     VaultHandle,
     handle_of,
@@ -240,6 +241,7 @@ class HomeRuntime:
                 session_cache=SessionCache(),
                 throttle=RefreshThrottle(self._crawls),
                 renewals=Renewals(self.clock),
+                served=UnsavedTexts(self.clock),
                 mark=mark,
             )
             environment = self.purge_environment(entry.id)

@@ -7,7 +7,7 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.policy.lifecycle import Retention
-from recollectum.vault.open_vaults import Renewals
+from recollectum.vault.deferred.renewals import Renewals
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, let_expire, open_home
 from tests.storage.statements import traced

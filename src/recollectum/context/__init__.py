@@ -5,5 +5,6 @@ parts      fills each part up to its share of the budget
 window     the newest turns that fit, and the messages to summarise
 rendering  each part as text
 fences     marks around untrusted text that it cannot forge
-echoes     finds served blocks in incoming text
+echoes     finds served blocks in incoming text by their marks
+served     splits a served text into blocks that are recognised without marks
 """

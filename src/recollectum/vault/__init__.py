@@ -16,6 +16,7 @@ refresh        syncs changed files before a search and at session start
 erasure        erases the physical remains of destroyed rows
 messages       appends messages to sessions
 files          reads a person's files; the runtime's caches of them
+deferred       what reads leave to be written soon
 intake         admits text before it is written: cleaned, without secrets, checked and with its trust
 access         API keys, grants and people
 memories       saves, changes and reads memories

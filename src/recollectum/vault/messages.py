@@ -121,7 +121,7 @@ def remove_session(tx: Tx, session_id: str, *, actor: str, at: datetime, type: E
     queue_summary_secrets(tx, session_id)
     # They go with the session.
     queue_secret_deletion(tx, *proposals.texts_of_session(tx, session_id))
-    served.forget_session(tx, session_id)
+    served.forget_session(tx, session_id, at)
     if not sessions.delete(tx, session_id):
         return False
     events.add(tx, type, "session", session_id, at=at, actor=actor)

@@ -1,24 +1,21 @@
-"""Opens and closes vaults as a whole: database, clock, vectors, cached lists and renewals share one lifetime."""
+"""Opens and closes vaults as a whole: database, clock, vectors, cached lists and deferred writes share one lifetime."""
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged, HomeError, StorageError
-from recollectum.domain.ids import Clock, system_clock
 from recollectum.domain.session import Session
-from recollectum.policy.lifecycle import Retention, active_times
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.catalog import vault_marks
-from recollectum.storage.tables.content import deadlines
-from recollectum.storage.tables.content.deadlines import Deadlines, RuledMemories
 from recollectum.vault.clock import VaultClock
+from recollectum.vault.deferred.renewals import Renewals
+from recollectum.vault.deferred.served import UnsavedTexts
 from recollectum.vault.files.crawl_cache import RefreshThrottle
 
 if TYPE_CHECKING:
@@ -129,66 +126,6 @@ class MarkKeeper:
             self._catalog.write(lambda tx: vault_marks.advance(tx, self._vault_id, mark))
 
 
-#: A batch is written when it is this old or this large.
-_AGE = timedelta(minutes=1)
-_MOST_USES = 256
-#: A memory is renewed once in this time, however often it is used.
-_ONCE_IN = timedelta(days=1)
-_REMEMBERED = 4096
-_NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-class Renewals:
-    """The uses of one vault's memories that are not written yet; a crash loses them, at most a minute's."""
-
-    def __init__(self, clock: Clock = system_clock) -> None:
-        self._clock = clock
-        self._waiting: set[str] = set()
-        self._since = _NEVER
-        self._renewed: dict[str, datetime] = {}
-        self._rules = Retention()
-        self._lock = threading.Lock()
-
-    def add(self, memory_ids: Iterable[str], rules: Retention) -> None:
-        """Note that memories were served, if a retention lets any memory expire."""
-        if rules.active is None and all(periods.active is None for _, periods in rules.agents):
-            return
-        with self._lock:
-            now = self._clock()
-            fresh = {one for one in memory_ids if abs(now - self._renewed.get(one, _NEVER)) >= _ONCE_IN}
-            if fresh and not self._waiting:
-                self._since = now
-            self._waiting |= fresh
-            self._rules = rules
-
-    @property
-    def is_due(self) -> bool:
-        """Whether a batch is old or large enough to be written."""
-        return bool(self._waiting) and (len(self._waiting) >= _MOST_USES or abs(self._clock() - self._since) >= _AGE)
-
-    def write(self, database: Database, clock: VaultClock) -> None:
-        """Renew the memories that were served; a disk that takes no writes loses that."""
-        with self._lock:
-            served, rules = sorted(self._waiting), self._rules
-            self._waiting.clear()
-            if len(self._renewed) + len(served) > _REMEMBERED:
-                self._renewed.clear()
-            self._renewed.update(dict.fromkeys(served, self._clock()))
-        if served:
-            with suppress(StorageError):
-                database.write(lambda tx: _renew(tx, clock, rules, served))
-
-
-def _renew(tx: Tx, clock: VaultClock, rules: Retention, memory_ids: list[str]) -> None:
-    now = clock.reading(tx).policy_now
-    named = tuple(name for name, _ in rules.agents)
-    chosen = [(RuledMemories(others=named), rules), *((RuledMemories(agent=name), of) for name, of in rules.agents)]
-    for memories, periods in chosen:
-        times = active_times(now, periods)
-        fresh = Deadlines(archive_at=times["archive_at"], retention_expires_at=times["retention_expires_at"])
-        deadlines.renew(tx, memory_ids, memories, fresh)
-
-
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class OpenVault:
     """One open vault: its database and everything that this process holds of it in memory."""
@@ -199,6 +136,7 @@ class OpenVault:
     session_cache: SessionCache
     throttle: RefreshThrottle
     renewals: Renewals = field(default_factory=Renewals)
+    served: UnsavedTexts = field(default_factory=UnsavedTexts)
     #: Keeps the high-water mark in the catalog; None for a vault without a home.
     mark: MarkKeeper | None = None
 
@@ -209,10 +147,22 @@ class OpenVault:
             self.mark.count()
         return done
 
-    def close(self) -> None:
-        """Stop the background work, write the renewals, then close the file; a second call does nothing."""
-        self.vectors.close()
+    def write_due(self) -> None:
+        """Write what reads deferred, where it is old or large enough."""
+        if self.renewals.is_due:
+            self.renewals.write(self.database, self.clock)
+        if self.served.is_due:
+            self.served.write(self.database, self.clock)
+
+    def write_deferred(self) -> None:
+        """Write all that reads deferred."""
         self.renewals.write(self.database, self.clock)
+        self.served.write(self.database, self.clock)
+
+    def close(self) -> None:
+        """Stop the background work, write what was deferred, then close the file; a second call does nothing."""
+        self.vectors.close()
+        self.write_deferred()
         if self.mark:
             self.mark.close()
         self.database.close()

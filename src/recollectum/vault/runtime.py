@@ -111,8 +111,7 @@ class VaultRuntime:
                 # not make the answer fail.
                 with suppress(StorageError):
                     opened.database.write(lambda tx: _note(clock, tx))
-            if opened.renewals.is_due:
-                opened.renewals.write(opened.database, clock)
+            opened.write_due()
             return value
 
     def write(self, work: Callable[[Tx, ClockReading], T], *, frees: bool = False) -> T:
@@ -132,6 +131,13 @@ class VaultRuntime:
         """Note which memories were served, so that their deadlines are renewed soon, in another transaction."""
         with self.vault.use() as opened:
             opened.renewals.add(filter(None, memory_ids), self.retention)
+
+    def note_served(self, text: str, at: datetime) -> None:
+        """Note a text that a model is about to read, so that its digests are saved soon, in another transaction."""
+        # A caller with a grant changes nothing here, and its agent's transcripts belong to another vault.
+        if self.gate.own:
+            with self.vault.use() as opened:
+                opened.served.add(text, at)
 
     def write_renewals(self) -> None:
         """Renew the memories that were served until now."""

@@ -150,12 +150,13 @@ def build_context(runtime: VaultRuntime, wanted: ContextRequest) -> Context:
     agent = (owner and owner.agent) or DEFAULT_AGENT
     rules = runtime.settings.recall
     loading = _Loading(wanted, asked, budget, split_sources(rules.sources), nearest, parse_floor(rules.floor), agent)
-    loaded, made = runtime.read(loading.parts)
+    loaded, made, at = runtime.read(lambda tx, reading: (*loading.parts(tx, reading), reading.now))
     if made:
         cache_profile(runtime, wanted.agent, made)
     notes, unread = _notes(runtime)
     mark = secrets.token_hex(_MARK_BYTES) if wanted.mark is None else wanted.mark
     made = compile_context(replace(loaded, notes=notes), budget, counter_for(wanted.model), mark=mark)
+    runtime.note_served(made.whole, at)
     runtime.note_uses(one for part in made.ledger.parts if part.kind is PartKind.MEMORY for one in part.ids)
     return made if unread is None else _with_left_out(made, unread)
 

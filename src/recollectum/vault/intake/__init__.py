@@ -6,7 +6,7 @@ draft         what callers hand in for a memory, and the checks of its values
 new_message   what callers hand in for a message, and the checks of its values
 trust         decides how far the text of a caller is trusted
 echoes        cuts echoes of what memory served out of incoming text
-served        keeps keyed digests of the blocks that memory served
+served        finds blocks that memory served by their keyed digests
 redaction     replaces secrets in texts and JSON values
 kept_secrets  finds references to kept secrets, and deletes secrets whose texts are gone
 secret_store  stores kept secrets for each vault

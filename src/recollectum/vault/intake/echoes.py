@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import cast
 
 from recollectum.context.echoes import Range, cut, cut_lines, marked_blocks, with_wrappers
+from recollectum.context.served import may_hold_blocks
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Content, Json, Message, Part, Role, ToolCall, text_of
-from recollectum.vault.intake.served import ServedBlocks, may_hold_blocks
+from recollectum.vault.intake.served import ServedBlocks
 
 #: The extra field of a message that counts the echoes cut out of it.
 ECHO_REMOVED = "echo_removed"

@@ -119,7 +119,7 @@ def destroy(change: Change, memory: Memory) -> bool:
     versions.purge(change.tx, memory.id)
     citations.remove(change.tx, memory.id)
     queue_secret_deletion(change.tx, *proposals.remove_about(change.tx, memory.id))
-    served.forget(change.tx, memory.id)
+    served.forget(change.tx, memory.id, change.at)
     chunks.remove(change.tx, SourceKind.MEMORIES, number)
     events.add(change.tx, EventType.PURGED, "memory", memory.id, at=change.at, actor=change.actor, state=State.PURGED)
     return True

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple
 
 from recollectum.domain.event import EventType
@@ -94,7 +95,7 @@ class Destroyer(NamedTuple):
         queue_secret_deletion(self.tx, *proposals.remove_quoting(self.tx, message_id))
         queue_summary_secrets(self.tx, message.session_id)
         erased_rows.clear_title(self.tx, message.session_id)
-        served.forget(self.tx, message_id)
+        served.forget(self.tx, message_id, self.change.at)
         erased_rows.delete_message(self.tx, message_id)
 
     def _session(self, session_id: str) -> None:
@@ -160,9 +161,11 @@ def run_purge(
     key = OutlineKey(environment.outline_key(purge.id))
     while _destroy_batch(runtime, purge, needles, key):
         pass
-    runtime.write(lambda tx, _: _close_purge(tx, number), frees=True)
+    runtime.write(lambda tx, reading: _close_purge(tx, number, reading.now), frees=True)
     _rewrite_files(runtime)
-    runtime.session_cache.clear()
+    with runtime.vault.use() as opened:
+        opened.session_cache.clear()
+        opened.served.clear()
     # The returned rows were erased before: backups made since then do not hold them.
     again = PurgeKind(purge.kind) is PurgeKind.RESTORED
     gone = environment.destroy_backups((environment.vault_id,), environment.erased_until() if again else None)
@@ -256,7 +259,9 @@ def _destroy_batch(runtime: VaultRuntime, purge: ActivePurge, needles: ErasureSa
     return runtime.write(change, frees=True)
 
 
-def _close_purge(tx: Tx, number: int) -> None:
+def _close_purge(tx: Tx, number: int, at: datetime) -> None:
+    # Also what was read while the rows were being destroyed, and what was made from files.
+    served.forget(tx, "", at)
     erased_rows.drop_derived(tx)
     meta.save(tx, LEDGER_POSITION, str(number))
     mark_remains_due(tx)

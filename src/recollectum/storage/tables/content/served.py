@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from recollectum.storage.port import Tx
 from recollectum.storage.row_lists import values_of
-from recollectum.storage.times import micros
+from recollectum.storage.tables.trail import meta
+from recollectum.storage.times import micros, moment
 
 _ALL = "SELECT digest, head, lines, source FROM served_blocks ORDER BY digest"
 _KNOWN = "SELECT digest FROM served_blocks WHERE digest IN (VALUES {digests}) AND at > :since"
@@ -24,6 +25,8 @@ _FORGET_SESSION = """
     DELETE FROM served_blocks
      WHERE source = '' OR source IN (SELECT id FROM messages WHERE session_id = :session_id)
 """
+#: The fact of the meta table that says when digests were last deleted with their text.
+_FORGOTTEN = "served_forgotten"
 
 
 class ServedDigest(NamedTuple):
@@ -64,11 +67,19 @@ def trim(tx: Tx, most: int, before: datetime) -> None:
         tx.run(_EVICT, {"count": surplus})
 
 
-def forget(tx: Tx, source: str) -> None:
-    """Delete the digests of blocks made from a memory or message, or from several."""
+def forget(tx: Tx, source: str, at: datetime) -> None:
+    """Delete the digests of blocks made from a memory or message, and of those made from several."""
     tx.run(_FORGET, {"source": source})
+    meta.save(tx, _FORGOTTEN, str(micros(at)))
 
 
-def forget_session(tx: Tx, session_id: str) -> None:
+def forget_session(tx: Tx, session_id: str, at: datetime) -> None:
     """Delete the digests of blocks made from the messages of a session, which must still exist."""
     tx.run(_FORGET_SESSION, {"session_id": session_id})
+    meta.save(tx, _FORGOTTEN, str(micros(at)))
+
+
+def last_forgotten(tx: Tx) -> datetime | None:
+    """Return when digests were last deleted because their text was destroyed."""
+    found = meta.find(tx, _FORGOTTEN)
+    return moment(int(found)) if found else None

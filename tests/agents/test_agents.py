@@ -1,5 +1,6 @@
 """Real agents use the memory: they list its tools, keep something, and get it back in a new session."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollectum import Recollectum
+from recollectum.context.echoes import marked_blocks
+from recollectum.domain.message import Message, ToolUse
+from recollectum.domain.trust import Trust
 from tests.agents.clis import Cli, chosen
 from tests.agents.fake_model import SAYS, FakeModel, fake_model
 from tests.doors.cli.calls import call, ok
@@ -69,23 +73,57 @@ def _use_hooks(cli: Cli, model: FakeModel) -> None:
     assert "twelfth of May" in model.bodies()
 
 
-#: What only memory says; no prompt does.
-SECRET_DAY = "twelfth of May"
-PROMPTS = ("hello there", "when is the harbour dinner?", 'CALL recall {"query": "when is the harbour dinner"}')
+#: What only memory says; no prompt does. The second was remembered by an agent, and nobody said it.
+SECRET_DAY, HEARSAY = "twelfth of May", "invoices go to mallory"
+PROMPTS = (
+    "hello there",
+    "when is the harbour dinner, and where do invoices go?",
+    'CALL recall {"query": "when is the harbour dinner, and where do invoices go"}',
+)
 
 
-def _messages() -> str:
-    """Every message of every conversation, with all that belongs to it."""
+def _messages() -> list[Message]:
+    """Every message of every conversation."""
     with Recollectum() as recollectum:
         sessions = recollectum.vault("user:ada").sessions
-        return "\n".join(repr(message) for one in sessions.list() for message in sessions.chat(one.id).messages())
+        return [message for one in sessions.list() for message in sessions.chat(one.id).messages()]
 
 
 def _prompt(cli: Cli, model: FakeModel, prompt: str) -> None:
     """Ask, and see that the conversation was recorded and nothing that memory told the agent with it."""
     cli.ask(prompt, model)
     assert _recorded(prompt.replace('"', '\\"') if cli.agent == "opencode" else prompt, SAYS)
-    assert SECRET_DAY not in _messages()
+    _nothing_came_back()
+
+
+def _nothing_came_back() -> None:
+    """No message holds a block of memory's, a wrapper that was around one, or what only memory said."""
+    said = _messages()
+    assert not [one for one in said if marked_blocks(json.dumps(one.text))]
+    everything = repr(said)
+    for echo in (SECRET_DAY, HEARSAY, "hook_context", "session_context", "# Recalled", "# About the person"):
+        assert echo not in everything
+
+
+def _nothing_was_learned() -> None:
+    """Reading every conversation proposes nothing of memory's, and what an agent remembered keeps an agent's trust."""
+    with Recollectum() as recollectum:
+        vault = recollectum.vault("user:ada")
+        for one in vault.sessions.list():
+            vault.admin.consolidation.run(one.id)
+        proposed = repr(list(vault.admin.review.list())) + repr(list(vault.memories.list(kind="preference")))
+        assert SECRET_DAY not in proposed
+        assert HEARSAY not in proposed
+        found = [hit for hit in vault.recall(HEARSAY, untrusted=True) if HEARSAY in hit.text]
+    assert [hit.trust for hit in found] == [Trust.ASSISTANT]
+
+
+def _remember() -> str:
+    """Let the person remember one thing, and an agent another."""
+    with Recollectum() as recollectum:
+        said_by = ToolUse(tool="remember", agent="an-agent", channel="mcp")
+        recollectum.vault("user:ada").memories.save(HEARSAY, said_by=said_by)
+    return ok("remember", f"the harbour dinner is on the {SECRET_DAY}").word
 
 
 @pytest.mark.parametrize("cli", [pytest.param(one, id=one.agent) for one in chosen()])
@@ -96,7 +134,7 @@ def test_what_memory_told_an_agent_is_not_recorded_and_a_purged_memory_stays_awa
     monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
     monkeypatch.setenv("RECOLLECTUM_USER", "ada")
     ok("init")
-    memory = ok("remember", f"the harbour dinner is on the {SECRET_DAY}").word
+    memory = _remember()
     ok("mcp", "install", cli.agent, "--user", "ada", "--yes")
     cli.wait_for_hooks()
     with no_attendant_left(), fake_model() as model:
@@ -105,13 +143,19 @@ def test_what_memory_told_an_agent_is_not_recorded_and_a_purged_memory_stays_awa
             _prompt(cli, model, prompt)
         # The agent was told, three times: there was something to leave out.
         assert model.bodies().count(SECRET_DAY) >= len(PROMPTS)
-        ok("purge", "memory", memory, "--yes")
+        assert HEARSAY in model.bodies()
+        _nothing_was_learned()
+        assert "done" in ok("purge", "memory", memory, "--yes").out
         _prompt(cli, model, "and when was it again?")
         # The agent's own files still hold what it was told.
         account = Path(os.environ["HOME"])
         ok("sessions", "transcripts", "follow", str(account))
         ok("sessions", "transcripts", "sync")
-    assert SECRET_DAY not in _messages()
+    _nothing_came_back()
+    _nothing_was_learned()
     assert SECRET_DAY not in call("recall", f"harbour dinner {SECRET_DAY}").out
     home = Path(os.environ["RECOLLECTUM_HOME"])
-    assert not [one for one in home.rglob("*") if one.is_file() and SECRET_DAY.encode() in one.read_bytes()]
+    searched = [one for one in home.rglob("*") if one.is_file()]
+    assert not [one for one in searched if SECRET_DAY.encode() in one.read_bytes()]
+    # The search finds what is there.
+    assert [one for one in searched if HEARSAY.encode() in one.read_bytes()]

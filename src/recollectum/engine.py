@@ -271,7 +271,7 @@ class Recollectum:
         if not decision.allowed:
             # Checked also before an answer is repeated, which no gate sees.
             raise Denied(f"{self.caller.name} may not do this: {decision.rule}")
-        return Idempotency(self._runtime.catalog, person, self._runtime.clock, self._runtime.running)
+        return Idempotency(self._runtime.catalog.uncounted, person, self._runtime.clock, self._runtime.running)
 
     def encryption(self) -> "KeyStore":
         """Return the key store: who holds the key, and the recovery code."""

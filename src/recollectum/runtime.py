@@ -23,9 +23,10 @@ from recollectum.recall.rerank import Rerankers
 from recollectum.recall.vectors.embedders import Embedders
 from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.settings.load import SYSTEM_FOLDER, SYSTEM_VARIABLE, LoadedSettings, load
+from recollectum.storage.catalog_mark import CatalogMarkFile, CountedCatalog
 from recollectum.storage.engine import CATALOG
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.opening import is_made, open_engine
+from recollectum.storage.opening import has_vaults, is_made, open_engine, place_of_catalog
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
@@ -134,12 +135,12 @@ class HomeRuntime:
         )
         self.running = InFlightRequests()
         try:
-            self.catalog: Database = self._open_catalog()
+            self.catalog = self._open_catalog()
         except BaseException:
             self.keys.close()
             raise
         self.known = ReadCache(self.catalog)
-        self.latest = LatestTime(self.catalog, means.clock)
+        self.latest = LatestTime(self.catalog.uncounted, means.clock)
 
     def close(self) -> None:
         """Close every file; a second call does nothing."""
@@ -231,7 +232,7 @@ class HomeRuntime:
         """Open a vault, apply its retention, and finish its purges before it is served."""
         retention = self.catalog.read(lambda tx: self._retention(tx, entry.owner))
         database = self.engine.open_vault(entry.id, entry.owner, self._vault_key(entry))
-        mark = MarkKeeper(self.catalog, entry.id, database)
+        mark = MarkKeeper(self.catalog.uncounted, entry.id, database)
         try:
             mark.check(entry.owner)
             opened = OpenVault(
@@ -304,10 +305,23 @@ class HomeRuntime:
         if entry.encrypted:
             self.keys.destroy_key(entry.id, used=False)
 
-    def _open_catalog(self) -> Database:
+    def _open_catalog(self) -> CountedCatalog:
+        mark = CatalogMarkFile(self.home)
+        catalog = CountedCatalog(self._open_database(mark), mark, place_of_catalog(self.home))
+        try:
+            catalog.check()
+        except BaseException:
+            catalog.close()
+            raise
+        return catalog
+
+    def _open_database(self, mark: CatalogMarkFile) -> Database:
         if self.engine.is_made():
             return self.engine.open_catalog(self._catalog_key())
         with Lock(self.home.locks / "home.lock"):
+            if not self.engine.is_made() and not has_vaults(self.home):
+                # It belongs to a catalog that was deleted together with its vaults.
+                mark.forget()
             # The key first, so that an interrupted creation is finished with the same one.
             made = self.keys.has_key(CATALOG)
             if not made and self.settings.encryption == "auto":

@@ -5,6 +5,7 @@ RecollectumError
 │   └── SettingsError       a settings file or variable cannot be used
 ├── NotFound                there is no such thing, or not for this caller
 ├── Denied                  the caller may see the thing but not do this to it
+│   └── KeysRefused         no API key is accepted until the operator has settled an older catalog
 ├── Conflict                it changed since it was read, or the name is taken
 ├── StepRefused             the life cycle has no such step from this state
 ├── HomeError               the state directory cannot be used
@@ -50,6 +51,10 @@ class NotFound(RecollectumError):
 
 class Denied(RecollectumError):
     """The caller may see the thing but not do this to it."""
+
+
+class KeysRefused(Denied):
+    """No API key is accepted until the operator has settled an older catalog."""
 
 
 class Conflict(RecollectumError):

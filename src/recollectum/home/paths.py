@@ -46,6 +46,11 @@ class Home:
         return self.root / "backups"
 
     @property
+    def catalog_mark_file(self) -> Path:
+        """How many changes of the catalog were seen, so that an older one is noticed."""
+        return self.root / "catalog.mark"
+
+    @property
     def reserve_file(self) -> Path:
         """Reserved disk space, so that deletion still works on a full disk."""
         return self.root / "reserve"
@@ -104,7 +109,7 @@ def _checked(root: Path, account: Path, what: str) -> Path:
 #: The names that a home may have in it before its catalog is made.
 _NAMES = {
     *OVERRIDABLE,
-    *("settings.toml", "settings.json", "credentials.json", "spending.json", "reserve"),
+    *("settings.toml", "settings.json", "credentials.json", "spending.json", "reserve", "catalog.mark"),
     *("vaults", "locks", "backups", "owners", "logs", "run", "catalog.db", "keys.db"),
 }
 #: What systems put into folders by themselves.

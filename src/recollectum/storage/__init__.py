@@ -3,6 +3,7 @@
 port             what the rest of the package asks of a database
 engine           what it asks of the home of all vaults: make, open, copy, verify, repair, destroy
 opening          chooses the engine of a home
+catalog_mark     notices a catalog that is older than last seen
 copies           reads the copies in a backup
 encrypted_pages  decrypts pages of a file that is not opened as a database
 keystore         the wrapped key of each vault (keys.db)

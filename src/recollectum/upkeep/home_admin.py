@@ -10,9 +10,9 @@ from recollectum.domain.ids import Clock, IdMaker
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
+from recollectum.storage.catalog_mark import CountedCatalog
 from recollectum.storage.engine import CATALOG, Engine
 from recollectum.storage.keystore import KeyStore
-from recollectum.storage.port import Database
 from recollectum.storage.tables.catalog import vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 
@@ -28,7 +28,7 @@ class HomeAdmin:
     engine: Engine
     settings: Settings
     keys: KeyStore
-    catalog: Database
+    catalog: CountedCatalog
     clock: Clock
     ids: IdMaker
     #: Receives what was done.

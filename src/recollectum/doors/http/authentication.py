@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.errors import Denied, InvalidInput, NotFound
+from recollectum.domain.errors import Denied, InvalidInput, KeysRefused, NotFound
 from recollectum.doors.http.body_shape import check_body
 from recollectum.doors.http.server_state import ServerState, server_state_of
 from recollectum.engine import Recollectum
@@ -67,6 +67,8 @@ def authenticate(request: HTTPConnection) -> Visitor:
     try:
         # For this request alone: the next one loads the key again.
         seen = serving.recollectum.login(secret, cache=True)
+    except KeysRefused:
+        raise
     except Denied:
         raise Unauthenticated from None
     return Visitor(seen, seen.caller.name, seen.caller.person)
@@ -103,7 +105,7 @@ def shows_key(request: HTTPConnection) -> bool:
         return True
     try:
         authenticate(request)
-    except Unauthenticated:
+    except (Unauthenticated, KeysRefused):
         return False
     return True
 

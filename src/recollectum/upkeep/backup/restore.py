@@ -19,6 +19,7 @@ from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home, prepare
 from recollectum.settings.model import Settings
+from recollectum.storage.catalog_mark import CatalogMarkFile
 from recollectum.storage.copies import (
     KEYS_COPY,
     check_copy,
@@ -113,6 +114,8 @@ def restore_home(
         there = engine.upkeep.in_the_way(stage.names)
         if there and not replace:
             raise Conflict(f"{there[0]} is there already; add --replace to put it aside, or restore with --into")
+        # Of the catalog that was here before.
+        CatalogMarkFile(home).forget()
         kept = engine.upkeep.put_home(stage.room, stage.names, opening.clock())
     log = Log(home, opening.settings.log.level, opening.clock)
     log.info("restore.done", {"kind": "home", "vaults": len(stage.vaults)})

@@ -32,6 +32,7 @@ def examine(
         *home_checks.unfinished(home, clock, fix=fix),
         *home_checks.backups(home, clock),
         *home_checks.erasures(admin.catalog),
+        *vault_checks.catalog_age(admin, fix=fix),
         *vault_checks.orphans(admin, fix=fix),
         *(vault_checks.base(admin) if deep and owners is None else ()),
     ]

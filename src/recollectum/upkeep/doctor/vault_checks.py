@@ -10,7 +10,7 @@ from recollectum.home.keys.holders import HolderKind
 from recollectum.recall.index.verification import check_index
 from recollectum.storage.engine import Inspection, VaultPlace
 from recollectum.storage.port import Tx
-from recollectum.storage.tables.catalog import vault_marks
+from recollectum.storage.tables.catalog import catalog_changes, vault_marks
 from recollectum.storage.tables.catalog.vault_marks import VaultMark
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.storage.tables.content import memories, messages, sessions
@@ -144,6 +144,24 @@ def age(admin: HomeAdmin, entry: VaultEntry, *, fix: bool) -> Iterator[HealthFin
     )
     cure = "put the newer file back or restore a backup; to go on without them: recollectum doctor --fix"
     yield HealthFinding(topic="older vault", severity=Severity.PROBLEM, words=words, cure=cure, fixed=fixed)
+
+
+def catalog_age(admin: HomeAdmin, *, fix: bool) -> Iterator[HealthFinding]:
+    """Check whether the catalog was older than last seen when it was opened."""
+    missing = admin.catalog.read(catalog_changes.find_missing)
+    if not missing:
+        return
+    if fix:
+        admin.catalog.write(catalog_changes.settle)
+    words = (
+        f"the catalog is older than last seen: {missing} changes of people, keys, grants or vaults are missing; "
+        "a revoked key could work again, so no key is accepted"
+    )
+    cure = (
+        "put the newer catalog back or restore a backup; to go on without them, look through `recollectum keys "
+        "list`, `grants list` and `users list`, then: recollectum doctor --fix"
+    )
+    yield HealthFinding(topic="older catalog", severity=Severity.PROBLEM, words=words, cure=cure, fixed=fix)
 
 
 def _lacks_now(admin: HomeAdmin, entry: VaultEntry) -> VaultMark | None:

@@ -84,7 +84,7 @@ def record_total(admin: HomeAdmin, before: RoundRow | None, row: RoundRow) -> No
             return
         # The last result with work in it says more than one without.
         row = replace(row, counts=before.counts)
-    admin.catalog.write(lambda tx: rounds.save(tx, row))
+    admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
 
 
 OpenVault: TypeAlias = Callable[[Owner], Vault]
@@ -175,7 +175,7 @@ class VaultDuty:
         row = to_row(self.name, self.every, started, admin.clock(), done, last)
         # Only now: what the round itself wrote is no reason to run again.
         row = replace(row, vault=entry.id, seen=self._upkeep.seen(entry))
-        admin.catalog.write(lambda tx: rounds.save(tx, row))
+        admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
         return row
 
 
@@ -197,7 +197,7 @@ class HomeDuty:
             return last
         done = run_isolated(self._work)
         row = to_row(self.name, self.every, started, admin.clock(), replace(done, latest=self.every), last)
-        admin.catalog.write(lambda tx: rounds.save(tx, row))
+        admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
         return row
 
 
@@ -283,7 +283,7 @@ class WatchDuty:
         admin = self._upkeep.admin
         row = to_row(self.name, self.every, started, admin.clock(), found, last)
         row = replace(row, vault=entry.id, seen=self._seen(entry))
-        admin.catalog.write(lambda tx: rounds.save(tx, row))
+        admin.catalog.uncounted.write(lambda tx: rounds.save(tx, row))
         return row
 
     def _is_empty(self, entry: VaultEntry, last: RoundRow | None, seen: str) -> bool:

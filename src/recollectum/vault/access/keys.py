@@ -9,13 +9,13 @@ from datetime import timedelta
 
 from recollectum.domain.access.caller import ApiKey, Caller, Grant, NewKey, Permission, PermissionName, Scope, ScopeName
 from recollectum.domain.access.owner import Owner, OwnerKind
-from recollectum.domain.errors import Denied, InvalidInput, NotFound
+from recollectum.domain.errors import Denied, InvalidInput, KeysRefused, NotFound
 from recollectum.domain.ids import Clock, IdMaker, parse_enum
 from recollectum.policy.access import manages_key, may_issue_key
 from recollectum.policy.actions import Action
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
-from recollectum.storage.tables.catalog import keys, people
+from recollectum.storage.tables.catalog import catalog_changes, keys, people
 from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.gate import Gate, operation
 
@@ -152,6 +152,11 @@ def caller_of(catalog: ReadCache, secret: str, latest: LatestTime) -> Caller:
     digest = _digest(secret)
 
     def load(tx: Tx) -> tuple[ApiKey, Caller] | None:
+        if catalog_changes.find_missing(tx):
+            raise KeysRefused(
+                "no key is accepted now: the catalog of this home is older than last seen, so a revoked key could work "
+                "again; its operator settles that with: recollectum doctor"
+            )
         key = keys.find(tx, digest)
         if key is None:
             return None

@@ -7,6 +7,7 @@ merges             merged people
 rounds             the last run of each kind of upkeep
 repeats            idempotency keys
 vault_marks        how far each vault was when it was last seen
+catalog_changes    how many changes were made in the catalog
 latest_time        the latest time that the home has seen
 backups_elsewhere  backups that were made outside the home
 """

@@ -76,6 +76,6 @@ def test_a_line_that_is_right_is_taken(line: str) -> None:
 
 
 def test_what_is_filled_in_when_a_program_runs_is_a_placeholder() -> None:
-    assert list(texts('note(f"to let it back: recollectum quarantine release {done.id}")')) == [
-        "to let it back: recollectum quarantine release ID"
+    assert list(texts('note(f"to release it: recollectum quarantine release {done.id}")')) == [
+        "to release it: recollectum quarantine release ID"
     ]

@@ -107,5 +107,5 @@ def test_what_a_quarantine_set_aside_is_destroyed_as_the_command_advises(
 
 def test_there_may_be_nothing_to_finish(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["purge", "finish"]) == 0
-    assert "no purge waits" in capsys.readouterr().err
+    assert "no purge is unfinished" in capsys.readouterr().err
     assert home.exists()

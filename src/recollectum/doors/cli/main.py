@@ -128,7 +128,7 @@ def _root(
     user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Whose vault.")] = None,
     home: Annotated[str | None, typer.Option("--home", metavar="PATH", help="The state directory.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Write debug messages to the log.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     """Memory for AI agents: record, remember, recall, and forget for certain.
 

@@ -80,14 +80,14 @@ def test_purge_shows_what_goes_and_asks_twice() -> None:
     for answers in ([], ["n"], ["y"], ["y", "n"]):
         out = say("/purge", *answers)
         assert f"({session['id']}) has 3 messages since" in out
-        assert "1 memory that came of nothing else: erased too" in out
+        assert "1 memory with no other source: erased too" in out
         assert out.endswith("nothing was purged\n")
     assert re.search(r"\npurged \(prg_\w+, done\)\n$", say("/purge", "y", "y"))
     assert session["id"] not in ok("sessions", "list").out
     # What the conversation taught is gone with it; what was kept by hand is not.
     assert [line.split("  ")[0] for line in say("/memory").splitlines()] == ["tea is best green"]
     assert say("/purge") == "there is nothing to purge; this conversation is empty\n"
-    assert "/purge takes nothing" in told("/purge everything")
+    assert "/purge takes no argument" in told("/purge everything")
 
 
 def test_context_and_why_account_for_what_the_model_sees() -> None:
@@ -144,7 +144,7 @@ def test_settings_that_change_are_taken_over_and_the_session_goes_on() -> None:
         assert chat.stdout.readline() == "Nothing is known about that yet.\n"
         file.write_text('[language_model]\nprovider = "nobody"\n')
         ask("two")
-        assert "cannot be used, so the old ones stay: " in chat.stdout.readline()
+        assert "cannot be used, so the old ones stay in force: " in chat.stdout.readline()
         assert chat.stdout.readline() == "Nothing is known about that yet.\n"
         ask("three")
         assert chat.stdout.readline() == "Nothing is known about that yet.\n"
@@ -198,7 +198,7 @@ def test_what_cannot_be_meant_is_refused() -> None:
     assert "leave --agent and --channel out" in refused("chat", "--session", "agent:main:main", "--agent", "x", code=2)
     assert refused("chat", "--tokens", "0") == "tokens 0 is out of range; use 1 to 10000000"
     assert "is not a session key" in refused("chat", "--session", "nope", "--model", "none")
-    for words, sentence in (((), "add --once TEXT"), (("--once", "/help"), "has no JSON form")):
+    for words, sentence in (((), "add --once TEXT"), (("--once", "/help"), "chat commands have no JSON output")):
         answer = call("chat", *words, "--json")
         assert (answer.code, answer.out) == (2, "")
         assert sentence in answer.err

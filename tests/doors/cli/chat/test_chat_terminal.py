@@ -111,7 +111,7 @@ def test_a_real_model_answers_and_ctrl_c_stops_it(monkeypatch: pytest.MonkeyPatc
         terminal.press("Write a very long story about a lighthouse, with many chapters.\n")
         terminal.wait_past(before + 150)
         terminal.press("\x03")
-        terminal.wait_for("stopped; what was said so far is kept")
+        terminal.wait_for("stopped; the reply so far is saved")
         terminal.press("/quit\n")
         assert terminal.end() == 0, terminal.shown
     said = ok("sessions", "show", answered["session_id"], "--json").json["messages"]

@@ -16,7 +16,7 @@ from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import settings_of
 from recollectum.home.files import write_atomic
 
-app = new_group("Measure this installation in a temporary home; your own is left alone.")
+app = new_group("Measure this installation in a temporary home; your own home is not touched.")
 
 _EVERY_SECONDS = 10
 
@@ -32,11 +32,15 @@ class Provider(StrEnum):
 @command(app, "recall")
 def recall(
     run: Run,
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="With units.jsonl (or .gz) and queries.jsonl.")],
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="A folder with units.jsonl (or .gz) and queries.jsonl.")
+    ],
     *,
     rows: Annotated[str | None, typer.Option(metavar="FILE", help="Also write a JSON line per question.")] = None,
     limit_queries: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
-    provider: Annotated[Provider | None, typer.Option(help="Who makes vectors; else as in the settings.")] = None,
+    provider: Annotated[
+        Provider | None, typer.Option(help="The embedding provider; default: that of the settings.")
+    ] = None,
 ) -> None:
     """Score recall on a labelled set: recall by turn and session, MRR, nDCG, tokens and CPU time."""
     # The engine takes 150 ms to import, which `--help` must not pay.

@@ -107,7 +107,7 @@ class _Line:
     def texts(self, name: str) -> frozenset[str]:
         value: object = self.fields.get(name) or []
         if not isinstance(value, list):
-            raise InvalidInput(f"{self.place} has a {name!r} that is no list; give a list of ids")
+            raise InvalidInput(f"{self.place} has a {name!r} that is not a list; give a list of ids")
         return frozenset(map(str, cast("list[object]", value)))
 
     def number(self, name: str, otherwise: float) -> float:

@@ -34,9 +34,9 @@ def chat(
     ] = None,
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="The agent that answers.")] = None,
     channel: Annotated[str | None, typer.Option(metavar="NAME", help="The channel of the conversation.")] = None,
-    session: Annotated[str | None, typer.Option(metavar="KEY", help="The conversation under this key.")] = None,
-    tokens: Annotated[int | None, typer.Option(help="The most tokens of a context.")] = None,
-    once: Annotated[str | None, typer.Option(metavar="TEXT", help="Say this, show the reply and leave.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="KEY", help="Continue the conversation with this key.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Maximum tokens of a context.")] = None,
+    once: Annotated[str | None, typer.Option(metavar="TEXT", help="Send this text, show the reply and exit.")] = None,
 ) -> None:
     """Talk with a model that remembers, line by line; type /help for its commands, and Ctrl-D to leave."""
     if session is not None and (agent is not None or channel is not None):
@@ -78,7 +78,7 @@ def _say_once(run: Run, talk: "Conversation", text: str) -> None:
         talk.upkeep.sweep(_AFTER_ONCE)
         return
     if run.json:
-        raise Misuse("a command of the chat has no JSON form; the command line has one for each of them")
+        raise Misuse("chat commands have no JSON output; use the matching command of the command line")
     try:
         print("\n".join(run_slash_command(talk, text)))
     except LeaveChat:
@@ -116,7 +116,7 @@ def _handle_line(talk: "Conversation", line: str) -> None:
         return
     answered = talk.turn(line[1:] if line.startswith("//") else line)
     if answered.interrupted:
-        note("stopped; what was said so far is kept")
+        note("stopped; the reply so far is saved")
     elif not answered.reply.strip():
         note(f"{answered.by} said nothing")
 

@@ -114,7 +114,7 @@ def _digest(file: Path) -> str:
         return ""
 
 
-_NO_MODEL = "no language model is set up, so the answers are what memory holds (by: rules); see: recollectum settings"
+_NO_MODEL = "no language model is set up, so answers come from memory alone (by: rules); see: recollectum settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,12 +173,12 @@ class Conversation:
             place = open_chat_home(self._run, self._wanted.agent)
         except RecollectumError as error:
             self._mark = mark
-            note(f"the settings were changed and cannot be used, so the old ones stay: {error}")
+            note(f"the settings were changed and cannot be used, so the old ones stay in force: {error}")
             return
         if not self.upkeep.stop():
             # It continues with the settings it started with, and is done in the next turn or two.
             place.closes.close()
-            note("the settings were changed; they are taken over once the reading beside the chat is done")
+            note("the settings were changed; they take effect when the consolidation in the background is done")
             return
         self._mark, before, self._place = mark, self._place, place
         self.agent = self._agent(place, self.agent.key)

@@ -132,7 +132,7 @@ def reset_session(talk: Conversation, rest: str) -> Iterable[str]:
 def purge_session(talk: Conversation, rest: str) -> Iterable[str]:
     """Destroy the conversation for good, after asking twice. It is not a tool: only a person can do it."""
     if rest:
-        raise InvalidInput("/purge takes nothing; it destroys this conversation, after it asked")
+        raise InvalidInput("/purge takes no argument; it destroys this conversation after asking you")
     session = talk.agent.chat().info()
     if not session.message_count:
         return ["there is nothing to purge; this conversation is empty"]
@@ -144,7 +144,7 @@ def purge_session(talk: Conversation, rest: str) -> Iterable[str]:
     print(f"This conversation ({session.id}) has {what}.", flush=True)
     for line in _preview_lines(seen):
         print(line, flush=True)
-    if not ask_yes_no(talk.ask, "Erase it?") or not ask_yes_no(talk.ask, "Nothing brings it back. Really erase it?"):
+    if not ask_yes_no(talk.ask, "Erase it?") or not ask_yes_no(talk.ask, "It cannot be restored. Really erase it?"):
         return ["nothing was purged"]
     talk.upkeep.timer.stop(session.id)
     receipt = talk.vault.privacy.purge.run(seen.token)
@@ -172,9 +172,9 @@ def resume_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
 def _preview_lines(seen: "Preview") -> list[str]:
     """Return what is erased with the conversation, and what stays."""
     told = (
-        (seen.memories_derived, "that came of nothing else: erased too"),
-        (seen.memories_kept, "that also came from elsewhere: kept"),
-        (len(seen.backups), "that hold it: destroyed"),
+        (seen.memories_derived, "with no other source: erased too"),
+        (seen.memories_kept, "with another source: kept"),
+        (len(seen.backups), "that contain it: destroyed"),
     )
     names = ("memory", "memory", "backup")
     return [f"{plural(count, name)} {what}" for (count, what), name in zip(told, names, strict=True) if count]
@@ -217,7 +217,7 @@ def _help(talk: Conversation, rest: str) -> Iterable[str]:
     width = max(map(len, heads.values()))
     return [
         *(f"{heads[name]:<{width}}  {one.does}" for name, one in COMMANDS.items()),
-        "A line that begins with two slashes is said with one. Ctrl-C stops a reply, Ctrl-D leaves.",
+        "To send a line that begins with a slash, type two slashes. Ctrl-C stops a reply, Ctrl-D leaves.",
     ]
 
 
@@ -227,15 +227,15 @@ def _quit(talk: Conversation, rest: str) -> Iterable[str]:
 
 
 COMMANDS = {
-    "remember": SlashCommand(remember_text, "TEXT", "Keep a text as it stands."),
-    "memory": SlashCommand(list_memories, "[QUERY]", "What is remembered: about something, or the newest."),
-    "forget": SlashCommand(forget_memory, "ID|TEXT", "Forget a memory, after it was shown and you said yes."),
-    "context": SlashCommand(show_context, "[QUERY]", "What the model would be shown, and what it costs."),
-    "why": SlashCommand(explain_context, "", "Why the last context held what it held."),
-    "reset": SlashCommand(reset_session, "", "End this conversation, keep what it said, and begin a new one."),
-    "purge": SlashCommand(purge_session, "", "Erase this conversation for good, after you said yes twice."),
-    "checkpoint": SlashCommand(save_checkpoint, "NAME", "Name this place in the conversation."),
-    "resume": SlashCommand(resume_checkpoint, "NAME", "Go on from a checkpoint."),
+    "remember": SlashCommand(remember_text, "TEXT", "Save a text verbatim."),
+    "memory": SlashCommand(list_memories, "[QUERY]", "List memories about something, or the newest ones."),
+    "forget": SlashCommand(forget_memory, "ID|TEXT", "Forget a memory, after showing it and asking you."),
+    "context": SlashCommand(show_context, "[QUERY]", "Show what the model would see, and its tokens."),
+    "why": SlashCommand(explain_context, "", "Explain what the last context contained."),
+    "reset": SlashCommand(reset_session, "", "End this conversation, consolidate it, and start a new one."),
+    "purge": SlashCommand(purge_session, "", "Erase this conversation for good, after asking twice."),
+    "checkpoint": SlashCommand(save_checkpoint, "NAME", "Save this place in the conversation under a name."),
+    "resume": SlashCommand(resume_checkpoint, "NAME", "Continue from a checkpoint."),
     "help": SlashCommand(_help, "", "Show this."),
     "quit": SlashCommand(_quit, "", "Leave."),
 }

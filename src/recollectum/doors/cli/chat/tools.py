@@ -60,7 +60,7 @@ REMEMBER = Tool(
 )
 RECALL = Tool(
     name="recall",
-    description="Look up what is remembered, was said earlier or stands in the notes.",
+    description="Search memories, earlier conversations and notes.",
     schema=_schema("query", "What to look for."),
 )
 TOOLS = (REMEMBER, RECALL)

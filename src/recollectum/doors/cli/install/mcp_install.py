@@ -39,7 +39,7 @@ def install(
     hooks: Annotated[bool, typer.Option("--hooks/--no-hooks", help="Recall and record without tool calls.")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take out what was written.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Remove what was written.")] = False,
 ) -> None:
     """Let an agent use this memory: its tools, and hooks that recall and record."""
     changes = plan_changes(documents(agent, _install_request(run, scope)), server=not undo, hooks=hooks and not undo)
@@ -50,7 +50,7 @@ def install(
     copies = apply_changes(changes) if done else []
     answer(run, _document(agent, changes, copies, done=done), [])
     if not changes:
-        note(f"{agent} is as it should be; nothing to change")
+        note(f"{agent} is set up already; nothing to change")
     elif dry_run:
         note("nothing was changed; leave out --dry-run to do it")
     elif done:
@@ -98,6 +98,6 @@ def _document(
 
 def _tell_done(agent: KnownAgent, copies: Sequence[Path], *, hooks: bool) -> None:
     for copy in copies:
-        note(f"what was there before is in {copy}")
+        note(f"the previous version is in {copy}")
     if hooks and agent in _AFTERWARDS:
         note(_AFTERWARDS[agent])

@@ -64,7 +64,7 @@ def ask_new_passphrase() -> str:
     first = ask_secret("New passphrase")
     if not first.strip():
         raise InvalidInput("the passphrase is empty; give one of several words")
-    if is_interactive() and ask_secret("The same again") != first:
+    if is_interactive() and ask_secret("Repeat it") != first:
         raise InvalidInput("the two passphrases differ; try again")
     warn_of_short_passphrase(first)
     return first

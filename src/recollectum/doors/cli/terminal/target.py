@@ -125,7 +125,7 @@ def account_name() -> str:
 def describe_key_holder(holder: KeyHolder) -> str:
     """Return who holds the key, as a sentence."""
     if holder.kind is HolderKind.OFF:
-        return "The home is not encrypted: whoever has the files can read them."
+        return "The home is not encrypted: anyone who has the files can read them."
     return f"The key is {holder.words}."
 
 
@@ -138,7 +138,7 @@ def _tell_of_new_home(recollectum: "Recollectum") -> None:
     holder = recollectum.encryption().holder()
     note(f"Made a home at {recollectum.home.root}. {describe_key_holder(holder)}")
     if holder.kind is not HolderKind.OFF:
-        note("If that key is lost, so is all that is remembered; make a recovery code: recollectum encryption new-code")
+        note("If that key is lost, all memories are lost; make a recovery code: recollectum encryption new-code")
 
 
 def _unknown(recollectum: "Recollectum", owner: Owner) -> NotFound:

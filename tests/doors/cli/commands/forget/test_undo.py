@@ -48,7 +48,7 @@ def test_undo_says_in_words_what_it_cannot() -> None:
     done = ok("undo", "last", "9")
     assert kept in done.out
     assert f"not undone: memory '{gone}' was destroyed for good" in done.err
-    assert "is no event" in refused("undo", "event", "abc", code=2)
+    assert "is not an event" in refused("undo", "event", "abc", code=2)
     assert "there is no run" in refused("undo", "event", "run_none")
 
 

@@ -65,7 +65,7 @@ def test_without_a_model_there_is_nothing_to_say(talks: int) -> None:
 def test_a_price_that_is_not_known_is_said(monkeypatch: pytest.MonkeyPatch, talks: int) -> None:
     with_settings(monkeypatch, {**PRICED, "RECOLLECTUM_LANGUAGE_MODEL__INPUT_PRICE": "-1"})
     assert talks
-    assert "at a price that is not known" in ok("consolidate", "--all", "--estimate").out
+    assert "at an unknown price" in ok("consolidate", "--all", "--estimate").out
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_on_a_terminal_it_is_asked_about(talks: int) -> None:
         terminal.wait_for("nothing was read")
         assert terminal.end() == 0
     assert REFUSED not in terminal.shown
-    assert "more than language_model.money_per_day leaves" in terminal.shown
+    assert "exceed what is left today of language_model.money_per_day" in terminal.shown
     with Terminal("consolidate", "--all", "--yes", environ=MUCH) as terminal:
         assert terminal.end() == 1
     assert "Go on?" not in terminal.shown

@@ -53,7 +53,7 @@ def test_many_reasons_are_cut_short(folder: Path) -> None:
 def test_a_folder_is_removed_and_its_files_stay(folder: Path, tmp_path: Path) -> None:
     ok("notes", "add", str(folder))
     assert "is not followed" in refused("notes", "remove", str(tmp_path))
-    assert ok("notes", "remove", str(folder)).out == "1 note taken out of the vault\n"
+    assert ok("notes", "remove", str(folder)).out == "1 note removed from the vault\n"
     assert ok("recall", "tea").out == ""
     assert (folder / "tea.md").exists()
     assert "no folder is followed" in ok("notes", "list").err

@@ -20,7 +20,7 @@ def test_resolve_and_list() -> None:
 
 @pytest.mark.feature("A13")
 def test_what_is_not_clear_is_asked_and_fails() -> None:
-    assert call("contacts", "list").err == "no contacts; tell of one with: recollectum remember TEXT\n"
+    assert call("contacts", "list").err == "no contacts; add one with: recollectum remember TEXT\n"
     ok("remember", "Anna is my sister")
     ok("remember", "Bea is my sister")
     asked = call("contacts", "resolve", "my sister")

@@ -14,7 +14,7 @@ def test_a_learning_goes_to_the_file_and_back() -> None:
     one = ok("learnings", "add", "Prefers tea").word
     assert ok("learnings", "add", "prefers tea!", "--json").json["learning"]["id"] == one
     path = Path(ok("learnings", "path").out.strip())
-    assert ok("learnings", "sync").out == f"{path} was brought up to date\n"
+    assert ok("learnings", "sync").out == f"{path} was updated\n"
     assert ok("learnings", "sync").out == "nothing had changed\n"
     path.write_text(path.read_text().replace("## Patterns\n", "## Patterns\n- [2024-01-15] Bullets\n"))
     assert ok("learnings", "sync", "--json").json["report"]["added"] == 1

@@ -26,7 +26,7 @@ def test_check_names_every_problem_with_its_line_and_fails() -> None:
     found = call("policy", "check")
     assert (found.code, found.err) == (
         1,
-        "recollectum: the policies have 1 problem; mend each at the line that is named\n",
+        "recollectum: the policies have 1 problem; correct each at the line given\n",
     )
     assert f"{bad}:2: decision is 'perhaps'; it must be allow, deny or ask_user" in found.out
     as_json = call("policy", "check", str(bad), "--json")

@@ -47,7 +47,7 @@ def test_a_value_that_is_overruled_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("RECOLLECTUM_RECALL__LIMIT", "7")
     answer = ok("settings", "set", "recall.limit", "3")
     assert answer.out == "recall.limit = 7\n"
-    assert "overruled: the value in force comes from environment (RECOLLECTUM_RECALL__LIMIT)" in answer.err
+    assert "no effect: the value in force comes from environment (RECOLLECTUM_RECALL__LIMIT)" in answer.err
 
 
 @pytest.mark.feature("C1")

@@ -39,7 +39,7 @@ def test_init_makes_everything_once_and_says_who_holds_the_key() -> None:
 def test_an_unencrypted_home_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "off")
     said = ok("init")
-    assert "The home is not encrypted: whoever has the files can read them." in said.out
+    assert "The home is not encrypted: anyone who has the files can read them." in said.out
     assert not CODE.findall(said.out)
     assert "not encrypted" in ok("encryption", "status").out
     assert "not encrypted" in ok("status").out

@@ -101,7 +101,7 @@ def test_a_damaged_line_costs_itself_and_is_told(tmp_path: Path) -> None:
     assert answer.out == f"{file}: {session}, 2 messages added, 1 damaged line\n"
     told, back = answer.err.splitlines()
     assert told == f"{file} line 3: its checksum is wrong or missing"
-    assert back.startswith("to take it back: recollectum undo import imp_")
+    assert back.startswith("to undo it: recollectum undo import imp_")
 
 
 def test_strict_takes_nothing_from_a_damaged_file(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_place_is_followed_listed_synced_and_let_go(tmp_path: Path) -> None:
     append(path, said(4))
     report = ok("sessions", "transcripts", "sync", "--json").json["report"]
     assert (report["added"], report["damage"], report["skipped"]) == (1, [], [])
-    assert ok("sessions", "transcripts", "unfollow", folder).out == "1 file followed no more\n"
+    assert ok("sessions", "transcripts", "unfollow", folder).out == "1 file unfollowed\n"
     assert "remark2" in ok("recall", "remark2").out
 
 

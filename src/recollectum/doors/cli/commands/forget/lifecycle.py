@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from recollectum.vault.retention.trash import Sweep
     from recollectum.vault.vault import Vault
 
-_NOTHING_AGED = "age has archived or deleted nothing that can be restored"
-app = new_group("Show and take the steps of memories whose time has come, and read what the sweeps did.")
+_NOTHING_AGED = "no memory that age archived or deleted can be restored"
+app = new_group("Preview and run the lifecycle steps that are due, and list what the sweeps did.")
 
 _WAITS = "needs_confirmation"
 _REASONS = {
@@ -58,13 +58,13 @@ def run_lifecycle(
     run: Run,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Destroy what is due without asking.")] = False,
-    accept_clock: Annotated[bool, typer.Option("--accept-clock", help="Say that the clock is right.")] = False,
+    accept_clock: Annotated[bool, typer.Option("--accept-clock", help="Confirm that the clock is right.")] = False,
 ) -> None:
     """Take every step that is due; before anything is destroyed you are asked."""
     with open_user_vault(run) as vault:
         if accept_clock:
             before = vault.admin.lifecycle.accept_clock()
-            note(f"the clock is believed now; until now it was {moment(before)}")
+            note(f"the clock is accepted; the time in use until now was {moment(before)}")
         if not _agreed(vault, yes=yes):
             note("nothing was moved")
             raise typer.Exit(FAILED)
@@ -77,7 +77,7 @@ def run_lifecycle(
     report = {"at": done.at, **counts, "held_since": held, "number": done.number}
     answer(run, {"report": report}, _told(done))
     if not done.erased:
-        note("something else is reading the vault, and its log still has what was destroyed; run this again later")
+        note("another program is reading the vault, so its log still contains what was destroyed; run this again later")
     if held is not None:
         note(explain_held_clock(reading))
         raise typer.Exit(FAILED)
@@ -90,7 +90,7 @@ def retention(
         str | None, typer.Argument(metavar="[keep|expire]", help="keep: nothing expires by age. expire: 90/60/7 days.")
     ] = None,
     *,
-    tenant: Annotated[str | None, typer.Option(metavar="NAME", help="Whose; otherwise the user's own tenant.")] = None,
+    tenant: Annotated[str | None, typer.Option(metavar="NAME", help="The tenant; default: the user's.")] = None,
 ) -> None:
     """Show how long memories are kept, or choose a preset for everybody of a tenant.
 
@@ -111,7 +111,7 @@ def retention(
 
 @command(app, "restore")
 def restore(
-    run: Run, *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come back.")] = False
+    run: Run, *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be restored.")] = False
 ) -> None:
     """Restore every memory that age alone archived or deleted; one `undo last` takes it back."""
     with open_user_vault(run) as vault:
@@ -176,7 +176,7 @@ def reports(
     if not found:
         note("no sweep has run yet")
     elif found[0].state.value == _WAITS:
-        note(f"{_asked(found[0])}; agree with: recollectum lifecycle run --yes")
+        note(f"{_asked(found[0])}; confirm with: recollectum lifecycle run --yes")
 
 
 def _asked(swept: "Sweep") -> str:
@@ -187,7 +187,7 @@ def explain_held_clock(reading: "ClockReading") -> str:
     """Return an explanation of a doubtful clock, with its cure."""
     return (
         f"The clock says {moment(reading.now)}, but this vault was last used on {moment(reading.policy_now)}. "
-        "A leap that long is more often a wrong clock than a long holiday, so nothing is moved or destroyed. "
+        "A jump that long usually means a wrong clock, so nothing is moved or destroyed. "
         "If the clock is right, run: recollectum lifecycle run --accept-clock. If it is wrong, correct it."
     )
 

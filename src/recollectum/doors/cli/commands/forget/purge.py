@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from recollectum.vault.purge.request import Preview, PurgeRequest, Receipt
     from recollectum.vault.vault import Vault
 
-app = new_group("Erase for good: see what would go, say yes, and get a signed receipt.")
+app = new_group("Erase for good, after a preview and a confirmation, and get a signed receipt.")
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")]
 _IMPORTED = "imported"
 _QUARANTINE = "quarantine:"
 
@@ -65,9 +65,7 @@ def source(
     run: Run,
     place: Annotated[
         str,
-        typer.Argument(
-            metavar="SOURCE", help="A followed folder or place of transcripts, `imported`, or quarantine:ID."
-        ),
+        typer.Argument(metavar="SOURCE", help="A followed folder or transcript path, `imported`, or quarantine:ID."),
     ],
     *,
     yes: Yes = False,
@@ -115,7 +113,7 @@ def finish(run: Run) -> None:
         made += recollectum.vault(check_user(recollectum, run)).privacy.purge.finish()
     answer(run, {"receipts": made}, [one_line(f"{one.id}: {one.state.value}") for one in made])
     if not made:
-        note("no purge waits")
+        note("no purge is unfinished")
     _leave(made)
 
 
@@ -132,7 +130,7 @@ def _in_vault(run: Run, request: "PurgeRequest", what: str, yes: bool, dry_run: 
 
 
 def _purge(run: Run, vault: "Vault", request: "PurgeRequest", what: str, *, yes: bool, dry_run: bool) -> None:
-    with working(run, "looking for what goes"):
+    with working(run, "looking for what to erase"):
         seen = vault.privacy.purge.preview(request)
     if dry_run:
         answer(run, {"preview": seen}, _preview(seen))
@@ -155,9 +153,9 @@ def _preview(seen: "Preview") -> list[str]:
     rows = [(table, count) for table, count in seen.counts.items()]
     lines = listing(rows) or ["nothing would be erased"]
     if seen.memories_derived:
-        lines.append(f"{plural(seen.memories_derived, 'memory')} go because all they came from goes")
+        lines.append(f"{plural(seen.memories_derived, 'memory')} are erased because all their sources are erased")
     if seen.memories_kept:
-        lines.append(f"{plural(seen.memories_kept, 'memory')} stay, and lose some of the words they came from")
+        lines.append(f"{plural(seen.memories_kept, 'memory')} stay, but lose some of their sources")
     lines += [one_line(f"the copy in {name} is destroyed too") for name in seen.backups]
     return [*lines, *what_stays(seen)]
 

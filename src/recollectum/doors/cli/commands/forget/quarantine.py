@@ -11,7 +11,7 @@ from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plu
 from recollectum.doors.cli.terminal.prompts import confirm
 from recollectum.doors.cli.terminal.target import open_user_vault
 
-app = new_group("Set aside all that came from one source, list what is set aside, and release it.")
+app = new_group("Quarantine everything from one source, list quarantines, and release them.")
 
 _Source = Annotated[
     str,
@@ -27,7 +27,7 @@ def put(
     source: _Source,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be set aside.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be quarantined.")] = False,
 ) -> None:
     """Take everything of a source out of recall and contexts, also what it writes later; nothing is deleted."""
     with open_user_vault(run) as vault:
@@ -35,14 +35,16 @@ def put(
         messages, memories = len(found.messages), len(found.memories)
         told = f"{plural(messages, 'message')} and {plural(memories, 'memory')}"
         if dry_run:
-            answer(run, {"source": source, "messages": messages, "memories": memories}, [f"{told} would be set aside"])
+            answer(
+                run, {"source": source, "messages": messages, "memories": memories}, [f"{told} would be quarantined"]
+            )
             return
-        if not confirm(f"{told} would be set aside", yes=yes):
-            note("nothing was set aside")
+        if not confirm(f"{told} would be quarantined", yes=yes):
+            note("nothing was quarantined")
             raise typer.Exit(FAILED)
         done = vault.privacy.quarantine.add(source)
-    answer(run, {"quarantine": done}, [f"{done.id}: {told} set aside"])
-    note(f"to let it back: recollectum quarantine release {done.id}")
+    answer(run, {"quarantine": done}, [f"{done.id}: {told} quarantined"])
+    note(f"to release it: recollectum quarantine release {done.id}")
     note(f"to destroy it: recollectum purge source quarantine:{done.id}")
 
 
@@ -55,7 +57,7 @@ def list_quarantines(run: Run) -> None:
     names = ("id", "source", "at", "by", "messages", "memories", "released")
     answer_rows(run, {"quarantines": found}, names, rows)
     if not found:
-        note("nothing is set aside")
+        note("nothing is quarantined")
 
 
 @command(app, "release")
@@ -65,7 +67,7 @@ def release(
     """Release a quarantine, so that its source is recalled again."""
     with open_user_vault(run) as vault:
         done = vault.privacy.quarantine.release(quarantine_id)
-    told = f"{plural(done.messages, 'message')} and {plural(done.memories, 'memory')} are back"
+    told = f"{plural(done.messages, 'message')} and {plural(done.memories, 'memory')}are recalled again"
     document = {"quarantine": done.quarantine, "messages": done.messages, "memories": done.memories, "left": done.left}
     answer(run, document, [told])
     for one in done.left:

@@ -92,7 +92,7 @@ def what_stays(one: "Receipt | Preview") -> list[str]:
     if one.excused:
         named = ", ".join(one.remaining) + (", ..." if one.excused > len(one.remaining) else "")
         lines.append(
-            one_line(f"the same words are also in {plural(one.excused, 'other text')} ({named}); purge that too")
+            one_line(f"the same text is also in {plural(one.excused, 'other text')} ({named}); purge these too")
         )
     if one.elsewhere:
         many = plural(len(one.elsewhere), "backup")

@@ -15,7 +15,7 @@ from recollectum.doors.cli.terminal.times import parse_time
 if TYPE_CHECKING:
     from recollectum.domain.memory import Memory
 
-app = new_group("What was deleted and can still come back: list it, and restore many at once.")
+app = new_group("List deleted memories that can still be restored, and restore many at once.")
 
 _On = Annotated[str | None, typer.Option("--deleted-on", metavar="DATE", help="Deleted on this day, in UTC.")]
 _Since = Annotated[str | None, typer.Option(metavar="DATE", help="Deleted at this time or later.")]
@@ -33,7 +33,7 @@ def list_trash(
         found = vault.privacy.trash.list(since=begin, until=end, session_id=session)
     _answer(run, found)
     if not found:
-        note("the trash holds nothing of that kind")
+        note("the trash has no such memories")
 
 
 @command(app, "restore")
@@ -45,7 +45,7 @@ def restore(
     until: _Until = None,
     session: _Session = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come back.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be restored.")] = False,
 ) -> None:
     """Restore all that was deleted in a period, or that came from a session; you see it first and are asked."""
     begin, end = _times(deleted_on, since, until)
@@ -67,7 +67,7 @@ def restore(
     for one in done.left:
         note(f"not restored: {one.why}")
     if not found:
-        note("the trash holds nothing of that kind")
+        note("the trash has no such memories")
     if done.left and not done.memories:
         raise typer.Exit(FAILED)
 

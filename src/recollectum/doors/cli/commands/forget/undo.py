@@ -26,7 +26,7 @@ app = new_group("Undo changes of memories, list what can be undone, and show wha
 
 @command(app, "last")
 def last(
-    run: Run, count: Annotated[int, typer.Argument(metavar="[N]", help="How many changes; else the last one.")] = 1
+    run: Run, count: Annotated[int, typer.Argument(metavar="[N]", help="How many changes; default: the last one.")] = 1
 ) -> None:
     """Undo the last changes: saved, edited, superseded, archived, restored or forgotten. Undo again to redo."""
     with open_user_vault(run) as vault:
@@ -50,18 +50,20 @@ def import_(
     run: Run,
     import_id: Annotated[str, typer.Argument(metavar="ID", help="An import of `recollectum sessions imports`.")],
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be removed.")] = False,
 ) -> None:
     """Undo a whole import: its messages are quarantined, and memories learned from them go to the trash."""
     with open_user_vault(run) as vault:
         if dry_run:
             found = vault.privacy.quarantine.preview(f"import:{import_id}")
             counts = {"messages": len(found.messages), "memories": len(found.memories)}
-            told = f"{plural(counts['messages'], 'message')} and {plural(counts['memories'], 'memory')} would go"
+            told = (
+                f"{plural(counts['messages'], 'message')} and {plural(counts['memories'], 'memory')} would be removed"
+            )
             answer(run, {"import": import_id, **counts}, [told])
             return
         done = vault.privacy.undo.brought(import_id)
-    told = f"{plural(done.messages, 'message')} set aside, {plural(done.memories, 'memory')} in the trash"
+    told = f"{plural(done.messages, 'message')} quarantined, {plural(done.memories, 'memory')} in the trash"
     answer(run, {"quarantine": done}, [told])
     note(f"to bring it back: recollectum quarantine release {done.id}")
 
@@ -109,7 +111,9 @@ def _undo(vault: "Vault", number: str) -> "Undone":
         return vault.privacy.undo.run(number)
     # A row number does not have more digits.
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
-        raise Misuse(f"{number!r} is no event; give a number of `recollectum events`, or the id of a consolidation run")
+        raise Misuse(
+            f"{number!r} is not an event; give a number of `recollectum events`, or the id of a consolidation run"
+        )
     return vault.privacy.undo.event(int(number))
 
 

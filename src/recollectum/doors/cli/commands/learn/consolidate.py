@@ -36,7 +36,7 @@ class CostEstimate:
         """The estimate in words."""
         cost = self.estimate
         tokens = f"{cost.input_tokens:,} tokens read and {cost.output_tokens:,} written"
-        money = "at a price that is not known" if cost.money is None else f"for {cost.money:.2f} {cost.currency}"
+        money = "at an unknown price" if cost.money is None else f"for {cost.money:.2f} {cost.currency}"
         told = f"{plural(self.conversations, 'conversation')}: at most {plural(cost.calls, 'call')}, {tokens}"
         return told if cost.money == 0 else f"{told}, {money}"
 
@@ -92,9 +92,9 @@ def _doubt(recollectum: "Recollectum", estimate: "Estimate") -> str | None:
     )
     for name, limit, needed in wanted:
         if limit and needed > limit:
-            return f"this may take more than language_model.{name}_per_day leaves for today; the rest waits"
+            return f"this may exceed what is left today of language_model.{name}_per_day; the rest waits"
     if tokens > settings.ask_above_tokens:
-        return f"this may take more than language_model.ask_above_tokens, which is {settings.ask_above_tokens:,}"
+        return f"this may exceed language_model.ask_above_tokens, which is {settings.ask_above_tokens:,}"
     return None
 
 
@@ -110,11 +110,11 @@ def consolidate(
     run: Run,
     session_id: Annotated[str | None, typer.Argument(metavar="[SESSION]", help="The session's id.")] = None,
     *,
-    all_: Annotated[bool, typer.Option("--all", help="Every conversation, also those that do not rest yet.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Every conversation, also those that are not idle yet.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be found; write nothing.")] = False,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what reading would cost at most.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only estimate the maximum cost.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Read without asking, whatever it costs.")] = False,
-    revert: Annotated[str | None, typer.Option(metavar="RUN", help="Take back what one reading did.")] = None,
+    revert: Annotated[str | None, typer.Option(metavar="RUN", help="Undo what one consolidation run did.")] = None,
 ) -> None:
     """Turn one conversation, or all idle ones, into memories. Doubtful findings wait in the review inbox."""
     if sum((session_id is not None, all_, revert is not None)) > 1:

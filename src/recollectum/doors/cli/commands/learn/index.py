@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recollectum.vault.index import GenerationStatus, IndexStatus
     from recollectum.vault.vault import Vault
 
-app = new_group("See, make up to date, make anew, put back and check what recall searches in.")
+app = new_group("Show, update, rebuild, roll back and verify the search index.")
 
 
 @command(app, "status")
@@ -65,9 +65,9 @@ def verify(run: Run) -> None:
     found = {"sound": health.sound, "missing": health.missing, "stray": health.stray, "changed": health.changed}
     answer(run, found, [health.words])
     if health.missing or health.stray:
-        note("make it again with: recollectum index rebuild")
+        note("rebuild it with: recollectum index rebuild")
     if health.changed:
-        note("restore a backup, or keep what can be read with: recollectum repair")
+        note("restore a backup, or salvage the readable rows with: recollectum repair")
     if not health.sound:
         raise typer.Exit(FAILED)
 
@@ -91,7 +91,7 @@ def _told(found: "IndexStatus") -> list[tuple[str, object]]:
     meaning = "on" if found.without_meaning is None else f"off: {found.without_meaning}"
     none_yet = "none yet; make them with: recollectum index update" if found.without_meaning is None else "none"
     return [
-        ("pieces", f"{found.pieces}, to be cut again for this version" if found.recutting else found.pieces),
+        ("pieces", f"{found.pieces}, to be chunked again for this version" if found.recutting else found.pieces),
         ("by meaning", meaning),
         ("model", format_model(current.identity) if current else None),
         ("vectors", _extent(current) if current else none_yet),

@@ -54,7 +54,7 @@ def remove(run: Run, folder: Folder) -> None:
     """Unfollow a folder and remove its notes from the vault; the files stay unchanged."""
     with open_user_vault(run) as vault:
         removed = vault.admin.notes.remove_folder(folder)
-    answer(run, {"removed": removed}, [f"{plural(removed, 'note')} taken out of the vault"])
+    answer(run, {"removed": removed}, [f"{plural(removed, 'note')} removed from the vault"])
 
 
 def _synced(run: Run, vault: "Vault") -> "SyncReport":

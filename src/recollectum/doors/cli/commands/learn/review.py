@@ -14,7 +14,7 @@ from recollectum.doors.cli.terminal.target import open_user_vault
 if TYPE_CHECKING:
     from recollectum.domain.proposal import Proposal
 
-app = new_group("Look at what was found in conversations, and approve or reject it.")
+app = new_group("List the proposals found in conversations, and approve or reject them.")
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="The proposal's id.")]
 
 
@@ -50,7 +50,7 @@ def approve(
     run: Run,
     proposal_id: ProposalId,
     *,
-    edit: Annotated[str | None, typer.Option(metavar="TEXT", help="Keep it in these words instead.")] = None,
+    edit: Annotated[str | None, typer.Option(metavar="TEXT", help="Save this text instead.")] = None,
 ) -> None:
     """Approve a proposal, in its own text or another."""
     with open_user_vault(run) as vault:
@@ -88,7 +88,7 @@ def _details(proposal: "Proposal") -> list[tuple[str, object]]:
 def grow(
     run: Run,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; lay nothing in.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; save nothing.")] = False,
 ) -> None:
     """Propose to merge duplicate memories and to replace contradictory ones. You decide."""
     with open_user_vault(run) as vault, working(run, "comparing memories"):

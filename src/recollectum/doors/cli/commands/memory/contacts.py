@@ -11,7 +11,7 @@ from recollectum.doors.cli.terminal.target import open_user_vault
 if TYPE_CHECKING:
     from recollectum.domain.contact import Contact
 
-app = new_group("Find the people whom memories tell of, and how to reach them.")
+app = new_group("Find the people that memories mention, and how to reach them.")
 
 
 @command(app, "resolve")
@@ -44,7 +44,7 @@ def list_contacts(run: Run) -> None:
     ]
     answer_rows(run, {"contacts": found}, ("name", "relation", "addresses", "memories"), rows)
     if not found:
-        note("no contacts; tell of one with: recollectum remember TEXT")
+        note("no contacts; add one with: recollectum remember TEXT")
 
 
 def _reached(contact: "Contact") -> list[tuple[str, ...]]:

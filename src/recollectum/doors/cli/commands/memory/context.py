@@ -24,12 +24,12 @@ def context(
     run: Run,
     query: Annotated[str, typer.Argument(metavar="[QUERY]", help="What it is about; `-` reads it from stdin.")] = "",
     *,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="With the last turns of this session.")] = None,
-    tokens: Annotated[int | None, typer.Option(help="The most tokens it may have.")] = None,
-    messages: Annotated[int | None, typer.Option(help="The most messages of the session.")] = None,
-    memories: Annotated[int | None, typer.Option(help="The most recalled texts.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Add the last turns of this session.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Maximum tokens of the context.")] = None,
+    messages: Annotated[int | None, typer.Option(help="Maximum messages of the session.")] = None,
+    memories: Annotated[int | None, typer.Option(help="Maximum recalled texts.")] = None,
     model: Annotated[str | None, typer.Option(metavar="NAME", help="Count tokens as this model does.")] = None,
-    agent: Annotated[str | None, typer.Option(metavar="NAME", help="For this agent alone.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only for this agent.")] = None,
     ledger: Annotated[bool, typer.Option("--ledger", help="Show what each part costs and what was left out.")] = False,
 ) -> None:
     """Show what a model would see: notes, profile, learnings, recalled texts, summary and the last turns."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 app = new_group("Keep what agents learn about working with you, and edit it in LEARNINGS.md.")
 
-Agent = Annotated[str | None, typer.Option(metavar="NAME", help="Whose learnings; `main` when left out.")]
-Shared = Annotated[bool, typer.Option("--shared", help="Those that all agents share.")]
+Agent = Annotated[str | None, typer.Option(metavar="NAME", help="The agent; default: main.")]
+Shared = Annotated[bool, typer.Option("--shared", help="The learnings that all agents share.")]
 
 
 @command(app, "add")
@@ -66,7 +66,7 @@ def remove(
     with open_user_vault(run) as vault:
         learning = vault.learnings.forget(memory_id)
     answer(
-        run, {"learning": _shape(learning)}, [f"{learning.id} is in the trash, and leaves its file with the next sync"]
+        run, {"learning": _shape(learning)}, [f"{learning.id} is in the trash; the next sync removes it from its file"]
     )
 
 
@@ -104,5 +104,5 @@ def _shape(learning: "Learning") -> dict[str, object]:
 def _told(report: "LearningsReport") -> list[str]:
     counts = (("added", report.added), ("edited", report.edited), ("forgotten", report.forgotten))
     lines = [f"{plural(count, 'learning')} {what} from the file" for what, count in counts if count]
-    written = [one_line(f"{report.path} was brought up to date")] if report.written else []
+    written = [one_line(f"{report.path} was updated")] if report.written else []
     return [*lines, *written] or ["nothing had changed"]

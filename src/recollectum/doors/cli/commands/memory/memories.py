@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recollectum.vault.memories.history import History
     from recollectum.vault.vault import Vault
 
-app = new_group("Look at what is kept, change it, and move it through its life.")
+app = new_group("List, show, edit, archive, forget and restore memories.")
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
 
 
@@ -190,8 +190,10 @@ def history(run: Run, memory_id: MemoryId) -> None:
 def diff(
     run: Run,
     memory_id: MemoryId,
-    old: Annotated[int | None, typer.Argument(metavar="V1", help="The older version; else the last but one.")] = None,
-    new: Annotated[int | None, typer.Argument(metavar="V2", help="The newer version; else the last.")] = None,
+    old: Annotated[
+        int | None, typer.Argument(metavar="V1", help="The older version; default: the last but one.")
+    ] = None,
+    new: Annotated[int | None, typer.Argument(metavar="V2", help="The newer version; default: the last.")] = None,
 ) -> None:
     """Show what changed between two versions of a memory."""
     if old is not None and new is None:

@@ -18,8 +18,8 @@ def add_to(app: typer.Typer) -> None:
 def profile(
     run: Run,
     *,
-    agent: Annotated[str | None, typer.Option(metavar="NAME", help="As this agent knows the person.")] = None,
-    refresh: Annotated[bool, typer.Option("--refresh", help="Make it again, even if nothing has changed.")] = False,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="The profile that this agent sees.")] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Rebuild it, even if nothing has changed.")] = False,
 ) -> None:
     """Show what a new session starts with: the most important facts, each line with its memories."""
     with open_user_vault(run) as vault:

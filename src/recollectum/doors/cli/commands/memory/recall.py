@@ -53,25 +53,25 @@ def recall(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Any text; `-` reads it from stdin.")],
     *,
     limit: Annotated[int | None, typer.Option(help="How many hits at most.")] = None,
-    tokens: Annotated[int | None, typer.Option(help="About how many tokens the hits may be together.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Approximate token limit for all hits together.")] = None,
     source: Annotated[str | None, typer.Option(help="Only memories, sessions or notes.")] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only memories of this kind.")] = None,
     speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this speaker said.")] = None,
-    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this agent was told.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only what was said to this agent.")] = None,
     channel: Annotated[str | None, typer.Option(metavar="NAME", help="Only what was said on this channel.")] = None,
     trust: Annotated[
-        str | None, typer.Option(help="Only what is trusted so much: owner, assistant, tool, imported or unknown.")
+        str | None, typer.Option(help="Only texts of this trust: owner, assistant, tool, imported or unknown.")
     ] = None,
-    since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said from then on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before then.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said at this time or later.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DATE", help="Only what was said before this time.")] = None,
     untrusted: Annotated[
         bool | None,
-        typer.Option("--untrusted/--no-untrusted", help="All that tools and strangers wrote, or none of it."),
+        typer.Option("--untrusted/--no-untrusted", help="Include all text from tools and strangers, or none of it."),
     ] = None,
     min_score: Annotated[
         float | None,
-        typer.Option(help="Only hits with at least this chance to be relevant; 0 shows everything."),
+        typer.Option(help="Minimum probability that a hit is relevant; 0 shows everything."),
     ] = None,
     around: Annotated[bool, typer.Option("--around", help="Show what was said just before and after.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
@@ -115,7 +115,7 @@ def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
     if hits.degraded is not None:
         note(f"degraded: {hits.degraded}")
     if hits.held_back:
-        note(f"{plural(hits.held_back, 'hit')} of untrusted origin held back; --untrusted shows all")
+        note(f"{plural(hits.held_back, 'hit')} of untrusted origin left out; --untrusted shows all")
     if not hits and hits.nearest:
         nearest = one_line(hits.nearest.text, _NEAREST)
         note(f"nothing close; nearest: {nearest} (score {hits.nearest.score:.2g}); --min-score 0 shows everything")

@@ -15,7 +15,7 @@ from recollectum.text.replaced import describe_replaced
 
 _SENTENCES = {
     SaveOutcome.RENEWED: "known already, and renewed",
-    SaveOutcome.CHANGED: "the key held something else, which is kept in the history",
+    SaveOutcome.CHANGED: "the key's previous text is kept in the history",
 }
 
 
@@ -28,14 +28,16 @@ def remember(
     run: Run,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep; `-` reads it from stdin.")],
     *,
-    key: Annotated[str | None, typer.Option(metavar="KEY", help="A name; it then replaces what the name held.")] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="KEY", help="A unique name; a new text under it replaces the old one.")
+    ] = None,
     kind: Annotated[
         str, typer.Option(help="fact, preference, correction, pattern, tool_usage, project, task.")
     ] = "fact",
     importance: Annotated[float, typer.Option(help="From 0 to 1.")] = 0.5,
-    ttl: Annotated[str | None, typer.Option(metavar="DURATION", help="Forget it after 10m, 2h, 30d …")] = None,
-    valid_from: Annotated[str | None, typer.Option(metavar="DATE", help="Since when it is true.")] = None,
-    valid_to: Annotated[str | None, typer.Option(metavar="DATE", help="Until when it is true.")] = None,
+    ttl: Annotated[str | None, typer.Option(metavar="DURATION", help="Time to live: 10m, 2h, 30d …")] = None,
+    valid_from: Annotated[str | None, typer.Option(metavar="DATE", help="True from this time on.")] = None,
+    valid_to: Annotated[str | None, typer.Option(metavar="DATE", help="True until this time.")] = None,
     from_message: Annotated[str | None, typer.Option(metavar="ID", help="The message it came from.")] = None,
 ) -> None:
     """Save a text verbatim, and print its id. A duplicate is renewed, not stored twice."""

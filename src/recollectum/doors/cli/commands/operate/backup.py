@@ -25,9 +25,9 @@ def backup(
         str | None, typer.Option("--to", metavar="PATH", help="A folder to put it in, or a .tar file to make.")
     ] = None,
     owner: Annotated[
-        list[str] | None, typer.Option("--owner", metavar="NAME", help="Only this vault; may be given again.")
+        list[str] | None, typer.Option("--owner", metavar="NAME", help="Only this vault; may be repeated.")
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="The whole home, which is what happens anyway.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="The whole home, which is the default.")] = False,
 ) -> None:
     """Copy the home while it is in use, encrypted as it is, and test the copy by restoring it.
 
@@ -48,8 +48,10 @@ def backup(
         holder = admin.keys.holder()
     document = {"backup": made.path, "bytes": made.bytes, "verified": True, "manifest": made.manifest, "key": holder}
     count = plural(len(made.manifest.vaults), "vault")
-    answer(run, document, [visible(str(made.path)), f"{count}, {made.bytes / 2**20:.1f} MiB, restored once and read"])
+    answer(run, document, [visible(str(made.path)), f"{count}, {made.bytes / 2**20:.1f} MiB, test restore passed"])
     if not run.json:
         note(describe_key_holder(holder))
         if holder.kind is not HolderKind.OFF and holder.recovery_code_made_at is None:
-            note("Elsewhere it opens only with that key; make a code: recollectum encryption new-code")
+            note(
+                "On another machine the backup opens only with that key; make a recovery code: recollectum encryption new-code"
+            )

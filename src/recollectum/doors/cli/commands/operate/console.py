@@ -35,7 +35,7 @@ def console(
     path, seconds = _ask(daemon, name)
     link = daemon.url + path
     answer(run, {"url": link, "user": name, "expires_in": seconds}, [visible(link)])
-    note(f"it signs {name} in, once, within {seconds // 60} minutes")
+    note(f"it signs {name} in once, within {seconds // 60} minutes")
     if open_it:
         # Imported here: it searches for every browser.
         import webbrowser  # noqa: PLC0415
@@ -74,7 +74,7 @@ def _read(body: bytes) -> tuple[str, int]:
     except (ValueError, KeyError, TypeError):
         path, seconds = None, None
     if not isinstance(path, str) or not isinstance(seconds, int):
-        raise HomeError("what answers there is not this version of Recollectum; start the daemon again")
+        raise HomeError("the daemon there is not this version of Recollectum; restart it")
     return path, seconds
 
 

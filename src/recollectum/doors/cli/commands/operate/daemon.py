@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recollectum.upkeep.rounds.status import RoundStatus
 
-app = new_group("See what the daemon of this home does, make it do a round now, and stop it.")
+app = new_group("Show what the daemon of this home does, run a round now, or stop the daemon.")
 
 _PATIENCE_SECONDS = 90.0
 _PAUSE = 0.05
@@ -31,9 +31,7 @@ _PAUSE = 0.05
 def status(
     run: Run,
     *,
-    vaults: Annotated[
-        bool, typer.Option("--vaults", help="Also each vault by itself; --json has them anyway.")
-    ] = False,
+    vaults: Annotated[bool, typer.Option("--vaults", help="Also list each vault; --json always does.")] = False,
 ) -> None:
     """Show whether a daemon runs, and the last run, next run and result of each round."""
     # Imported here: `--help` and the other commands do not need it.
@@ -65,7 +63,7 @@ def stop(run: Run) -> None:
     if holder is None:
         raise NotFound(f"no daemon runs for {home.root}; there is nothing to stop")
     if holder.started is not None and not holder.lives():
-        raise LockHeld(f"the daemon of {home.root} cannot be told for certain; end it yourself")
+        raise LockHeld(f"the daemon of {home.root} cannot be identified for certain; end it yourself")
     try:
         os.kill(holder.pid, signal.SIGTERM)
     except PermissionError as error:

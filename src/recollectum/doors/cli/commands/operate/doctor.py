@@ -29,7 +29,7 @@ def doctor(
     run: Run,
     *,
     deep: Annotated[bool, typer.Option("--deep", help="Read every page and every row as well.")] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Remove leftovers that hold nothing.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Remove empty leftovers.")] = False,
 ) -> None:
     """Check everything that can go wrong, and explain it; exit code 1 for a problem, 3 for a warning, else 0."""
     # Imported here: no other command needs it.
@@ -57,7 +57,7 @@ def _examined(run: Run, *, deep: bool, fix: bool) -> "list[HealthFinding]":
     found = list(home_checks.permissions(home))
     if not is_made(home):
         place = place_of_catalog(home)
-        lost = f"{place} is missing, but there are vaults that it knew the owners of; restore a backup of it"
+        lost = f"{place} is missing, but there are vaults whose owners only it names; restore it from a backup"
         return [*found, cannot_open(lost), telemetry()]
     try:
         with open_home(run) as recollectum:

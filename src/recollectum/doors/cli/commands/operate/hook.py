@@ -17,12 +17,12 @@ def add_to(app: typer.Typer) -> None:
 def hook(
     run: Run,
     *,
-    agent: Annotated[KnownAgent, typer.Option(help="Whose hook it is.")] = KnownAgent.CLAUDE_CODE,
+    agent: Annotated[KnownAgent, typer.Option(help="The agent that calls the hook.")] = KnownAgent.CLAUDE_CODE,
     tokens: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=100_000, help="The most tokens to inject.")
+        int | None, typer.Option(metavar="N", min=1, max=100_000, help="Maximum tokens to inject.")
     ] = None,
     within: Annotated[
-        int, typer.Option(metavar="MS", min=1, max=60_000, help="How long the agent may be made to wait.")
+        int, typer.Option(metavar="MS", min=1, max=60_000, help="Maximum time that the agent waits.")
     ] = 240,
 ) -> None:
     """Answer one event of an agent, read as JSON from stdin; it never fails, and never takes long."""

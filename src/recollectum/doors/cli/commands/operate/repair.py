@@ -22,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
 def repair(
     run: Run,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Also when nothing is wrong with it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Repair even if no fault is found.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Copy every readable row of a damaged vault into a new file, rebuild its index, and keep the old file.
@@ -35,9 +35,7 @@ def repair(
     with open_home(run) as recollectum:
         owner = check_user(recollectum, run)
         admin = recollectum.admin
-        if not confirm(
-            f"the vault of {format_owner(owner)} is checked, and replaced by what can be read of it", yes=yes
-        ):
+        if not confirm(f"the vault of {format_owner(owner)} is checked, and replaced by its readable rows", yes=yes):
             note("nothing was done")
             return
         with working(run, "repairing the vault"):
@@ -55,12 +53,12 @@ def _told(done: "RepairResult") -> list[str]:
         if one.saved or one.lost or not one.exact:
             at_least = "" if one.exact else "at least "
             lines.append(f"{one.table}: {one.saved} saved, {at_least}{one.lost} lost")
-    lines += [f"{table}: {count} dropped with what they belonged to" for table, count in (done.dropped or {}).items()]
+    lines += [f"{table}: {count} dropped with the rows they belong to" for table, count in (done.dropped or {}).items()]
     if done.stand_ins:
         lines.append(f"{plural(done.stand_ins, 'lost session')} replaced by stand-ins that hold their messages")
-    lines += [f"doubtful: {row} is not as it was written; look at it" for row in done.doubtful]
+    lines += [f"doubtful: {row} differs from what was written; check it" for row in done.doubtful]
     return [
         *lines,
-        f"{plural(done.pieces, 'piece')} of the index made again",
+        f"{plural(done.pieces, 'piece')} of the index rebuilt",
         f"the damaged file is at {done.evidence}",
     ]

@@ -27,20 +27,22 @@ def add_to(app: typer.Typer) -> None:
 
 def restore(
     run: Run,
-    path: Annotated[str, typer.Argument(metavar="BACKUP", help="The folder or the file that was made.")],
+    path: Annotated[str, typer.Argument(metavar="BACKUP", help="The backup: a folder or a .tar file.")],
     *,
-    into: Annotated[str | None, typer.Option("--into", metavar="HOME", help="Another home, made if need be.")] = None,
+    into: Annotated[
+        str | None, typer.Option("--into", metavar="HOME", help="Another home, created if it is missing.")
+    ] = None,
     owner: Annotated[
-        list[str] | None, typer.Option("--owner", metavar="NAME", help="Only this vault; may be given again.")
+        list[str] | None, typer.Option("--owner", metavar="NAME", help="Only this vault; may be repeated.")
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Also over vaults that are there, after a backup of them.")
+        bool, typer.Option("--replace", help="Replace vaults that exist, after a backup of them.")
     ] = False,
     recovery_code: Annotated[
-        bool, typer.Option("--recovery-code", help="Open the backup with its recovery code, which is asked for.")
+        bool, typer.Option("--recovery-code", help="Ask for the recovery code, and open the backup with it.")
     ] = False,
     encrypt: Annotated[
-        bool | None, typer.Option("--encrypt/--decrypt", help="Encrypt a new home on the way, or decrypt it.")
+        bool | None, typer.Option("--encrypt/--decrypt", help="Encrypt or decrypt the new home while restoring.")
     ] = None,
 ) -> None:
     """Restore a home or some of its vaults; each is restored completely or stays as it is."""
@@ -77,11 +79,11 @@ def restore(
     if not done.authenticated:
         note("The backup is not authenticated: nobody can tell whether it was changed since it was made.")
     if not done.encrypted:
-        note("It is not encrypted; to encrypt a whole home on the way, restore it with --encrypt --into HOME")
+        note("It is not encrypted; to encrypt the whole home, restore it with --encrypt --into HOME")
     for gone in done.erased:
-        note(visible(f"{format_owner(gone)} was erased here since, and is not brought back"))
+        note(visible(f"{format_owner(gone)} was erased here after the backup, and is not restored"))
     for kept in done.kept:
-        note(f"what was there is kept at {kept}")
+        note(f"the previous files are kept at {kept}")
 
 
 def _restore(

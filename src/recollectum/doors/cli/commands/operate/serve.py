@@ -27,8 +27,8 @@ def serve(
     run: Run,
     *,
     host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 is any that is free.")] = None,
-    no_http: Annotated[bool, typer.Option("--no-http", help="Look after the vaults, and answer no requests.")] = False,
+    port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 picks a free one.")] = None,
+    no_http: Annotated[bool, typer.Option("--no-http", help="Maintain the vaults without answering requests.")] = False,
 ) -> None:
     """Run the daemon: maintain the vaults and answer requests until Ctrl-C or SIGTERM; one per home."""
     if run.user is not None:
@@ -45,7 +45,7 @@ def serve(
             _need_server()
         ended = serve_home(recollectum, None if no_http else place, lambda started: _tell(run, recollectum, started))
     if not ended:
-        note("a round of upkeep was still at work; what it did not finish, the next one does")
+        note("a round of upkeep was still running; the next one finishes its work")
 
 
 def _check_alone(run: Run) -> None:
@@ -68,7 +68,7 @@ def _need_server() -> None:
     if missing:
         raise ModelMissing(
             f"answering requests needs {' and '.join(missing)}; run: pip install 'recollectum[server]', "
-            "or only look after the vaults with --no-http"
+            "or only maintain the vaults with --no-http"
         )
 
 
@@ -83,7 +83,7 @@ def _tell(run: Run, recollectum: "Recollectum", started: "StartedDaemon") -> Non
         return
     where = f"listening on {started.url}" if started.url else "answering no requests"
     print(visible(f"{where}, for the home {recollectum.home.root} (process {started.pid})"))
-    print(f"looking after: {', '.join(rounds)}; see: recollectum daemon status", flush=True)
+    print(f"maintaining: {', '.join(rounds)}; see: recollectum daemon status", flush=True)
 
 
 def started_document(started: "StartedDaemon") -> dict[str, object]:

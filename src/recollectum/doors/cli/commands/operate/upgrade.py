@@ -18,7 +18,7 @@ def add_to(app: typer.Typer) -> None:
 def upgrade(
     run: Run,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the steps, and take none.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the migrations without applying them.")] = False,
 ) -> None:
     """Migrate every vault to this program's schema, each after a backup; opening a vault does the same."""
     with open_home(run) as recollectum, working(run, "upgrading vaults"):

@@ -21,14 +21,15 @@ from recollectum.home.credentials.store import Credentials
 from recollectum.home.credentials.token_import import import_tokens
 from recollectum.upkeep.presence import check_made
 
-app = new_group("Keep API keys and OAuth tokens for other services; no command shows one.")
+app = new_group("Store API keys and OAuth tokens for other services; no command shows one.")
 
 _Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="The service, or the variable that an API key stands in for.")
+    str, typer.Argument(metavar="NAME", help="The service, or the environment variable that the API key replaces.")
 ]
 _Kind = Annotated[CredentialKind, typer.Option("--kind", help="What sort of secret it is.")]
 _Account = Annotated[
-    str | None, typer.Option("--account", metavar="ACCOUNT", help="Whose at that service; else the one in use.")
+    str | None,
+    typer.Option("--account", metavar="ACCOUNT", help="The account at that service; default: the active one."),
 ]
 
 
@@ -38,7 +39,7 @@ def set_credential(
     name: _Name,
     value: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ask_secret on stdin", hidden=True, help="Refused: a ask_secret is not typed here."),
+        typer.Argument(metavar="SECRET on stdin", hidden=True, help="Refused: do not type a secret here."),
     ] = None,
     *,
     kind: _Kind = CredentialKind.API_KEY,
@@ -48,8 +49,8 @@ def set_credential(
     # Accepted here so that the parser does not quote it in an error.
     if value or "=" in name:
         raise Misuse(
-            "a secret does not belong on the line, where other programs and the shell's history see it; "
-            "give the name alone, and the secret at the prompt or on stdin"
+            "do not write a secret on the command line, where other programs and the shell's history see it; "
+            "give only the name here, and the secret at the prompt or on stdin"
         )
     with _credentials(run) as credentials:
         kept = credentials.save(name, _given(kind), account=account)
@@ -136,7 +137,7 @@ def status(run: Run) -> None:
     finally:
         keys.close()
     counts = [("in the keyring", safety.in_keyring), ("in the file", safety.in_file)]
-    forced = "a variable keeps the keyring from being used" if safety.forced else None
+    forced = "an environment variable forbids the keyring" if safety.forced else None
     answer(run, {"safety": safety}, [one_line(f"A secret is {safety.words}."), *listing([*counts, ("forced", forced)])])
 
 

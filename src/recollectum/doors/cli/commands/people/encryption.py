@@ -11,7 +11,7 @@ from recollectum.doors.cli.terminal.target import describe_key_holder, home_of, 
 from recollectum.home.keys.holders import OFF, HolderKind, KeyHolder
 from recollectum.upkeep.presence import check_made, has_keys
 
-app = new_group("See who holds the key, make a recovery code, and get the key back.")
+app = new_group("Show who holds the key, create a recovery code, and recover the key.")
 
 
 @command(app, "status")
@@ -32,7 +32,7 @@ def new_code(run: Run) -> None:
     with open_home(run) as recollectum:
         code = recollectum.encryption().new_recovery_code()
     lines = ["Recovery code:", "", f"    {code}", "", "Write it on paper and keep it away from this machine."]
-    answer(run, {"recovery_code": code}, [*lines, "It is shown this once, and any earlier code is void."])
+    answer(run, {"recovery_code": code}, [*lines, "It is shown this once, and any earlier code is invalid."])
 
 
 @command(app, "recover")
@@ -40,7 +40,7 @@ def recover(
     run: Run,
     *,
     passphrase: Annotated[
-        bool, typer.Option("--passphrase", help="Hold the key by a new passphrase from now on.")
+        bool, typer.Option("--passphrase", help="Protect the key with a new passphrase from now on.")
     ] = False,
 ) -> None:
     """Recover the key with the recovery code, typed or read from stdin."""

@@ -21,7 +21,7 @@ def add(
     to: Annotated[str, typer.Option(metavar="NAME", help="Who may.")],
     owner: Annotated[str, typer.Option(metavar="OWNER", help="Whose vault; a name, an owner, or global.")],
     permission: Annotated[str, typer.Option(help="read or write.")],
-    scope: Annotated[str | None, typer.Option(help="user, session or global; follows from the rest.")] = None,
+    scope: Annotated[str | None, typer.Option(help="user, session or global; derived from the other options.")] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session.")] = None,
 ) -> None:
     """Allow a person to read or write another owner's vault, or one session of it."""

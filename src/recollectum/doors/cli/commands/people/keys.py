@@ -47,7 +47,7 @@ def rotate(
     key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id.")],
     *,
     grace: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Let the old one live for 10m, 2h, 1d …")
+        str | None, typer.Option(metavar="DURATION", help="Keep the old key valid for 10m, 2h, 1d …")
     ] = None,
 ) -> None:
     """Replace a key by a new one, print its secret once, and end the old key."""

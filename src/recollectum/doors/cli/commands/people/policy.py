@@ -35,7 +35,7 @@ With = Annotated[
 def check(
     run: Run,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILES]...", help="Files or folders; all in force when left out.")
+        list[str] | None, typer.Argument(metavar="[FILES]...", help="Files or folders; default: all that are in force.")
     ] = None,
 ) -> None:
     """Read policy files, and name every problem with its file and line."""
@@ -53,7 +53,7 @@ def check(
     answer(run, document, lines)
     if found.problems:
         count = plural(len(found.problems), "problem")
-        raise InvalidInput(f"the policies have {count}; mend each at the line that is named")
+        raise InvalidInput(f"the policies have {count}; correct each at the line given")
 
 
 @command(app, "explain")

@@ -52,7 +52,7 @@ def unset(run: Run, key: Key) -> None:
     if key in all_settings():
         _answer_in_force(run, key, wanted=None)
     else:
-        answer(run, {"key": key, "value": None, "origin": None}, [f"{key} is taken out"])
+        answer(run, {"key": key, "value": None, "origin": None}, [f"{key} is removed"])
 
 
 @command(app, "migrate")
@@ -95,7 +95,7 @@ def _answer_in_force(run: Run, key: str, *, wanted: SettingsScope | None) -> Non
     value, origin = value_of(loaded, key), loaded.origins[key]
     answer(run, {"key": key, "value": value, "origin": origin}, [f"{key} = {_shown(value)}"])
     if wanted is not None and origin.scope is not wanted:
-        note(f"what you set is overruled: the value in force comes from {origin}")
+        note(f"your value has no effect: the value in force comes from {origin}")
 
 
 def _shown(value: Value) -> str:

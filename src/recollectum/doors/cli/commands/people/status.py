@@ -62,7 +62,7 @@ def add_to(app: typer.Typer) -> None:
 def status(
     run: Run,
     *,
-    check: Annotated[bool, typer.Option("--check", help="Also compare the index with what it was made from.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Also compare the index with its rows.")] = False,
 ) -> None:
     """Show where the home is, what the vault holds, who holds the key, and what the project adds."""
     with open_home(run) as recollectum:
@@ -140,9 +140,9 @@ def _project_status(recollectum: "Recollectum") -> ProjectStatus | None:
 
 def _vault_lines(inside: VaultStatus | None) -> list[tuple[str, object]]:
     if inside is None:
-        return [("vault", "none yet; the first thing that is remembered makes it")]
+        return [("vault", "none yet; the first save creates it")]
     memories = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in inside.memories.items())
-    held = f"in doubt; believed is {moment(inside.clock_believed)}" if inside.clock_held else None
+    held = f"in doubt; the time in use is {moment(inside.clock_believed)}" if inside.clock_held else None
     return [
         ("vault", inside.file),
         ("size", f"{inside.bytes / 1024:.0f} KiB"),

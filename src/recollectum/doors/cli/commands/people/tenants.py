@@ -12,7 +12,7 @@ from recollectum.doors.cli.terminal.target import open_home
 if TYPE_CHECKING:
     from recollectum.engine import Recollectum
 
-app = new_group("List tenants and set how long their memories rest in each state.")
+app = new_group("List tenants and set how long their memories stay in each state.")
 
 
 @command(app, "list")

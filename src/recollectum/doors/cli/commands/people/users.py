@@ -36,7 +36,7 @@ def add(
     run: Run,
     name: Name,
     *,
-    tenant: Annotated[str, typer.Option(help="Whose retention rules apply.")] = DEFAULT_TENANT,
+    tenant: Annotated[str, typer.Option(help="The tenant whose retention rules apply.")] = DEFAULT_TENANT,
 ) -> None:
     """Add a person; a name that is taken, or looks like one that is, is refused."""
     with open_home(run) as recollectum:
@@ -72,7 +72,7 @@ def unlink(run: Run, name: Name, identity: Address) -> None:
 def merge(
     run: Run,
     kept: Annotated[str, typer.Argument(metavar="KEPT", help="The person to keep.")],
-    merged: Annotated[str, typer.Argument(metavar="OTHER", help="The person who is the same one.")],
+    merged: Annotated[str, typer.Argument(metavar="OTHER", help="The person to merge into the other.")],
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
 ) -> None:

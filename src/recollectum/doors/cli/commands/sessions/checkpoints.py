@@ -9,7 +9,7 @@ from recollectum.doors.cli.terminal.output import answer, answer_rows, note
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
 
-app = new_group("Name a place in a conversation, and go on from it once more.")
+app = new_group("Save a place in a conversation under a name, and resume from it later.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The checkpoint's name.")]
 SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
@@ -61,4 +61,4 @@ def delete(run: Run, name: Name) -> None:
     """Delete a checkpoint; the conversation and its forks stay."""
     with open_user_vault(run) as vault:
         vault.sessions.checkpoints.remove(name)
-    answer(run, {"deleted": name}, [one_line(f"{name} is forgotten")])
+    answer(run, {"deleted": name}, [one_line(f"{name} is deleted")])

@@ -58,7 +58,7 @@ def imports(run: Run, *, limit: Annotated[int, typer.Option(help="How many at mo
     rows = [(one.id, one.at, one.by, one.sessions, one.messages) for one in found]
     answer_rows(run, {"imports": found}, ("id", "at", "by", "sessions", "messages"), rows)
     if not found:
-        note("nothing was brought in, or nothing of it is left")
+        note("there are no imports")
 
 
 def export(
@@ -66,7 +66,7 @@ def export(
     session_id: SessionId,
     *,
     form: Annotated[
-        TranscriptFormat, typer.Option("--format", help="Ours, or the record of Gemini CLI.")
+        TranscriptFormat, typer.Option("--format", help="jsonl is ours; gemini is the record of Gemini CLI.")
     ] = TranscriptFormat.JSONL,
     output: Annotated[str, typer.Option("--output", metavar="FILE", help="A file; `-` is stdout.")] = _STDIN,
 ) -> None:
@@ -85,7 +85,7 @@ def export(
             data = b"".join(pieces)
     written = _write_if_changed(Path(output).absolute(), data, form)
     answer(run, {"session_id": session_id, "file": output, "bytes": len(data), "written": written}, [])
-    note(f"wrote {len(data)} bytes to {output}" if written else f"{output} says the same already")
+    note(f"wrote {len(data)} bytes to {output}" if written else f"{output} is up to date already")
 
 
 def _write_if_changed(path: Path, data: bytes, form: TranscriptFormat) -> bool:
@@ -102,9 +102,9 @@ def import_(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Transcripts or records; `-` is stdin.")],
     *,
     form: Annotated[InputFormat, typer.Option("--format", help="How the files are written.")] = InputFormat.AUTO,
-    strict: Annotated[bool, typer.Option("--strict", help="Take nothing from a file with a damaged line.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a file that has a damaged line.")] = False,
     foreign: Annotated[
-        bool, typer.Option("--foreign", help="Not your own conversations: none of it is believed.")
+        bool, typer.Option("--foreign", help="Not your own conversations: import all text with trust `unknown`.")
     ] = False,
 ) -> None:
     """Import conversations, each completely or not at all; what is here already is not doubled."""
@@ -187,7 +187,7 @@ def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
         note(f"{plural(replaced, 'secret')} replaced")
     brought = next((report.import_id for _, report in done if report.import_id), None)
     if brought:
-        note(f"to take it back: recollectum undo import {brought}")
+        note(f"to undo it: recollectum undo import {brought}")
 
 
 def _document(report: "ImportReport") -> dict[str, object]:

@@ -15,7 +15,7 @@ from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.vault.intake.new_message import NewMessage, check_message
 
-app = new_group("Look at conversations, add to them, bring them in and out, end and destroy them.")
+app = new_group("List, show, extend, import, export, end and destroy conversations.")
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="The session's id.")]
 
@@ -67,7 +67,9 @@ def add(
     group: Annotated[str | None, typer.Option(metavar="ID", help="The group on the channel.")] = None,
     topic: Annotated[str | None, typer.Option(metavar="ID", help="The thread.")] = None,
     hook: Annotated[str | None, typer.Option(metavar="ID", help="A session that a program started.")] = None,
-    native_id: Annotated[str | None, typer.Option(metavar="ID", help="The agent's own id; added once.")] = None,
+    native_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="The agent's id of the message; the same id is added once.")
+    ] = None,
 ) -> None:
     """Record one message in the session with that ID, or in the one of that channel, agent, group or hook."""
     session_id, role, text = _split(
@@ -111,7 +113,9 @@ def delete(
         erased = vault.sessions.delete(session_id)
     answer(run, {"deleted": session_id, "erased": erased}, [f"{session_id} is destroyed"])
     if not erased:
-        note("something else reads the vault, and its log still has it; `recollectum lifecycle run` finishes the job")
+        note(
+            "another program is reading the vault, so its log still contains it; `recollectum lifecycle run` finishes the job"
+        )
 
 
 def _split(words: list[str], *, placed: bool) -> tuple[str | None, str, str]:
@@ -136,7 +140,7 @@ def _details(session: Session) -> list[tuple[str, object]]:
         ("ended", session.ended_at),
         ("messages", session.message_count),
         ("tokens", f"about {session.token_estimate}"),
-        ("imported", "yes, so what it says is not taken for the owner's word" if session.imported else None),
+        ("imported", "yes, so its text does not count as the owner's own words" if session.imported else None),
         ("summary", session.summary),
     ]
 

@@ -58,7 +58,7 @@ def unfollow(run: Run, place: Place) -> None:
     """Unfollow a path; the conversations stay in the vault, and the files unchanged."""
     with open_user_vault(run) as vault:
         files = vault.admin.transcripts.remove(place)
-    answer(run, {"files": files}, [f"{plural(files, 'file')} followed no more"])
+    answer(run, {"files": files}, [f"{plural(files, 'file')} unfollowed"])
 
 
 def _synced(run: Run, vault: "Vault") -> "TranscriptReport":
@@ -70,7 +70,7 @@ def _lines(report: "TranscriptReport") -> ReportLines:
         (report.added, "message", "added"),
         (report.known, "message", "known already"),
         (report.echoes, "message", "left out as an echo of memory"),
-        (report.reread, "file", "replaced or cut, and read again"),
+        (report.reread, "file", "replaced or truncated, and read again"),
         (report.unchanged, "file", "as before"),
     )
     reasons = [f"{path} line {line}: {why}" for path, line, why in report.damage]

@@ -63,7 +63,7 @@ def test_a_write_is_done_once_and_answered_or_refused_before_it_begins(server: S
         if answer.status < 300 and _is_done_once(one.route):
             again = server.ask("alice blind", one.method, one.path, one.body, headers)
             assert again.status == 403, (str(one), again.text)
-            assert "was done under the same Idempotency-Key" in again.text
+            assert "with this Idempotency-Key was done" in again.text
             assert _state(server) == after, str(one)
     assert refused == _READ_FIRST
 

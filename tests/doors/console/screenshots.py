@@ -57,7 +57,7 @@ def take(browser: Browser, place: Place, folder: Path) -> None:
         _keep(page, folder / f"console-{name}.png", whole=name not in ("context", "memories", "timeline"))
     page.goto(f"{place.url}/console/privacy")
     page.locator("input[name=days]").fill("60")
-    page.get_by_role("button", name="See what would go…").first.click()
+    page.get_by_role("button", name="Preview…").first.click()
     _keep(page, folder / "console-purge.png")
     page.locator("input[name=typed]").fill("erase")
     page.get_by_role("button", name="Erase for good").click()

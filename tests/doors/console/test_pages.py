@@ -218,5 +218,5 @@ def test_the_privacy_page_says_how_long_memories_are_kept(place: Place, ada: htt
     assert "Memories stay until you forget them" in ada.get("/console/privacy").text
     place.home.people.save_tenant("default", "expire")
     page = ada.get("/console/privacy").text
-    assert "A memory that nobody uses is archived after 90 days and forgotten 60 days later." in page
+    assert "An unused memory is archived after 90 days and forgotten 60 days later." in page
     assert "can be restored for 7 days" in page

@@ -29,7 +29,7 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
     found = findings(visit) if looked else []
     values = {
         "looked": looked,
-        "heading": HEADINGS[worst(found)] if looked else "Not looked at yet",
+        "heading": HEADINGS[worst(found)] if looked else "Not checked yet",
         "severity": worst(found).value if looked else "note",
         "findings": found,
         "index": visit.vault.admin.index.status(),

@@ -149,21 +149,21 @@ def edit(visit: CurrentVisit, memory_id: str, sent: CheckedForm) -> Response:
         importance=_importance(sent.text("importance")),
         version=sent.number("version"),
     )
-    return visit.go(f"{PLACE}/{memory_id}", "Changed. What it said before stands in its history.")
+    return visit.go(f"{PLACE}/{memory_id}", "Changed. The previous version is in its history.")
 
 
 @router.post(PLACE + "/{memory_id}/archive")
 def archive(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
     """Archive a memory."""
     visit.vault.memories.move(memory_id, State.ARCHIVED)
-    return visit.go(f"{PLACE}/{memory_id}", "Archived. It is kept, and no longer given to agents.")
+    return visit.go(f"{PLACE}/{memory_id}", "Archived. It is kept, but agents no longer see it.")
 
 
 @router.post(PLACE + "/{memory_id}/forget")
 def forget(visit: CurrentVisit, memory_id: str, _: CheckedForm) -> Response:
     """Forget a memory; it stays in the trash until its grace window ends."""
     visit.vault.memories.forget(memory_id)
-    return visit.go(f"{PLACE}/{memory_id}", "Forgotten. No agent is told it any more.")
+    return visit.go(f"{PLACE}/{memory_id}", "Forgotten. Agents no longer see it.")
 
 
 @router.post(PLACE + "/{memory_id}/restore")

@@ -168,12 +168,12 @@ class PostedForm:
 async def read_form(request: Request) -> PostedForm:
     """Parse the fields of a plain form."""
     if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != _FORM:
-        raise InvalidInput("a form of this console is sent as plain fields, and in no other way")
+        raise InvalidInput("send the form as plain fields (application/x-www-form-urlencoded)")
     body = (await request.body()).decode("utf-8", "replace")
     try:
         return PostedForm(parse_qs(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:
-        raise InvalidInput(f"a form has at most {_MOST_FIELDS} fields") from None
+        raise InvalidInput(f"a form has at most {_MOST_FIELDS} fields; send fewer") from None
 
 
 def check_form(
@@ -181,7 +181,7 @@ def check_form(
 ) -> PostedForm:
     """Return the fields of a form after checking that one of our pages sent it."""
     if not hmac.compare_digest(given.text("csrf").encode(), found.signed.csrf.encode()):
-        raise Denied("this form is not from a page of your session; open the page again, and send it once more")
+        raise Denied("this form is not from a page of your session; open the page again, and send the form again")
     return given
 
 
@@ -219,12 +219,12 @@ def _is_here(serving: ServerState, person: Owner) -> bool:
 
 
 _STATUS: tuple[tuple[type[RecollectumError], int, str], ...] = (
-    (NotFound, 404, "That is not here"),
-    (Denied, 403, "That is not allowed"),
+    (NotFound, 404, "Not found"),
+    (Denied, 403, "Not allowed"),
     (Conflict, 409, "It changed in the meantime"),
-    (StepRefused, 409, "That step does not exist from here"),
-    (InvalidInput, 400, "That cannot be used"),
-    (Busy, 503, "Somebody else is writing"),
+    (StepRefused, 409, "That step is not possible now"),
+    (InvalidInput, 400, "That value cannot be used"),
+    (Busy, 503, "The vault is busy"),
     (ModelError, 503, "The model did not answer"),
 )
 
@@ -244,7 +244,7 @@ class ConsoleRoute(APIRoute):
             except RecollectumError as error:
                 response = await run_in_threadpool(trouble_page, request, error)
             except RequestValidationError:
-                refused = InvalidInput("the address of this page has a part that cannot be used")
+                refused = InvalidInput("the address of this page has an invalid part")
                 response = await run_in_threadpool(trouble_page, request, refused)
             for name, value in HEADERS.items():
                 response.headers[name] = value

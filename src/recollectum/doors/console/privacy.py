@@ -68,11 +68,11 @@ _HERE = frozenset({"none", "local", "auto", "scripted"})
 WORD = "erase"
 WHAT = {
     PurgeKind.USER: "Everything about you: memories, conversations, keys, and your name itself.",
-    PurgeKind.SESSION: "Whole conversations, and what was learned from nothing else.",
-    PurgeKind.SOURCE: "Everything that came from one source, which is then followed no more.",
-    PurgeKind.OLDER_THAN: "What was last touched longer ago than a number of days.",
+    PurgeKind.SESSION: "Whole conversations, and memories learned only from them.",
+    PurgeKind.SOURCE: "Everything from one source, which is then unfollowed.",
+    PurgeKind.OLDER_THAN: "Everything last changed more than a number of days ago.",
     PurgeKind.MEMORY: "Single memories with all their versions.",
-    PurgeKind.RESTORED: "What had been erased and came back with an older copy.",
+    PurgeKind.RESTORED: "Erased data that came back with an older copy.",
 }
 
 
@@ -120,7 +120,7 @@ def erase(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Erase what the preview showed, after the person typed the word; show the receipt."""
     request = _request(sent)
     if not hmac.compare_digest(sent.text("typed").strip().encode(), _word(visit, request.kind).encode()):
-        return _shown(visit, request, "Nothing was erased: the word was not typed as it stands there.")
+        return _shown(visit, request, "Nothing was erased: the typed word does not match.")
     receipt = visit.vault.privacy.purge.run(sent.text("token"))
     if receipt.kind is not PurgeKind.USER:
         searched = receipt.state is PurgeState.DONE
@@ -138,7 +138,7 @@ def receipt(visit: CurrentVisit, receipt_id: str, form: str = "") -> Response:
     """Show the receipt of one purge, or download it."""
     found = next((one for one in visit.vault.privacy.purge.list_receipts() if one.id == receipt_id), None)
     if found is None:
-        raise NotFound(f"there is no receipt {receipt_id!r} of this vault")
+        raise NotFound(f"this vault has no receipt {receipt_id!r}")
     if form == "json":
         text = json.dumps({"receipt": to_json(found)}, indent=2)
         headers = {"content-disposition": f'attachment; filename="{found.id}.json"'}
@@ -160,14 +160,14 @@ def outgoing_data(settings: "Settings") -> list[str]:
 
 
 def _address(url: str) -> str:
-    return url or "its usual address"
+    return url or "its default address"
 
 
 def _shown(visit: Visit, request: PurgeRequest, trouble: str = "") -> Response:
     seen = visit.vault.privacy.purge.preview(request)
     what = WHAT[request.kind]
     if request.days:
-        what = f"Everything that was last touched more than {plural(request.days, 'day')} ago."
+        what = f"Everything last changed more than {plural(request.days, 'day')} ago."
     return visit.page(
         "purge.html", {"seen": seen, "what": what, "word": _word(visit, request.kind), "trouble": trouble}
     )
@@ -186,7 +186,7 @@ def _request(sent: PostedForm) -> PurgeRequest:
         case PurgeKind.OLDER_THAN:
             return PurgeRequest.older_than(sent.number("days"))
         case _:
-            raise InvalidInput("choose what is to be erased")
+            raise InvalidInput("choose what to erase")
 
 
 def _word(visit: Visit, kind: PurgeKind) -> str:

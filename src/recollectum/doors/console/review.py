@@ -54,7 +54,7 @@ def listed(visit: CurrentVisit, decision: str = Decision.WAITING, before: str = 
 def grow(visit: CurrentVisit, _: CheckedForm) -> Response:
     """Analyse all memories for duplicates and contradictions."""
     laid = visit.vault.admin.review.grow()
-    told = f"{len(laid)} new to decide about." if laid else "Nothing new: no two memories seem to say the same."
+    told = f"{len(laid)} new to review." if laid else "Nothing new: no duplicates or contradictions were found."
     return visit.go(PLACE, told)
 
 
@@ -72,7 +72,7 @@ def approve(visit: CurrentVisit, proposal_id: str, sent: CheckedForm) -> Respons
 def reject(visit: CurrentVisit, proposal_id: str, _: CheckedForm) -> Response:
     """Reject a proposal for good."""
     visit.vault.admin.review.reject(proposal_id)
-    return visit.go(PLACE, "Rejected. The same is never proposed again.")
+    return visit.go(PLACE, "Rejected. It is never proposed again.")
 
 
 def _proposal_view(vault: "Vault", proposal: Proposal) -> ProposalView:

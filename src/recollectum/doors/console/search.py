@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "who": "who said it",
-    "told": "how much it tells",
+    "told": "how informative it is",
     "echo": "repeats the question",
     "when": "the time asked for",
-    "near": "what stands beside it",
+    "near": "neighbouring messages",
     "trust": "less trusted",
-    "newest": "newer than its like",
-    "rerank": "read again",
+    "newest": "newer than similar texts",
+    "rerank": "reranked",
 }
 #: The score of a full bar.
 FULL = 100

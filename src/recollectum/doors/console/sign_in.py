@@ -91,7 +91,7 @@ def choose_vault(visit: CurrentVisit, sent: CheckedForm) -> Response:
     # Opened once, so that the gate refuses here and not on every later page.
     visit.recollectum.vault(owner, create=False).admin.totals()
     visit.desk.choose(visit.cookie, owner)
-    return visit.go("/", f"You look at {owner} now.")
+    return visit.go("/", f"This is the vault of {owner}.")
 
 
 def _person(body: bytes) -> Owner:
@@ -101,10 +101,10 @@ def _person(body: bytes) -> Owner:
         given = None
     name = cast("dict[str, object]", given).get("user") if isinstance(given, dict) else None
     if not isinstance(name, str) or not name:
-        raise InvalidInput('say for whom: {"user": "NAME"}')
+        raise InvalidInput('name the user: {"user": "NAME"}')
     owner = Owner.parse(name if ":" in name else f"{OwnerKind.USER}:{name}").person
     if owner.kind is not OwnerKind.USER:
-        raise InvalidInput("only a person signs in to the console; name a user")
+        raise InvalidInput("only people can sign in to the console; name a user")
     return owner
 
 

@@ -54,7 +54,7 @@ class Visitor:
     def named(self) -> Owner:
         """Return the person who asks; raise when none was named."""
         if self.person is None:
-            raise InvalidInput("nobody is named; say for whom in the header Recollectum-User")
+            raise InvalidInput("no user is named; name one in the header Recollectum-User")
         return self.person
 
 

@@ -41,7 +41,7 @@ def _count(mark: bytes, fields: list[int]) -> None:
     if mark in _OPENING:
         fields.append(0)
         if len(fields) > DEEPEST:
-            raise InvalidInput(f"the body is nested more than {DEEPEST} deep; send it flatter")
+            raise InvalidInput(f"the body is nested more than {DEEPEST} deep; flatten it")
     elif fields and mark in _CLOSING:
         fields.pop()
     elif fields and mark == b":":

@@ -98,9 +98,9 @@ class Guard:
             raise RequestRefused(421, "host name not allowed; add it to server.hosts")
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").casefold() not in (f"http://{host}", f"https://{host}"):
-            raise RequestRefused(403, "another site may not ask here")
+            raise RequestRefused(403, "cross-site requests are not allowed")
         if headers.get(b"sec-fetch-site", b"none") not in _OWN_SITE and not _opens_page(scope, headers):
-            raise RequestRefused(403, "another site may not ask here")
+            raise RequestRefused(403, "cross-site requests are not allowed")
         if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
             raise RequestRefused(400, "there are two Authorization headers; send one")
         self._check_type(scope, headers)

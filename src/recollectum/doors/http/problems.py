@@ -45,21 +45,21 @@ _REALM = 'Bearer realm="recollectum"'
 
 #: The first matching class gives the status and the title.
 _STATUS: Sequence[tuple[type[RecollectumError], int, str]] = (
-    (InvalidInput, 422, "a value cannot be used"),
-    (NotFound, 404, "there is no such thing for this caller"),
-    (Denied, 403, "this caller may not do that"),
-    (PreconditionFailed, 412, "it changed since it was read"),
-    (Conflict, 409, "it changed, or the name is taken"),
-    (StepRefused, 409, "there is no such step from this state"),
-    (Busy, 503, "others wrote for too long"),
+    (InvalidInput, 422, "invalid value"),
+    (NotFound, 404, "not found for this caller"),
+    (Denied, 403, "not allowed for this caller"),
+    (PreconditionFailed, 412, "changed since it was read"),
+    (Conflict, 409, "changed since it was read, or the name is taken"),
+    (StepRefused, 409, "this state does not allow the step"),
+    (Busy, 503, "the database was busy for too long"),
     (LockHeld, 503, "another process holds the lock"),
-    (DiskFull, 507, "there is no room; nothing was written"),
-    (ReadOnly, 507, "the disk takes no writes"),
-    (BudgetSpent, 429, "a limit on the model is reached for today"),
+    (DiskFull, 507, "the disk is full; nothing was written"),
+    (ReadOnly, 507, "the disk is read-only"),
+    (BudgetSpent, 429, "a daily limit of the model is reached"),
     (ModelUnavailable, 503, "a model cannot be reached"),
-    (ModelError, 502, "a model did not do its work"),
-    (KeyProblem, 500, "the key of the home cannot be had"),
-    (StorageError, 500, "the database said no"),
+    (ModelError, 502, "a model failed"),
+    (KeyProblem, 500, "the key of the home is not available"),
+    (StorageError, 500, "the database reported an error"),
     (HomeError, 500, "the home cannot be used"),
 )
 #: Only these include details: the others name files and hosts, which clients must not see.
@@ -70,7 +70,7 @@ _VALUE = re.compile(r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")""")
 _MOST_ERRORS = 20
 #: A message of ours is a sentence; of a longer one the rest is a value.
 _LONGEST = 2_000
-_HTTP_TITLES: Mapping[int, str] = {404: "there is no such path", 405: "that path does not take this method"}
+_HTTP_TITLES: Mapping[int, str] = {404: "there is no such path", 405: "method not allowed for this path"}
 
 
 def problem(
@@ -104,7 +104,7 @@ def problem_of(error: RecollectumError) -> Response:
             detail = without_values(str(error)) if isinstance(error, _TOLD) else None
             headers = {"Retry-After": str(RETRY_SECONDS)} if status in (429, 503) else None
             return problem(status, title, detail, headers=headers)
-    return problem(500, "something went wrong")
+    return problem(500, "internal error")
 
 
 def without_values(message: str) -> str:
@@ -124,17 +124,17 @@ async def _answered(request: Request, error: Exception) -> Response:
             return problem_of(error)
         case Unauthenticated():
             detail = "send an API key as `Authorization: Bearer …`; `recollectum keys create` makes one"
-            return problem(401, "a key is needed", detail, headers={"WWW-Authenticate": _REALM})
+            return problem(401, "an API key is needed", detail, headers={"WWW-Authenticate": _REALM})
         case RequestValidationError():
             found = [_place(cast("Mapping[str, Any]", one)) for one in error.errors()[:_MOST_ERRORS]]
-            return problem(422, "the request does not have the form that is asked for", errors=found)
+            return problem(422, "the request does not match the schema", errors=found)
         case HTTPException():
             title = _HTTP_TITLES.get(error.status_code, "the request cannot be served")
             allowed = {"Allow": _methods(request)} if error.status_code == 405 else {}
             return problem(error.status_code, title, headers={**(error.headers or {}), **allowed})
         case _:
             # The server's log has the rest.
-            return problem(500, "something went wrong")
+            return problem(500, "internal error")
 
 
 def _methods(request: Request) -> str:

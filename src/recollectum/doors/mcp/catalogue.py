@@ -64,7 +64,7 @@ REMEMBER = McpTool(
                 "minimum": 0,
                 "maximum": 1,
             },
-            "ttl_minutes": whole("Forget it after so many minutes.", 1, 5_256_000),
+            "ttl_minutes": whole("Time to live in minutes; it is forgotten after that.", 1, 5_256_000),
         },
         ["content"],
     ),
@@ -74,17 +74,17 @@ RECALL = McpTool(
     name="recall",
     title="Recall",
     description=(
-        "Search what is remembered, what was said in earlier conversations and what stands in the person's notes. "
-        "Each hit has its source, its time and how far it is to be trusted."
+        "Search memories, earlier conversations and the person's notes. "
+        "Each hit has its source, its time and its trust."
     ),
     takes=takes(
         {
             "query": text("What to look for, in plain words.", minLength=1, maxLength=10_000),
             "limit": whole("How many hits at most; 10 when left out.", 1, MOST_HITS),
-            "tokens": whole("About how many tokens the hits may be together.", 1, 1_000_000),
-            "source": text("Only from here.", enum=list(SOURCES)),
+            "tokens": whole("Approximate token limit for all hits together.", 1, 1_000_000),
+            "source": text("Only from this source.", enum=list(SOURCES)),
             "kind": text("Only memories of this kind.", enum=list(KINDS)),
-            "agent": text("Only what this agent was told.", minLength=1, maxLength=256),
+            "agent": text("Only what was said to this agent.", minLength=1, maxLength=256),
             "session_id": text("Only from this conversation.", minLength=1, maxLength=256),
             "since": text("Only from this time on, such as 2026-11-15 or 2026-11-15T10:30Z.", maxLength=64),
             "until": text("Only before this time.", maxLength=64),
@@ -92,8 +92,8 @@ RECALL = McpTool(
                 "type": "number",
                 "minimum": 0,
                 "maximum": 1,
-                "description": "Only hits with at least this chance to be relevant; 0 shows everything. When left out, "
-                "nothing is returned unless the best hit is close.",
+                "description": "Only hits with at least this probability of being relevant; 0 shows everything. "
+                "When left out, nothing is returned unless the best hit is close.",
             },
         },
         ["query"],
@@ -111,8 +111,8 @@ CONTEXT = McpTool(
     takes=takes(
         {
             "query": text("What the answer will be about.", maxLength=10_000),
-            "session_id": text("With the last turns of this conversation.", minLength=1, maxLength=256),
-            "tokens": whole("The most tokens it may have.", 1, 1_000_000),
+            "session_id": text("Add the last turns of this conversation.", minLength=1, maxLength=256),
+            "tokens": whole("Maximum tokens of the context.", 1, 1_000_000),
         }
     ),
     answers=answers({"text": _STRING, "tokens": _INTEGER}),
@@ -150,7 +150,7 @@ FORGET = McpTool(
     ),
     answers=answers(
         {
-            "status": text("What came of it.", enum=["forgotten", "kept", "confirmation_needed"]),
+            "status": text("The outcome.", enum=["forgotten", "kept", "confirmation_needed"]),
             "id": _STRING,
             "token": _STRING,
             "restorable_until": _MAYBE,

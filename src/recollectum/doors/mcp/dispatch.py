@@ -47,7 +47,7 @@ def answer(offer: McpProfile, find: FindClient, method: str, params: Wire, *, ca
         case "resources/read", _, str() as uri:
             return _read(lambda: {"contents": [read_resource(offer, find(), uri)]}, {"uri": uri})
         case _:
-            raise ProtocolError(INVALID_PARAMS, f"{method[:40]} needs a name or an address, as a text")
+            raise ProtocolError(INVALID_PARAMS, f"{method[:40]} needs a name or a URI, as a string")
 
 
 def call_tool(offer: McpProfile, guest: McpClient, name: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -76,7 +76,7 @@ def get_prompt(offer: McpProfile, guest: McpClient, name: str, arguments: Mappin
     if declared is None:
         raise NotFound(f"there is no prompt {name[:40]!r}")
     if declared.argument is not None and not arguments.get(declared.argument[0], "").strip():
-        raise InvalidInput(f"prompt {name!r} needs {declared.argument[0]!r} as a text that is not empty")
+        raise InvalidInput(f"prompt {name!r} needs {declared.argument[0]!r} as a non-empty string")
     said = tools.read_profile(guest) if name == "profile" else tools.recall(guest, {"query": arguments["topic"]}).text
     _note_served(guest, said)
     return {
@@ -96,7 +96,7 @@ def _call(offer: McpProfile, find: FindClient, name: str, params: Wire, *, can_a
     """Return the result of a tool; errors in its arguments are a result for the model too."""
     given: object = params.get("arguments")
     if given is not None and not isinstance(given, dict):
-        raise ProtocolError(INVALID_PARAMS, "the arguments of a tool are an object")
+        raise ProtocolError(INVALID_PARAMS, "the arguments of a tool must be an object")
     arguments = cast("Wire", given or {})
     token, responses = params.get("requestState"), params.get("inputResponses")
     if token is not None and isinstance(responses, dict):
@@ -139,7 +139,7 @@ def _agreed(response: object) -> bool:
 def _texts(arguments: object) -> Mapping[str, str]:
     given = cast("Wire", arguments) if isinstance(arguments, dict) else {}
     if not all(isinstance(one, str) for one in given.values()) or not isinstance(arguments, dict | None):
-        raise InvalidInput("the arguments of a prompt are an object of texts")
+        raise InvalidInput("the arguments of a prompt must be an object of strings")
     return given
 
 

@@ -59,7 +59,7 @@ class StdioServer:
             return self._fail(None, ProtocolError(protocol_versions.PARSE_ERROR, "this line is not JSON"))
         if not isinstance(message, dict):
             return self._fail(
-                None, ProtocolError(protocol_versions.INVALID_REQUEST, "a line has to be one JSON-RPC message")
+                None, ProtocolError(protocol_versions.INVALID_REQUEST, "each line must be one JSON-RPC message")
             )
         said = cast("Wire", message)
         if "method" not in said:
@@ -75,7 +75,9 @@ class StdioServer:
     def _request(self, said: Wire) -> None:
         params = said.get("params")
         if not isinstance(said["method"], str) or (params is not None and not isinstance(params, dict)):
-            raise ProtocolError(protocol_versions.INVALID_REQUEST, "a request has a method and an object of parameters")
+            raise ProtocolError(
+                protocol_versions.INVALID_REQUEST, "a request must have a method and an object of parameters"
+            )
         request: Wire = {"jsonrpc": "2.0", "id": said["id"], "method": said["method"], "params": params or {}}
         modern = protocol_versions.is_modern(request["params"])
         if request["method"] in _NEEDS_VAULT:
@@ -135,7 +137,7 @@ class StdioServer:
         except RecollectumError as error:
             said = str(error)
         except DaemonConnectionLost:
-            said = "the daemon went away in the middle of this; look whether it was done, and try again"
+            said = "the daemon stopped during this call; check whether it was done before you try again"
         if request["method"] != "tools/call":
             raise ProtocolError(protocol_versions.INTERNAL_ERROR, said)
         told = {"content": [{"type": "text", "text": said}], "isError": True}

@@ -57,7 +57,7 @@ def add_learning(
     def again(done: StoredResult) -> Learning:
         found = learnings.list(agent=agent, shared=body.shared, cursor=f"{done['id']}~", limit=1)
         if not found or found[0].id != done["id"]:
-            raise NotFound("that learning is there no more")
+            raise NotFound("that learning no longer exists")
         return found[0]
 
     fingerprint = request_fingerprint("learn", body.model_dump_json(), owner)

@@ -38,7 +38,7 @@ from recollectum.vault.memories.history import History
 router = APIRouter(route_class=KeyedRoute, tags=["memories"])
 _ONE = {"memory": Memory}
 _LIST = "memories"
-_CREATED: Responses = {201: describe_body(SaveResult, "It is new.")}
+_CREATED: Responses = {201: describe_body(SaveResult, "Created.")}
 
 
 @router.post("/memory/add", responses=describe_responses(SaveResult))

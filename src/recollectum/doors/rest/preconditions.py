@@ -67,7 +67,9 @@ def _read_again(done: StoredResult, again: Callable[[StoredResult], T]) -> T:
     try:
         return again(done)
     except Denied as error:
-        raise Denied(f"this was done under the same Idempotency-Key, and may not be shown again: {error}") from None
+        raise Denied(
+            f"a request with this Idempotency-Key was done, but its answer may not be shown again: {error}"
+        ) from None
 
 
 def request_fingerprint(path: str, body: str, owner: str | None) -> bytes:

@@ -27,7 +27,7 @@ _WOULD_GO = {
     "remaining": list[str],
     "elsewhere": list[str],
 }
-_ABOUT_PREVIEW = "What would go, and the token to do it; nothing is changed."
+_ABOUT_PREVIEW = "A preview of what would be erased, and the token that confirms it; nothing is changed."
 _PREVIEW: Responses = {202: describe_body({"confirm": str, "preview": _WOULD_GO}, _ABOUT_PREVIEW)}
 
 
@@ -55,7 +55,7 @@ def _purged(request: Request, token: str | None) -> Response:
     try:
         receipt = purge.run(token)
     except InvalidInput:
-        raise Conflict("that is not the token of a preview of yours; make one, and use its token") from None
+        raise Conflict("this token is not from one of your previews; make a preview, and use its token") from None
     return json_response({"receipt": receipt})
 
 

@@ -20,7 +20,7 @@ Importance = Annotated[float, Field(ge=0, le=1)]
 AGENT: dict[str, Any] = {"min_length": 1, "max_length": 64, "pattern": r"^[a-z][a-z0-9_-]*$"}
 OwnerQuery = Annotated[
     str | None,
-    Query(max_length=300, description="Another owner's vault, where the key was made for it; else the key's own."),
+    Query(max_length=300, description="The owner of the vault, if the key covers it; default: the key's own vault."),
 ]
 IdPath = Annotated[str, Path(min_length=1, max_length=80)]
 IdempotencyKey = Annotated[
@@ -30,12 +30,14 @@ IdempotencyKey = Annotated[
         min_length=1,
         max_length=255,
         pattern=r"^[!-~]+$",
-        description="The same key with the same body is done once and answered again for a day.",
+        description="Requests with the same key and body are done once; for a day they get the same answer.",
     ),
 ]
 IfMatch = Annotated[
     str | None,
-    Header(alias="If-Match", max_length=1000, pattern=r"^[ -~]*$", description="Only if the ETag is still this one."),
+    Header(
+        alias="If-Match", max_length=1000, pattern=r"^[ -~]*$", description="Only if the resource still has this ETag."
+    ),
 ]
 _TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
@@ -69,7 +71,7 @@ def parse_time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(day_and_time + zone).astimezone(UTC)
     except OverflowError:
-        raise ValueError("that time is past the calendar's end") from None
+        raise ValueError("that time is after the last date of the calendar") from None
 
 
 def parse_optional_time(text: str | None) -> datetime | None:

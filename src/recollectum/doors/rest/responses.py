@@ -19,17 +19,17 @@ from recollectum.doors.rest.response_schemas import JsonSchema, Shape, schema_of
 #: What any route may answer instead.
 _REFUSALS: Mapping[int, str] = {
     400: "The request cannot be read.",
-    401: "No key, or one that is not known here.",
-    403: "The key may not do this, or another site asked.",
-    404: "There is no such thing for this key.",
-    409: "It changed, the name is taken, or its state does not allow the step.",
+    401: "No API key, or an unknown one.",
+    403: "The key does not allow this, or it was a cross-site request.",
+    404: "Not found for this key.",
+    409: "The resource changed, the name is taken, or the state does not allow the step.",
     412: "If-Match names another version.",
     413: "The body is too long.",
     415: "The body is not JSON.",
     421: "The host name is not allowed; add it to server.hosts.",
-    422: "The request does not have the form that is asked for.",
-    429: "Too many requests; Retry-After says when to ask again.",
-    503: "Others hold the files; ask again.",
+    422: "The request does not match the schema.",
+    429: "Too many requests; Retry-After says when to try again.",
+    503: "The files are busy; try again.",
 }
 PROBLEM_REF: Mapping[str, str] = {"$ref": "#/components/schemas/ProblemDocument"}
 Responses = dict[int | str, dict[str, Any]]
@@ -77,7 +77,7 @@ def describe_responses(shape: Shape | None, *, more: Responses | None = None) ->
 MOST = 500
 Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
 CursorQuery = Annotated[
-    str | None, Query(max_length=512, description="`next` of the page before; left out, the first page.")
+    str | None, Query(max_length=512, description="`next` of the previous page; default: the first page.")
 ]
 
 
@@ -113,4 +113,4 @@ def decode_row_cursor(of: str, cursor: str | None) -> str | None:
 
 
 def _unknown_cursor() -> NotFound:
-    return NotFound("there is no page at that cursor; begin again without one")
+    return NotFound("there is no page at that cursor; start again without one")

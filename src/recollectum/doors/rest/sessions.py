@@ -126,7 +126,7 @@ def add_message(
         position = done["position"]
         found = chat.transcript(cursor=str(position - 1), limit=1) if isinstance(position, int) else None
         if not found:
-            raise NotFound("that message is there no more")
+            raise NotFound("that message no longer exists")
         return found[0]
 
     def show(_: StoredResult, message: Message) -> Response:

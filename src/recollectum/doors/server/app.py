@@ -49,7 +49,7 @@ def _embedded(serving: ServerState, texts: Sequence[str], purpose: Purpose) -> d
         # The model itself: the caller's own cache does the rounding.
         embedder = embedder.inner
     if embedder is None or embedder.identity.provider != "local":
-        raise ModelMissing(why or "this daemon has no model of its own; let the process that asks use its own")
+        raise ModelMissing(why or "this daemon has no local embedder; the calling process must load its own")
     rows = embedder.embed(texts, purpose)
     return {"identity": embedder.identity.text_key(), "vectors": pack(rows)}
 
@@ -59,12 +59,12 @@ def _parse_body(body: bytes) -> tuple[list[str], Purpose]:
         fields = cast("Mapping[str, object]", json.loads(body))
         texts, purpose = fields["texts"], Purpose(str(fields["purpose"]))
     except (ValueError, KeyError, TypeError):
-        raise InvalidInput("the body is not what a process of this home sends; give texts and a purpose") from None
+        raise InvalidInput("the body must have texts and a purpose") from None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in cast("list[object]", texts)):
-        raise InvalidInput("texts is not a list of texts; give one")
+        raise InvalidInput("texts must be a list of strings")
     given = cast("list[str]", texts)
     if len(given) > _MOST_TEXTS:
-        raise InvalidInput(f"there are {len(given)} texts, and at most {_MOST_TEXTS} are taken at once; send fewer")
+        raise InvalidInput(f"there are {len(given)} texts, but at most {_MOST_TEXTS} are allowed; send fewer")
     return given, purpose
 
 

@@ -170,7 +170,7 @@ def _bind(place: ListenAddress) -> socket.socket:
         listening.close()
         where = f"{place.host} port {place.port}"
         raise HomeError(
-            f"{where} cannot be listened on ({error.strerror or 'it is no address of this machine'}); "
+            f"{where} cannot be listened on ({error.strerror or 'it is not an address of this machine'}); "
             "choose another with --host and --port, or port 0 for any that is free"
         ) from error
     return listening
@@ -183,7 +183,7 @@ def _check_address(host: str) -> None:
     try:
         ip_address(host.strip("[]"))
     except ValueError:
-        raise InvalidInput(f"{host[:60]!r} is no address to listen on; use 127.0.0.1, ::1 or 0.0.0.0") from None
+        raise InvalidInput(f"{host[:60]!r} is not an address to listen on; use 127.0.0.1, ::1 or 0.0.0.0") from None
 
 
 def _url(host: str, port: int) -> str:

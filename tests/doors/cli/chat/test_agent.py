@@ -95,7 +95,7 @@ def test_arguments_that_cannot_be_are_told_to_the_model(args: dict[str, Json]) -
         answered = agent_with(vault, model).turn("hello")
         assert not vault.memories.list()
     assert answered.reply == "I see."
-    assert answered.tool_calls[0].result == "remember needs 'text' as a text that is not empty"
+    assert answered.tool_calls[0].result == "remember needs 'text' as a non-empty string"
 
 
 def test_what_the_person_did_not_say_is_the_word_of_the_model() -> None:

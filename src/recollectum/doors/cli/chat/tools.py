@@ -122,5 +122,5 @@ def with_call_ids(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
 def _text_argument(call: ToolCall, name: str) -> str:
     value = call.args.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{call.name} needs {name!r} as a text that is not empty")
+        raise InvalidInput(f"{call.name} needs {name!r} as a non-empty string")
     return value.strip()

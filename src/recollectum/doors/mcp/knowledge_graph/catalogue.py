@@ -17,19 +17,19 @@ _ENTITY = _object(
     {
         "name": text("What the entity is called."),
         "entityType": text("What sort of thing it is."),
-        "observations": {**_TEXTS, "description": "What is known of it."},
+        "observations": {**_TEXTS, "description": "What is known about it."},
     }
 )
 _RELATION = _object(
     {
-        "from": text("The entity it goes out from."),
-        "to": text("The entity it leads to."),
-        "relationType": text("How the first stands to the second, in active voice."),
+        "from": text("The entity where the relation starts."),
+        "to": text("The entity where the relation ends."),
+        "relationType": text("How the first relates to the second, in active voice."),
     }
 )
 _ADDED = _object({"entityName": text("The entity to add to."), "contents": {**_TEXTS, "description": "What to add."}})
 _REMOVED = _object(
-    {"entityName": text("The entity to take from."), "observations": {**_TEXTS, "description": "What to take away."}}
+    {"entityName": text("The entity to remove from."), "observations": {**_TEXTS, "description": "What to remove."}}
 )
 _NAMES: Schema = {**_TEXTS, "description": "Names of entities."}
 _GRAPH = _object({"entities": objects(_ENTITY), "relations": objects(_RELATION)})
@@ -59,21 +59,21 @@ GRAPH = McpProfile(
         _adding(
             "create_entities",
             "Create Entities",
-            "Add entities to the graph; a name that is there already is left as it is.",
+            "Add entities to the graph; an existing name is left unchanged.",
             _object({"entities": objects(_ENTITY)}),
             _object({"entities": objects(_ENTITY)}),
         ),
         _adding(
             "create_relations",
             "Create Relations",
-            "Add relations between entities, in active voice; one that is there already is left as it is.",
+            "Add relations between entities, in active voice; an existing one is left unchanged.",
             _object({"relations": objects(_RELATION)}),
             _object({"relations": objects(_RELATION)}),
         ),
         _adding(
             "add_observations",
             "Add Observations",
-            "Add observations to entities that are there.",
+            "Add observations to existing entities.",
             _object({"observations": objects(_ADDED)}),
             _object({"results": objects(_RESULT)}),
         ),
@@ -86,7 +86,7 @@ GRAPH = McpProfile(
         _deleting(
             "delete_observations",
             "Delete Observations",
-            "Take observations away from entities.",
+            "Remove observations from entities.",
             _object({"deletions": objects(_REMOVED)}),
         ),
         _deleting(
@@ -99,7 +99,7 @@ GRAPH = McpProfile(
         _reading(
             "search_nodes",
             "Search Nodes",
-            "Entities whose name, type or observations hold a text, and their relations.",
+            "Entities whose name, type or observations contain a text, and their relations.",
             _object({"query": text("The text to look for, in any case.")}),
         ),
         _reading(

@@ -52,6 +52,4 @@ def backup(
     if not run.json:
         note(describe_key_holder(holder))
         if holder.kind is not HolderKind.OFF and holder.recovery_code_made_at is None:
-            note(
-                "On another machine the backup opens only with that key; make a recovery code: recollectum encryption new-code"
-            )
+            note("Elsewhere the backup opens only with that key; make a recovery code: recollectum encryption new-code")

@@ -114,7 +114,7 @@ def delete(
     answer(run, {"deleted": session_id, "erased": erased}, [f"{session_id} is destroyed"])
     if not erased:
         note(
-            "another program is reading the vault, so its log still contains it; `recollectum lifecycle run` finishes the job"
+            "another program is reading the vault, so its log still contains it; finish with: recollectum lifecycle run"
         )
 
 

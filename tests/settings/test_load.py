@@ -282,7 +282,7 @@ def test_an_empty_variable_is_not_set(place: Place) -> None:
         ('encryption = "on"', 'encryption is \'on\'; it must be "auto" or "off"'),
         ("encryption = false", 'encryption is false; it must be "auto" or "off"'),
         ("[encryption]\nx = 1", 'encryption is a table; it must be "auto" or "off"'),
-        ('key_file = "keys/k"', "key_file is 'keys/k'; it must be an absolute path, one from ~/, or empty"),
+        ('key_file = "keys/k"', "key_file is 'keys/k'; it must be an absolute path, a path below ~/, or empty"),
         ('key_file = "/a\\u0000b"', "key_file is '/a\\x00b'; it must be an absolute path"),
         ('default_user = "a/b"', "default_user is 'a/b'; it must be a name, or empty"),
         ("storage = 3", "storage is a section; write [storage] on a line of its own"),

@@ -14,7 +14,7 @@ def test_every_setting_has_a_row_that_says_all_of_it() -> None:
     assert len({row.count("|") for row in rows}) == 1
     assert (
         "| `lifecycle.active_days` | a whole number from -1 to 36500 | `-1` | `RECOLLECTUM_LIFECYCLE__ACTIVE_DAYS` "
-        "| no | Days until a memory is archived; 0: never, -1: by the preset. |"
+        "| no | Days until a memory is archived; 0: never, -1: as the preset says. |"
     ) in rows
 
 

@@ -14,27 +14,31 @@ class StorageSettings:
     busy_timeout_seconds: float = number(10.0, 0.1, 600, "How long a write waits for another process.")
     open_vaults: int = number(256, 1, 10_000, "How many vaults one process keeps open at once.")
     open_vaults_mib: int = number(
-        1024, 1, 1_048_576, "MiB of vectors that the open vaults of one process hold at most."
+        1024, 1, 1_048_576, "Maximum MiB of vectors that the open vaults of one process hold."
     )
     readers: int = number(4, 1, 64, "How many reads of one vault run at once.")
     cache_kib: int = number(8192, 256, 1_048_576, "Page cache of each open vault, in KiB.")
-    reserve_mib: int = number(8, 0, 1024, "MiB kept back so that a full disk still lets one delete; 0 keeps none.")
+    reserve_mib: int = number(8, 0, 1024, "MiB reserved so that deleting works on a full disk; 0 reserves none.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LifecycleSettings:
     """How long a memory stays in each state."""
 
-    active_days: int = number(PRESET, PRESET, 36_500, "Days until a memory is archived; 0: never, -1: by the preset.")
-    archive_days: int = number(PRESET, PRESET, 36_500, "Days in the archive; 0 skips it, -1: 60 where memories expire.")
+    active_days: int = number(
+        PRESET, PRESET, 36_500, "Days until a memory is archived; 0: never, -1: as the preset says."
+    )
+    archive_days: int = number(PRESET, PRESET, 36_500, "Days in the archive; 0: none, -1: 60 where memories expire.")
     grace_days: int = number(7, 0, 3650, "Days to restore a deleted memory; 0 purges it at the next sweep.")
     agents: str = text(
         "",
         is_agents,
         "names with days, such as coder=30, scratch=7/0/1",
-        "Periods of what was learned through an agent: active days, then perhaps archive and grace days.",
+        "Retention of memories learned through an agent: active days, then optional archive and grace days.",
     )
-    clock_leap_days: int = number(45, 1, 36_500, "A clock that leaps ahead by more is doubted, and ages nothing.")
+    clock_leap_days: int = number(
+        45, 1, 36_500, "A clock that jumps ahead by more days is not trusted, and nothing ages."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -42,7 +46,7 @@ class SessionSettings:
     """Settings of conversations."""
 
     direct: Literal["channel", "main"] = choice(
-        "channel", ("main",), "Whether each channel has a direct chat of its own, or all share `main`.", project=True
+        "channel", ("main",), "Whether each channel has its own direct chat, or all share `main`.", project=True
     )
     hook_max_age_hours: int = number(48, 0, 87_600, "Hours until a hook session is pruned; 0 is never.")
     hook_max_count: int = number(500, 0, 1_000_000, "How many hook sessions are kept; 0 is all.")
@@ -55,30 +59,29 @@ class SessionSettings:
 class RecallSettings:
     """How much recall returns, and how."""
 
-    limit: int = number(10, 1, 1000, "How many hits are returned when nobody says.", project=True)
-    max: int = number(1000, 1, 100_000, "The most hits a caller may ask for.")
+    limit: int = number(10, 1, 1000, "How many hits are returned by default.", project=True)
+    max: int = number(1000, 1, 100_000, "Maximum number of hits that a caller may ask for.")
     sources: str = text(
         "memories, sessions, notes",
         is_sources,
         "some of memories, sessions and notes, with commas between",
-        "What is searched when nobody says where.",
+        "Which sources are searched by default.",
     )
     rerank: str = choice(
         "off",
         ("remote", "local"),
-        "Who judges the head of the list again: `remote` is an endpoint, `local` a model of one's own; [rerank] "
-        "says which.",
+        "What reranks the best hits: `remote` is an endpoint, `local` a local model; [rerank] configures it.",
     )
-    rerank_head: int = number(30, 2, 200, "How many of the best hits are judged again.")
+    rerank_head: int = number(30, 2, 200, "How many of the best hits are reranked.")
     untrusted: Literal["one", "none", "all"] = choice(
-        "one", ("none", "all"), "How many hits of one recall may be what tools or strangers wrote."
+        "one", ("none", "all"), "How many hits of one recall may come from tools or strangers."
     )
     floor: str = text(
         "auto",
         is_floor,
         "auto, or a number from 0 to 1",
         "The score that the best hit must reach before context, hooks, MCP, chat and `recollectum recall` show "
-        "anything; `auto` is the measured one of the embedder, 0 shows always.",
+        "anything; `auto` uses the threshold measured for the embedder, 0 shows everything.",
     )
 
 
@@ -89,25 +92,27 @@ class EmbeddingSettings:
     provider: str = choice(
         "auto",
         ("local", "openai", "gemini", "ollama", "none"),
-        "Who makes vectors: `auto` is `local` where it is installed and otherwise `none`; "
+        "The embedding provider: `auto` is `local` where it is installed and otherwise `none`; "
         "`openai` is any endpoint that speaks its protocol.",
     )
-    model: str = text("", is_any, "text", "The model; empty is the provider's usual one.")
+    model: str = text("", is_any, "text", "The model; empty is the provider's default.")
     base_url: str = text(
-        "", is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+        "", is_address, "an address that begins with https:// or http://, or empty", "The provider's base URL."
     )
     plain_http: Literal["loopback", "anywhere"] = choice(
-        "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
+        "loopback", ("anywhere",), "Where texts may be sent without TLS: only to this machine, or anywhere."
     )
     # Not checked here: the error would show a key that was written here by mistake.
-    key_variable: str = text("", is_any, "text", "The name of the variable that holds the provider's key.")
-    dimensions: int = number(0, 0, 65_536, "How long a vector is; 0 leaves it to the model.")
-    timeout_seconds: float = number(10.0, 0.1, 600, "How long one call of a provider may take.")
-    batch: int = number(32, 1, 2048, "The most texts in one call of a provider.")
-    concurrency: int = number(2, 1, 64, "How many calls of a provider run at once.")
-    threads: int = number(1, 1, 64, "How many threads the local model computes with.")
-    cache_entries: int = number(50_000, 0, 10_000_000, "How many computed vectors a vault keeps; 0 is none.")
-    query_cache_entries: int = number(1000, 0, 1_000_000, "How many vectors of queries a process keeps; 0 is none.")
+    key_variable: str = text(
+        "", is_any, "text", "The name of the environment variable that holds the provider's API key."
+    )
+    dimensions: int = number(0, 0, 65_536, "Dimensions of a vector; 0 leaves them to the model.")
+    timeout_seconds: float = number(10.0, 0.1, 600, "Timeout of one call to a provider, in seconds.")
+    batch: int = number(32, 1, 2048, "Maximum texts in one call to a provider.")
+    concurrency: int = number(2, 1, 64, "How many calls to a provider run at once.")
+    threads: int = number(1, 1, 64, "How many threads the local model uses.")
+    cache_entries: int = number(50_000, 0, 10_000_000, "How many computed vectors a vault caches; 0 is none.")
+    query_cache_entries: int = number(1000, 0, 1_000_000, "How many query vectors a process caches; 0 is none.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -124,15 +129,19 @@ class RerankSettings:
         "",
         is_address,
         "an address that begins with https:// or http://, or empty",
-        "Where `remote` answers `/rerank`.",
+        "The base URL at which `remote` serves `/rerank`.",
     )
     plain_http: Literal["loopback", "anywhere"] = choice(
-        "loopback", ("anywhere",), "Where texts may go without TLS: to this machine alone, or anywhere."
+        "loopback", ("anywhere",), "Where texts may be sent without TLS: only to this machine, or anywhere."
     )
     # Not checked here: the error would show a key that was written here by mistake.
-    key_variable: str = text("", is_any, "text", "The name of the variable that holds the provider's key.")
-    timeout_seconds: float = number(10.0, 0.1, 600, "How long a list may take to be judged before it stays as it is.")
-    threads: int = number(1, 1, 64, "How many threads a model of one's own computes with.")
+    key_variable: str = text(
+        "", is_any, "text", "The name of the environment variable that holds the provider's API key."
+    )
+    timeout_seconds: float = number(
+        10.0, 0.1, 600, "Timeout of reranking, in seconds; after it the list stays as it is."
+    )
+    threads: int = number(1, 1, 64, "How many threads a local model uses.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -153,33 +162,35 @@ class LanguageModelSettings:
             "local",
             "scripted",
         ),
-        "Who answers: `none` leaves everything to rules; `openai` is any endpoint that speaks its protocol; "
+        "The model's provider: `none` leaves everything to rules; `openai` is any endpoint that speaks its protocol; "
         "`local` runs a model in this process; `scripted` follows fixed rules, to try things out.",
     )
     model: str = text("", is_any, "text", "The model by its provider's name; for `local` the path of a GGUF file.")
     base_url: str = text(
-        "", is_address, "an address that begins with https:// or http://, or empty", "Where the provider answers."
+        "", is_address, "an address that begins with https:// or http://, or empty", "The provider's base URL."
     )
     plain_http: Literal["loopback", "anywhere"] = choice(
-        "loopback", ("anywhere",), "Where prompts may go without TLS: to this machine alone, or anywhere."
+        "loopback", ("anywhere",), "Where prompts may be sent without TLS: only to this machine, or anywhere."
     )
     # Not checked here: the error would show a key that was written here by mistake.
-    key_variable: str = text("", is_any, "text", "The name of the variable that holds the provider's key.")
-    timeout_seconds: float = number(60.0, 0.1, 3600, "How long one call may take; for a stream, each piece of it.")
-    retries: int = number(4, 0, 20, "How often a call that failed for want of time or room is made again.")
+    key_variable: str = text(
+        "", is_any, "text", "The name of the environment variable that holds the provider's API key."
+    )
+    timeout_seconds: float = number(60.0, 0.1, 3600, "Timeout of one call, in seconds; for a stream, of each piece.")
+    retries: int = number(4, 0, 20, "How often a call is retried after a timeout or an overload.")
     concurrency: int = number(4, 1, 64, "How many calls run at once.")
-    threads: int = number(1, 1, 64, "How many threads the local model computes with.")
-    window_tokens: int = number(4096, 256, 1_000_000, "How much the local model reads and writes in one call.")
-    max_output_tokens: int = number(1024, 1, 1_000_000, "The most tokens of a reply when nobody says.")
-    calls_per_day: int = number(0, 0, 1_000_000_000, "The most calls a day (UTC); 0 is no limit.")
-    tokens_per_day: int = number(0, 0, 1_000_000_000_000, "The most tokens a day, read and written; 0 is no limit.")
-    money_per_day: float = number(0.0, 0, 1_000_000_000, "The most money a day, by the prices below; 0 is no limit.")
-    currency: str = text("USD", is_any, "text", "What prices and money are in; it is shown and not converted.")
+    threads: int = number(1, 1, 64, "How many threads the local model uses.")
+    window_tokens: int = number(4096, 256, 1_000_000, "Context window of the local model, in tokens.")
+    max_output_tokens: int = number(1024, 1, 1_000_000, "Maximum tokens of a reply by default.")
+    calls_per_day: int = number(0, 0, 1_000_000_000, "Maximum calls a day (UTC); 0 is no limit.")
+    tokens_per_day: int = number(0, 0, 1_000_000_000_000, "Maximum tokens a day, input and output; 0 is no limit.")
+    money_per_day: float = number(0.0, 0, 1_000_000_000, "Maximum money a day, by the prices below; 0 is no limit.")
+    currency: str = text("USD", is_any, "text", "The currency of prices and money; it is shown, not converted.")
     # Negative means not set, because 0 is a price.
-    input_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens read; -1 is not known.")
-    output_price: float = number(-1.0, -1, 1_000_000, "The price of a million tokens written; -1 is not known.")
+    input_price: float = number(-1.0, -1, 1_000_000, "The price of a million input tokens; -1 is unknown.")
+    output_price: float = number(-1.0, -1, 1_000_000, "The price of a million output tokens; -1 is unknown.")
     ask_above_tokens: int = number(
-        500_000, 0, 1_000_000_000_000, "Reading many conversations is asked about first when it may take more tokens."
+        500_000, 0, 1_000_000_000_000, "Consolidation asks first when it may take more tokens than this."
     )
 
 
@@ -187,13 +198,13 @@ class LanguageModelSettings:
 class NotesSettings:
     """When folders of Markdown notes are checked, and what is read of them."""
 
-    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall looks for changed notes first.")
+    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall first looks for changed notes.")
     on_session_start: Literal["on", "off"] = choice("on", ("off",), "Whether a new session looks for changed notes.")
     watch: Literal["on", "off"] = choice(
-        "on", ("off",), "Whether a watcher follows changes, or looks at intervals only."
+        "on", ("off",), "Whether a watcher reacts to changes, or only looks at intervals."
     )
-    interval_minutes: int = number(0, 0, 10_080, "Minutes between two looks of a watcher at everything; 0 is never.")
-    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds of rest between a change, or a look, and the next look.")
+    interval_minutes: int = number(0, 0, 10_080, "Minutes between two full scans by a watcher; 0 is never.")
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds to wait after a change, or a scan, before the next scan.")
     max_kib: int = number(1024, 1, 102_400, "The largest note that is read, in KiB.")
 
 
@@ -202,26 +213,30 @@ class LearningsSettings:
     """When the LEARNINGS.md files are checked."""
 
     on_session_start: Literal["on", "off"] = choice(
-        "on", ("off",), "Whether a new session takes over what was edited in a LEARNINGS.md that is there."
+        "on", ("off",), "Whether a new session imports the edits of an existing LEARNINGS.md."
     )
-    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds between one look at the files and the next.")
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds between two scans of the files.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TranscriptSettings:
     """When followed transcripts are read."""
 
-    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall reads on in grown transcripts first.")
+    on_search: Literal["on", "off"] = choice("on", ("off",), "Whether recall first reads the new lines of transcripts.")
     on_session_start: Literal["on", "off"] = choice(
-        "on", ("off",), "Whether a new session reads on in grown transcripts."
+        "on", ("off",), "Whether a new session reads the new lines of transcripts."
     )
     watch: Literal["on", "off"] = choice(
-        "on", ("off",), "Whether a watcher follows growth, or looks at intervals only."
+        "on", ("off",), "Whether a watcher reacts to new lines, or only looks at intervals."
     )
-    interval_minutes: int = number(0, 0, 10_080, "Minutes between two looks of a watcher at everything; 0 is never.")
-    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds of rest after a change, or a look, until the next look.")
-    delta_bytes: int = number(100_000, 0, 1_000_000_000, "New bytes that are read at once; 0 waits for a rest.")
-    delta_messages: int = number(50, 0, 1_000_000, "New messages that are read at once; 0 waits for a rest.")
+    interval_minutes: int = number(0, 0, 10_080, "Minutes between two full scans by a watcher; 0 is never.")
+    debounce_seconds: float = number(5.0, 0.0, 3600, "Seconds to wait after a change, or a scan, before the next scan.")
+    delta_bytes: int = number(
+        100_000, 0, 1_000_000_000, "New bytes after which a transcript is read at once; 0 waits until it is idle."
+    )
+    delta_messages: int = number(
+        50, 0, 1_000_000, "New messages after which a transcript is read at once; 0 waits until it is idle."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -229,32 +244,36 @@ class ContextSettings:
     """How much a model gets to see."""
 
     tokens: int = number(4000, 100, 10_000_000, "The budget of a context, in tokens.", project=True)
-    messages: int = number(20, 0, 10_000, "The most messages of the session in a context; 0 is none.", project=True)
-    memories: int = number(50, 0, 10_000, "The most memories in a context; 0 is none.", project=True)
+    messages: int = number(20, 0, 10_000, "Maximum messages of the session in a context; 0 is none.", project=True)
+    memories: int = number(50, 0, 10_000, "Maximum memories in a context; 0 is none.", project=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ConsolidationSettings:
     """When a conversation is consolidated into memories, and how often that is tried."""
 
-    idle_minutes: int = number(30, 0, 10_080, "Minutes without a turn until a conversation is read; 0 is never.")
+    idle_minutes: int = number(
+        30, 0, 10_080, "Minutes without a turn until a conversation is consolidated; 0 is never."
+    )
     clean_slate: Literal["on", "off"] = choice(
         "on",
         ("off",),
-        "Whether a conversation that was read when idle is ended, so that the next turn begins a new one.",
+        "Whether a conversation consolidated when idle is ended, so that the next turn starts a new one.",
     )
     imported: Literal["off", "on"] = choice(
         "off",
         ("on",),
-        "Whether conversations that were brought in are read by themselves; what they say waits for review.",
+        "Whether imported conversations are consolidated automatically; what they say waits for review.",
     )
-    retries: int = number(5, 0, 100, "How often a reading that failed is tried again.")
+    retries: int = number(5, 0, 100, "How often a failed consolidation is retried.")
     backoff_seconds: int = number(
-        60, 0, 86_400, "Seconds until the first retry; each later one waits four times as long."
+        60, 0, 86_400, "Seconds until the first retry; each later retry waits four times as long."
     )
-    lease_seconds: int = number(300, 1, 86_400, "Seconds after which the work of a process that died is taken over.")
-    known: int = number(2000, 0, 100_000, "The most memories that a reading is compared with, newest first.")
-    instructions: str = text("", is_any, "text", "What a model shall keep; empty is durable facts about the person.")
+    lease_seconds: int = number(
+        300, 1, 86_400, "Lease of a job in seconds; after it another process takes over the work of one that died."
+    )
+    known: int = number(2000, 0, 100_000, "Maximum memories that a consolidation compares with, newest first.")
+    instructions: str = text("", is_any, "text", "What a model should keep; empty is durable facts about the person.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -262,23 +281,23 @@ class ServerSettings:
     """The address and the limits of the daemon."""
 
     host: str = text("127.0.0.1", bool, "an address", "The address that `recollectum serve` listens on.")
-    port: int = number(8377, 0, 65_535, "The port that it listens on; 0 is any that is free.")
+    port: int = number(8377, 0, 65_535, "The port that it listens on; 0 picks a free one.")
     hosts: str = text(
-        "", is_any, "names with commas between", "Further names it may be asked by, such as those of a proxy."
+        "", is_any, "names with commas between", "Further host names it answers to, such as those of a proxy."
     )
-    max_body_kb: int = number(4096, 1, 1_048_576, "The largest body of a request, in KiB.")
-    rate_per_minute: int = number(6000, 0, 10_000_000, "The most requests a minute with one key; 0 is no limit.")
+    max_body_kb: int = number(4096, 1, 1_048_576, "Maximum body of a request, in KiB.")
+    rate_per_minute: int = number(6000, 0, 10_000_000, "Rate limit: requests a minute with one key; 0 is no limit.")
     address_rate_per_minute: int = number(
-        60_000, 0, 10_000_000, "The most requests a minute without a valid key from one address; 0 is no limit."
+        60_000, 0, 10_000_000, "Rate limit: requests a minute without a valid key from one address; 0 is no limit."
     )
     failures_per_minute: int = number(
-        60, 0, 10_000_000, "The most requests a minute with a wrong key from one address; 0 is no limit."
+        60, 0, 10_000_000, "Rate limit: requests a minute with a wrong key from one address; 0 is no limit."
     )
     max_connections: int = number(
-        500, 1, 100_000, "The most connections at once; one more ends the one that waits longest without a request."
+        500, 1, 100_000, "Maximum connections at once; one more closes the connection that is idle longest."
     )
     header_seconds: float = number(
-        10.0, 0.1, 3600, "Seconds in which the head of a request must come, and between two pieces of its body."
+        10.0, 0.1, 3600, "Timeout in seconds for the head of a request, and between two pieces of its body."
     )
 
 
@@ -287,14 +306,14 @@ class DaemonSettings:
     """How often `recollectum serve` runs upkeep, and what it does for other processes."""
 
     consolidation_seconds: float = number(
-        60.0, 0.1, 86_400, "Seconds between two looks for conversations that fell silent or grew long."
+        60.0, 0.1, 86_400, "Seconds between two scans for conversations that are idle or have grown long."
     )
-    indexing_seconds: float = number(30.0, 0.1, 86_400, "Seconds between two looks for pieces without a vector.")
-    retention_minutes: float = number(60.0, 0.01, 10_080, "Minutes between two looks for memories whose time is over.")
-    watch_seconds: float = number(1.0, 0.05, 3600, "Seconds between two looks at files that are watched.")
+    indexing_seconds: float = number(30.0, 0.1, 86_400, "Seconds between two scans for chunks without a vector.")
+    retention_minutes: float = number(60.0, 0.01, 10_080, "Minutes between two scans for memories past a deadline.")
+    watch_seconds: float = number(1.0, 0.05, 3600, "Seconds between two scans of watched files.")
     backup_hours: float = number(0.0, 0.0, 8760, "Hours between two backups of the home; 0 makes none.")
     share_embedder: Literal["on", "off"] = choice(
-        "on", ("off",), "Whether other processes have texts embedded by the daemon, instead of loading the model too."
+        "on", ("off",), "Whether other processes let the daemon embed their texts, instead of loading the model."
     )
 
 
@@ -314,7 +333,7 @@ class LogSettings:
     level: Literal["error", "off", "info", "debug"] = choice(
         "error",
         ("off", "info", "debug"),
-        "How much the log tells: unexpected errors alone, also what was done, or all.",
+        "Detail of the log: only unexpected errors, also what was done, or everything.",
     )
 
 
@@ -326,13 +345,16 @@ class Settings:
         "user", ("agent",), "Whether all agents of a person share one vault, or each has its own."
     )
     encryption: Literal["auto", "off"] = choice(
-        "auto", ("off",), "Whether vaults are encrypted; `off` leaves new ones readable to whoever has the file."
+        "auto", ("off",), "Whether vaults are encrypted; `off` leaves new ones readable by anyone who has the file."
     )
     key_file: str = text(
-        "", is_key_file, "an absolute path, one from ~/, or empty", "The key file; empty is this system's usual place."
+        "",
+        is_key_file,
+        "an absolute path, a path below ~/, or empty",
+        "The key file; empty is this system's default place.",
     )
     default_user: str = text(
-        "", is_user, "a name, or empty", "Whose vault is used when nobody is named; empty is the account's name."
+        "", is_user, "a name, or empty", "The user when none is named; empty is the account's name."
     )
     storage: StorageSettings = field(default_factory=StorageSettings)
     lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)

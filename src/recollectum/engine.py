@@ -207,7 +207,7 @@ class Recollectum:
         person = self.people.resolve(identity)
         if person is None:
             channel = identity.partition(":")[0]
-            raise NotFound(f"that {channel} identity belongs to nobody here; link it to a person first")
+            raise NotFound(f"no person here has that {channel} identity; link it to a person first")
         vault = self.as_person(str(person)).vault(person, agent=agent)
         channel = identity.partition(":")[0].casefold()
         return vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic)

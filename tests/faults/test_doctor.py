@@ -127,7 +127,7 @@ def test_rows_that_belong_to_nothing_and_an_index_that_drifted_are_a_problem(pla
         found = _about(_findings(home), "vault")
         assert worst(found) is Severity.PROBLEM
         words = " ".join(one.words for one in found)
-        assert "versions of memories that are gone" in words
+        assert "versions of missing memories" in words
         assert "missing from the index" in words
 
 
@@ -143,8 +143,8 @@ def test_duplicates_a_reserve_that_is_gone_and_a_hung_lock_are_told(place: Path)
         home.home.reserve_file.unlink()
         found = _findings(home)
         words = " ".join(one.words for one in found)
-        assert "1 memories say what another says (50%)" in words
-        assert "1 memories are of an importance below 0.2 (50%)" in words
+        assert "1 memories duplicate another (50%)" in words
+        assert "1 memories have an importance below 0.2 (50%)" in words
         assert _about(found, "disk reserve")[0].severity is Severity.WARNING
         with Lock(home.home.locks / "some.lock"):
             assert not _about(_findings(home), "locks")

@@ -67,7 +67,7 @@ def test_a_tilde_is_the_account_folder(tmp_path: Path) -> None:
 def test_a_relative_home_is_taken_from_the_command_line_but_not_from_the_environment(tmp_path: Path) -> None:
     account = {"HOME": str(tmp_path)}
     assert home_root(Path("memory"), account) == Path.cwd() / "memory"
-    with pytest.raises(HomeError, match=r"RECOLLECTUM_HOME is 'memory'.*write an absolute path"):
+    with pytest.raises(HomeError, match=r"RECOLLECTUM_HOME is 'memory'.*write an absolute one"):
         home_root(None, {**account, "RECOLLECTUM_HOME": "memory"})
 
 
@@ -150,7 +150,9 @@ def test_a_home_that_may_not_be_made_is_one_sentence(open_folder: Path) -> None:
 def test_a_folder_that_holds_other_things_and_is_no_home_is_left_alone(open_folder: Path, name: str) -> None:
     (open_folder / "logs").mkdir()
     (open_folder / name).mkdir()
-    with pytest.raises(HomeError, match=f"is no home and holds other things, such as '{name}'; name an empty folder"):
+    with pytest.raises(
+        HomeError, match=f"is not a home and contains other files, such as '{name}'; name an empty folder"
+    ):
         prepare(Home(open_folder))
     assert mode(open_folder) == 0o755
     assert sorted(path.name for path in open_folder.iterdir()) == sorted(["logs", name])

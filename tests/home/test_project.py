@@ -110,7 +110,7 @@ def test_links_that_lead_out_of_a_project_are_refused_in_words(home: Home, proje
     for name, target in (("link", secret), ("climb", Path("../../../secret")), ("sibling", tmp_path / "account")):
         link = skills / name
         link.symlink_to(target)
-        with pytest.raises(InvalidInput, match=f"{name} leads out of the project"):
+        with pytest.raises(InvalidInput, match=f"{name} leads outside the project"):
             overrides(home, project, "skills")
         link.unlink()
 

@@ -73,7 +73,7 @@ class Breaking(ScriptedModel):
     def stream(self, prompt: Prompt) -> Iterator[Piece]:
         self.begun += 1
         yield from [Piece(text="word ")] * self._words
-        raise ModelUnavailable("broke off")
+        raise ModelUnavailable("stopped with an error")
 
 
 @given(words=st.integers(1, 5))

@@ -235,7 +235,7 @@ def test_what_a_variable_held_is_never_shown(place: Place) -> None:
     assert "hunter2" not in said
     assert "key_file is '${KEYS}'; it must be an absolute path" in said
     (said,) = place.problems({"RECOLLECTUM_API_KYE": "hunter2", "KEYS": "/k"})
-    assert said == "the variable RECOLLECTUM_API_KYE is not one of ours; the nearest is RECOLLECTUM_API_KEY"
+    assert said == "the variable RECOLLECTUM_API_KYE is not a setting; the nearest is RECOLLECTUM_API_KEY"
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_an_unknown_key_is_answered_with_the_nearest(place: Place, wrong: str, n
 @pytest.mark.feature("C1")
 def test_an_unknown_variable_of_ours_is_answered_with_the_nearest(place: Place) -> None:
     assert place.problems({"RECOLLECTUM_LIFECYCLE_ACTIVE_DAYS": "3", "UNRELATED": "x"}) == [
-        "the variable RECOLLECTUM_LIFECYCLE_ACTIVE_DAYS is not one of ours; "
+        "the variable RECOLLECTUM_LIFECYCLE_ACTIVE_DAYS is not a setting; "
         "the nearest is RECOLLECTUM_LIFECYCLE__ACTIVE_DAYS"
     ]
     for name in ("HOME", "SYSTEM_DIR", "USER", "API_KEY", "PASSPHRASE"):
@@ -285,7 +285,7 @@ def test_an_empty_variable_is_not_set(place: Place) -> None:
         ('key_file = "keys/k"', "key_file is 'keys/k'; it must be an absolute path, a path below ~/, or empty"),
         ('key_file = "/a\\u0000b"', "key_file is '/a\\x00b'; it must be an absolute path"),
         ('default_user = "a/b"', "default_user is 'a/b'; it must be a name, or empty"),
-        ("storage = 3", "storage is a section; write [storage] on a line of its own"),
+        ("storage = 3", "storage is a section; write [storage] on a separate line"),
         ("[foo]", "'foo' is not a setting"),
         ("[lifecycle.active_days]\nx = 1", "lifecycle.active_days is a table; it must be"),
         ('"recall.limit" = 3', "'recall.limit' is not a setting"),
@@ -376,7 +376,7 @@ def test_a_project_settings_file_cannot_be_a_way_out(place: Place, tmp_path: Pat
     (tmp_path / "outside.toml").write_text("recall.limit = 3\n")
     place.project_file.symlink_to(tmp_path / "outside.toml")
     (said,) = place.problems()
-    assert "leads out of the project" in said
+    assert "leads outside the project" in said
 
 
 def test_a_hostile_file_is_one_sentence(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""Docstrings and comments are plain sentences: a verb first, a whole first line, and none of the phrases we dropped."""
+"""Docstrings, comments, messages and pages are plain sentences, without the phrases we dropped."""
 
 import ast
 import io
@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.shape.source import Module, modules, named
+from tests.docs.pages import blocks, markdown_files
+from tests.shape.source import ROOT, Module, modules, named
 
 #: Words with which a noun phrase or a clause begins, so that the docstring says what is returned but not what is done.
 NOT_A_VERB = re.compile(
@@ -21,6 +22,20 @@ DROPPED = re.compile(
     r"|of (?:its|their|his|one's) own(?! \w))\b",
     re.IGNORECASE,
 )
+#: The same for texts that users read, where more phrases have a plain word of the field, such as quarantine or restore.
+SHOWN = re.compile(
+    DROPPED.pattern
+    + r"|\b(?:what would go|stands? (?:in|among|below|beside|behind|under|here|there)|(?:set|put) aside|held back"
+    r"|look(?:s|ed|ing)? after|anew|nobody says|for want of|came of|shall|(?:there|followed|served|listed) no more"
+    r"|(?:is|are|was|were) told|of (?:your|our) own(?! \w))\b",
+    re.IGNORECASE,
+)
+#: Pages that are no prose of ours for a reader of today: what changed once, prompts whose wording was measured, and
+#: what is made from docstrings and settings, which are searched themselves.
+_OTHER_PAGES = ("CHANGELOG.md", "src/", "packages/", "tests/", "docs/reference/")
+#: Modules whose texts are the vocabulary that they look for in what people write.
+_VOCABULARIES = ("src/recollectum/distil/", "src/recollectum/text/")
+_TEMPLATES = "src/recollectum/doors/console/templates"
 _WHOLE = (".", "?", "!", ":")
 
 
@@ -52,6 +67,23 @@ def dropped_phrases(module: Module) -> Iterator[str]:
             yield from (f"line {token.start[0]}: {found[0]}" for found in DROPPED.finditer(token.string))
 
 
+def shown_phrases(module: Module) -> Iterator[str]:
+    """The phrases in the strings of a module, which become messages, help texts and descriptions, with their lines."""
+    tree = module.tree
+    owners = (tree, *(node for _, node in named(tree)))
+    docstrings = {id(node.body[0].value) for node in owners if node.body and isinstance(node.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from (f"line {node.lineno}: {found[0]}" for found in SHOWN.finditer(" ".join(node.value.split())))
+
+
+def phrases_of_page(text: str) -> Iterator[str]:
+    """The phrases in the prose of a page, whose code blocks are left out."""
+    for block in blocks(text):
+        text = text.replace(block.code, "")
+    yield from (found[0] for found in SHOWN.finditer(" ".join(text.split())))
+
+
 def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     marks = {ast.unparse(mark).rpartition(".")[2] for mark in node.decorator_list}
     return bool(marks & {"property", "cached_property"})
@@ -72,6 +104,24 @@ def test_docstrings_and_comments_use_none_of_the_phrases_we_dropped() -> None:
     assert not found, "say these in plain words: " + ", ".join(found)
 
 
+def test_messages_and_descriptions_use_none_of_the_phrases_we_dropped() -> None:
+    searched = (one for one in modules("src") if not one.path.startswith(_VOCABULARIES))
+    found = [f"{one.path} {place}" for one in searched for place in shown_phrases(one)]
+    assert not found, "say these in plain words: " + ", ".join(found)
+
+
+def test_pages_and_templates_use_none_of_the_phrases_we_dropped() -> None:
+    pages = [one for one in markdown_files() if not one.relative_to(ROOT).as_posix().startswith(_OTHER_PAGES)]
+    templates = sorted((ROOT / _TEMPLATES).glob("*.html"))
+    assert len(pages) > len(templates) > 1
+    found = [
+        f"{one.relative_to(ROOT)}: {phrase}"
+        for one in (*pages, *templates)
+        for phrase in phrases_of_page(one.read_text(encoding="utf-8"))
+    ]
+    assert not found, "say these in plain words: " + ", ".join(found)
+
+
 @pytest.mark.parametrize(
     ("docstring", "verbless", "broken", "dropped"),
     [
@@ -87,3 +137,21 @@ def test_each_of_these_faults_is_found(docstring: str, *, verbless: bool, broken
     module = Module("one.py", f"def one():\n    {docstring}\n")
     found = (functions_without_a_verb(module), broken_first_lines(module), dropped_phrases(module))
     assert tuple(any(each) for each in found) == (verbless, broken, dropped)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('raise NotFound(f"{name} is there no more")', ["line 1: there no more"]),
+        ('help="All that is\\nset aside."', ["line 1: set aside"]),
+        ('"""Return whoever asked."""', []),
+        ('text = "the settings of its own section"', []),
+    ],
+)
+def test_a_phrase_is_found_in_a_string_and_not_in_a_docstring(source: str, found: list[str]) -> None:
+    assert list(shown_phrases(Module("one.py", f"{source}\n"))) == found
+
+
+def test_a_phrase_of_a_page_is_found_over_two_lines_and_not_in_code() -> None:
+    page = "It stands\nin the vault.\n\n```sh\nrecollectum remember 'Shall we?'\n```\n"
+    assert list(phrases_of_page(page)) == ["stands in"]

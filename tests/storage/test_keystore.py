@@ -132,7 +132,7 @@ def test_a_tampered_wrap_is_noticed(home: Home, store: KeyStore) -> None:
 def test_a_wrap_relabelled_for_another_vault_is_noticed(home: Home, store: KeyStore) -> None:
     store.make_key("vlt_1")
     _run(home, "UPDATE vault_keys SET vault_id = :value", "vlt_2")
-    with pytest.raises(WrongKey, match="another vault's"):
+    with pytest.raises(WrongKey, match="belongs to another vault"):
         store.key("vlt_2")
 
 
@@ -201,7 +201,7 @@ def test_a_passphrase_opens_the_home_from_the_environment(home: Home) -> None:
     again.close()
     for environ, problem, words in (
         (os.environ, KeyProblem, "none was given"),
-        ({**os.environ, "RECOLLECTUM_PASSPHRASE": "wrong"}, WrongKey, "is not it"),
+        ({**os.environ, "RECOLLECTUM_PASSPHRASE": "wrong"}, WrongKey, "is wrong"),
     ):
         locked = KeyStore.open(home, encryption="auto", environ=environ)
         with pytest.raises(problem, match=words):

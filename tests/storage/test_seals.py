@@ -108,9 +108,11 @@ def test_one_row_that_changed_behind_our_back_is_told(tmp_path: Path, change: st
     with open_home(tmp_path, Turning()) as home:
         health = home.vault(ANN).admin.index.verify()
         assert (health.sound, health.changed) == (False, 1)
-        assert health.words.endswith("1 rows are not as they were written")
+        assert health.words.endswith("1 rows differ from what was written")
         (entry,) = home.admin.entries([Owner.parse(ANN)])
-        assert any("not as they were written" in fault for fault in read_vault(home.admin, entry, data=False).faults)
+        assert any(
+            "differ from what was written" in fault for fault in read_vault(home.admin, entry, data=False).faults
+        )
 
 
 def test_a_repair_names_what_is_doubtful_and_seals_it_anew(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_lines_that_are_gone_repeated_or_swapped_are_noticed(lines: list[bytes])
     )
     assert [damage.line for damage in jsonl.read([*lines[:2], lines[3], lines[2], *lines[4:]]).damage] == [4]
     assert jsonl.read(lines[:-1]).damage == (Damage(7, "the end line is missing: the transcript was cut short"),)
-    assert jsonl.read([*lines, lines[1]]).damage == (Damage(8, "it stands after the end line"),)
+    assert jsonl.read([*lines, lines[1]]).damage == (Damage(8, "it is after the end line"),)
     assert jsonl.read([]).damage == (Damage(1, "the end line is missing: the transcript was cut short"),)
 
 
@@ -238,7 +238,7 @@ def test_a_file_is_read_line_by_line_in_bounded_memory(lines: list[bytes]) -> No
 
 
 def test_a_file_of_something_else_is_given_up(lines: list[bytes]) -> None:
-    with pytest.raises(InvalidInput, match="this is no transcript: none of its first 1000 lines could be read"):
+    with pytest.raises(InvalidInput, match="this is not a transcript: none of its first 1000 lines could be read"):
         jsonl.read([b"junk\n"] * 5000)
     read = jsonl.read([*lines[:-1], *[b"junk\n"] * 5000, lines[-1]])
     assert len(read.messages) == 5

@@ -92,7 +92,7 @@ def test_strict_refuses_and_leaves_nothing_behind(home: Recollectum, alice: Vaul
 
 
 def test_no_transcript_is_said_in_words(home: Recollectum) -> None:
-    with pytest.raises(InvalidInput, match="no transcript"):
+    with pytest.raises(InvalidInput, match="not a transcript"):
         import_transcript(home.vault("user:bob"), [b"hello\n"])
 
 

@@ -51,5 +51,5 @@ def test_messages_are_read_from_the_end_in_their_order(filled: Vault) -> None:
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "٣", "1.5", str(10**30)])
 def test_a_cursor_that_no_page_gave_is_refused(filled: Vault, cursor: str) -> None:
-    with pytest.raises(InvalidInput, match="not one that a page gave"):
+    with pytest.raises(InvalidInput, match="not returned by a page"):
         filled.admin.events.list(cursor=cursor)

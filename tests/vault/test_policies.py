@@ -275,7 +275,7 @@ def test_an_admin_folder_that_is_closed_is_not_an_empty_one(place: Path, mode: i
     (place / "system/policies").chmod(mode)
     (said,) = run("tests.vault.closed_folder_program", str(place), str(_NOBODY))
     assert said.startswith(answer), said
-    assert ("it cannot be looked into" in said) is (mode == 0)
+    assert ("it cannot be listed" in said) is (mode == 0)
 
 
 def test_the_owners_own_slip_shuts_out_others_and_not_the_owner(tmp_path: Path, home: Recollectum) -> None:
@@ -296,12 +296,12 @@ def test_who_would_be_asked_is_the_owner_but_not_for_the_admin(
 ) -> None:
     text = '[[rule]]\ntool = "*"\ndecision = "ask_user"\n'
     (_user if tier == "user" else _admin)(tmp_path, text)
-    with pytest.raises(Denied, match="needs a person's yes"):
+    with pytest.raises(Denied, match="needs a person's approval"):
         home.with_client("mcp:desktop").vault("user:alice").recall("tea")
     if passes:
         home.vault("user:alice").recall("tea")
     else:
-        with pytest.raises(Denied, match="needs a person's yes"):
+        with pytest.raises(Denied, match="needs a person's approval"):
             home.vault("user:alice").recall("tea")
 
 

@@ -35,7 +35,7 @@ class AsyncVaultPrivacy:
 
     @property
     def quarantine(self) -> AsyncQuarantines:
-        """What is set aside, by its source."""
+        """What is quarantined, by its source."""
         return AsyncQuarantines(lambda: self._service().quarantine)
 
     @property

@@ -34,10 +34,10 @@ PER_MESSAGE = 4
 
 _STABLE = (PartKind.NOTES, PartKind.PROFILE, PartKind.LEARNING)
 _BULLETS = (PartKind.PROFILE, PartKind.LEARNING)
-_IN_FULL = "the conversation is there in full, so it needs no summary"
-_SAID = "it stands in the conversation itself"
-_KNOWN = "it stands in the profile or among the learnings"
-_ORPHAN = "it is the result of a tool call that is not there"
+_IN_FULL = "the whole conversation is in the context, so it needs no summary"
+_SAID = "it is already in the conversation"
+_KNOWN = "it is already in the profile or the learnings"
+_ORPHAN = "it is the result of a tool call that is not in the context"
 
 
 def compile_context(parts: Parts, budget: Budget, counter: TokenCounter, *, mark: str) -> Context:

@@ -9,7 +9,7 @@ from recollectum.context.rendering import TRUSTED, bullet, frame, line, recalled
 from recollectum.domain.context import Budget, LeftOut, PartKind, RecalledText
 from recollectum.domain.session import Summary
 
-NO_ROOM = "there was no room left in its share of the token budget"
+NO_ROOM = "its share of the token budget is used up"
 #: No ordinary text has this many characters in a token; a longer text is not counted at all.
 LONGEST_TOKEN = 32
 #: After this many misfits in a row, the rest is not counted.
@@ -126,7 +126,7 @@ class PartFiller:
         if piece.id in self.withheld:
             return self.withheld[piece.id]
         if not self._admits(piece):
-            return f"at most {self.most_untrusted} untrusted texts are let in unless more are asked for"
+            return f"at most {self.most_untrusted} untrusted texts are included unless the caller asks for more"
         return self._too_many() if len(self.taken) >= self.most else NO_ROOM
 
     def _too_many(self) -> str:

@@ -51,7 +51,7 @@ def _merge(group: Sequence[Memory], used: Mapping[str, int]) -> Finding:
         spans=(),
         targets=tuple(one.id for one in group),
         key=next((one.key for one in group if one.key), None),
-        reason=f"{len(group)} memories say nearly the same; they were recalled {recalled} times together",
+        reason=f"{len(group)} memories say nearly the same; together they were recalled {recalled} times",
         trust=least_trusted(*(one.trust for one in group)),
         by=RULES,
     )
@@ -118,7 +118,7 @@ def _supersede(older: Memory, newer: Memory, name: str) -> Finding:
         spans=(),
         targets=(older.id,),
         key=newer.key,
-        reason=f"two memories differ in the same thing ({name}), and the newer one is likely to hold",
+        reason=f"two memories give different values for {name}, and the newer one is probably right",
         trust=least_trusted(older.trust, newer.trust),
         by=RULES,
     )

@@ -123,7 +123,7 @@ def _read(matter: _Task, model: LanguageModel) -> tuple[list[Finding], Usage | N
     for excerpts, offered, prompt in _questions(matter, model):
         reply = model.complete(prompt)
         if problem := explain_misfit(reply.value, SCHEMA):
-            raise ModelGarbled(f"{model.identity} answered in a form that was not asked for ({problem}); try again")
+            raise ModelGarbled(f"{model.identity} answered in the wrong form ({problem}); try again")
         window = ShownWindow(
             excerpts=excerpts, known=offered, screen=matter.screen, by=str(model.identity), imported=matter.imported
         )

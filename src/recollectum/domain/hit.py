@@ -195,5 +195,5 @@ class IndexHealth:
     def words(self) -> str:
         """The findings as a sentence."""
         index = f"{self.missing} missing from the index, {self.stray} stray in it" if self.missing or self.stray else ""
-        rows = f"{self.changed} rows are not as they were written" if self.changed else ""
+        rows = f"{self.changed} rows differ from what was written" if self.changed else ""
         return "; ".join(filter(None, (index, rows))) or "sound"

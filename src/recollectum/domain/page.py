@@ -36,7 +36,7 @@ def number_of(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not cursor.isascii() or not cursor.isdecimal() or int(cursor) > LAST_NUMBER:
-        raise InvalidInput(f"cursor {cursor!r} is not one that a page gave; use the `next` of a page")
+        raise InvalidInput(f"cursor {cursor!r} was not returned by a page; use the `next` of a page")
     return int(cursor)
 
 

@@ -80,7 +80,7 @@ def home_root(explicit: Path | None, environ: Mapping[str, str]) -> Path:
         return account / ".recollectum"
     root = _expand(Path(text), account)
     if not root.is_absolute():
-        raise HomeError(f"{VARIABLE} is {text!r}, which means another home in each folder; write an absolute path")
+        raise HomeError(f"{VARIABLE} is {text!r}, which is a relative path; write an absolute one")
     return _checked(root, account, VARIABLE)
 
 
@@ -101,7 +101,7 @@ def _checked(root: Path, account: Path, what: str) -> Path:
         raise HomeError(f"{what} holds a NUL character; write a path without it")
     if root in (account, Path(root.anchor)):
         raise HomeError(
-            f"{what} is {root}, which holds other things; name a folder of its own, such as {account}/.recollectum"
+            f"{what} is {root}, which contains other files; name a separate folder, such as {account}/.recollectum"
         )
     return root
 
@@ -129,7 +129,7 @@ def check_not_foreign(root: Path) -> None:
     others = [name for name in names if name not in _NAMES and not name.startswith(own) and name not in _OF_THE_SYSTEM]
     if others:
         raise HomeError(
-            f"{root} is no home and holds other things, such as {others[0]!r}; "
+            f"{root} is not a home and contains other files, such as {others[0]!r}; "
             "name an empty folder or a new one, nothing was changed"
         )
 
@@ -160,4 +160,4 @@ def _check_root(root: Path) -> None:
     if not stat.S_ISDIR(mode):
         raise HomeError(f"{root} is not a folder; move the file away, or choose another home with {VARIABLE}")
     if mode & stat.S_ISVTX:
-        raise HomeError(f"{root} is shared by all accounts; name a folder of its own, such as {root / 'recollectum'}")
+        raise HomeError(f"{root} is shared by all accounts; name a separate folder, such as {root / 'recollectum'}")

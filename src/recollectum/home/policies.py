@@ -103,7 +103,7 @@ def _folder(folder: Path, tier: Tier) -> list[RuleFile]:
     try:
         return [read_policy(path, tier) for path in _files_of(folder)]
     except OSError as error:
-        return [_unreadable(folder, tier, f"it cannot be looked into ({error.strerror}); correct its owner or mode")]
+        return [_unreadable(folder, tier, f"it cannot be listed ({error.strerror}); correct its owner or mode")]
 
 
 def _project_files(project: Project) -> list[RuleFile]:
@@ -111,7 +111,7 @@ def _project_files(project: Project) -> list[RuleFile]:
     try:
         paths = _files_of(project.folder(FOLDER))
     except OSError as error:
-        return [_unreadable(project.folder(FOLDER), Tier.PROJECT, f"it cannot be looked into ({error.strerror})")]
+        return [_unreadable(project.folder(FOLDER), Tier.PROJECT, f"it cannot be listed ({error.strerror})")]
     for path in paths:
         try:
             project.check_inside(path)

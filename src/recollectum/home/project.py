@@ -36,7 +36,7 @@ class Project:
     def check_inside(self, path: Path) -> Path:
         """Return the path; raise when a link in it leads out of the project."""
         if not path.resolve().is_relative_to(self.root.resolve()):
-            raise InvalidInput(f"{path} leads out of the project {self.root}; replace the link with what it points to")
+            raise InvalidInput(f"{path} leads outside the project {self.root}; replace the link with what it points to")
         return path
 
 

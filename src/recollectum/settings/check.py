@@ -148,12 +148,13 @@ def leaves(tree: Tree) -> Iterator[tuple[tuple[str, ...], object]]:
 
 def _unknown(key: str) -> str:
     if key in sections():
-        return f"{key} is a section; write [{key}] on a line of its own, with its settings below"
+        return f"{key} is a section; write [{key}] on a separate line, with its settings below"
     section, _, name = key.rpartition(".")
     if section in _WITH_KEYS and _SECRET.search(name):
         # Anybody who can read the file could use it.
         return (
-            f"{key} does not belong into a settings file; put the key into a variable named by {section}.key_variable"
+            f"{key} does not belong in a settings file; "
+            f"put the key into the environment variable named by {section}.key_variable"
         )
     return f"{_show(key)} is not a setting; the nearest is {nearest(key, all_settings())!r}"
 
@@ -169,7 +170,7 @@ def check_environment(environ: Mapping[str, str]) -> Layer:
         if setting is None:
             # The value is not shown: a misspelt variable may hold a secret.
             near = nearest(name, (*by_variable, *OTHER_VARIABLES))
-            layer.problems.append(f"the variable {name} is not one of ours; the nearest is {near}")
+            layer.problems.append(f"the variable {name} is not a setting; the nearest is {near}")
         elif text and (value := setting.take(setting.from_text(text))) is not None:
             layer.values[setting.key] = value
         elif text:

@@ -77,7 +77,7 @@ def check_copy(file: Path, name: str, key: bytes | None, rows: Mapping[str, int]
         if faults := copy.faults():
             raise Damaged(f"{name} of the backup is damaged: {faults[0]}; use another backup")
         if copy.row_counts() != dict(rows):
-            raise Damaged(f"{name} of the backup has other rows than were backed up; use another backup")
+            raise Damaged(f"{name} of the backup does not have the rows that were backed up; use another backup")
 
 
 def manifest_mac(document: Mapping[str, object], key: bytes) -> str:

@@ -211,7 +211,7 @@ class KeyStore:
         key = unwrap(_wrapping_key(master), wrapped, _label(vault_id))
         if key is None:
             raise WrongKey(
-                f"the wrapped key of vault {vault_id!r} in {self._files.keys} was changed or is another vault's; "
+                f"the wrapped key of vault {vault_id!r} in {self._files.keys} was changed or belongs to another vault; "
                 "restore keys.db from a backup"
             )
         return key
@@ -261,7 +261,7 @@ class KeyStore:
         with self._guard, self._lock():
             found = self._read(find_recovery)
             if found is None:
-                raise KeyProblem("no recovery code was made for this home; the recorded holder is the only way in")
+                raise KeyProblem("no recovery code was made for this home; only the recorded holder can open it")
             means = replace(self._means(), passphrase=passphrase or None)
             master = recovery.unwrap_master(code, found[0], means.home_id)
             self._hand_over(master, holders.choose(means), means)
@@ -353,7 +353,7 @@ class KeyStore:
 
     def _empty_log(self, done: str) -> None:
         if not self._opened().on_connection(checkpoint):
-            raise Busy(f"{done}, but others read {self._files.keys} and its log still has it; close them and try again")
+            raise Busy(f"{done}, but other programs read {self._files.keys}; close them and try again to empty its log")
 
     def _opened(self) -> SqliteDatabase:
         if self._database is None:

@@ -141,12 +141,12 @@ class _Reader:
         """Count a damaged line; raise InvalidInput if the file has nothing else."""
         self.damaged += 1
         if self.damaged == MAX_LISTED and not (self._session or self._messages):
-            raise InvalidInput(f"this is no transcript: none of its first {MAX_LISTED} lines could be read")
+            raise InvalidInput(f"this is not a transcript: none of its first {MAX_LISTED} lines could be read")
 
     def accept(self, line: dict[str, Json]) -> Session | Message | None:
         """Return the content of the line; None for the end line when its count is right."""
         if self.ended:
-            raise _Fault("it stands after the end line")
+            raise _Fault("it is after the end line")
         if "recollectum" in line:
             return self._accept_header(line)
         if "message" in line:
@@ -163,7 +163,7 @@ class _Reader:
                 f"the transcript is of {found}; this Recollectum reads version {VERSION}, so try a newer one"
             )
         if self._session or self._messages:
-            raise _Fault("a header stands in the middle: two files were joined")
+            raise _Fault("there is a header in the middle: two files were joined")
         self._session = _read_shape(session_from_record, line.get("session"))
         return self._session
 

@@ -49,9 +49,9 @@ def import_transcript(
     found = jsonl.read(lines)
     if found.damage and strict:
         first = found.damage[0]
-        raise InvalidInput(f"line {first.line} is damaged: {first.reason}; nothing was brought in")
+        raise InvalidInput(f"line {first.line} is damaged: {first.reason}; nothing was imported")
     if found.session is None and not found.messages:
-        raise InvalidInput("this is no transcript: it has neither a session nor a message that can be read")
+        raise InvalidInput("this is not a transcript: it has neither a session nor a message that can be read")
     session = found.session or placeholder_session(found.messages)
     return _report(vault.sessions.adopt(session, found.messages, foreign=foreign, import_id=import_id), found.damage)
 

@@ -73,7 +73,7 @@ class VaultPrivacy(VaultService):
     """Services that undo changes, quarantine sources and erase for good."""
 
     quarantine: Service["Quarantines"] = Service(
-        "retention.quarantine.Quarantines", "What is set aside, by its source."
+        "retention.quarantine.Quarantines", "What is quarantined, by its source."
     )
     trash: Service["Trash"] = Service("retention.trash.Trash", "What was deleted and can still be restored.")
     undo: Service["Undo"] = Service("undo.service.Undo", "Undoes changes, and shows what changed since a time.")

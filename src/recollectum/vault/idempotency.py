@@ -32,7 +32,7 @@ class InFlightRequests:
         """Run only one request with the same key at a time."""
         with self._lock:
             if digest in self._digests:
-                raise Conflict("the same request is being worked on; ask again in a moment")
+                raise Conflict("the same request is still being handled; try again in a moment")
             self._digests.add(digest)
         try:
             yield
@@ -58,7 +58,7 @@ class Idempotency:
         """Run the work once; return its result and whether it was stored. Refuse a key that another request used."""
         owner = self._owner
         if owner is None:
-            raise InvalidInput("nobody is named for whom this is asked; name a person")
+            raise InvalidInput("no person is named for this request; name one")
         digest = hashlib.sha256(f"{owner}\n{key}".encode()).digest()
         # A keyed digest with a secret that is not stored, so that nobody can guess texts until one matches.
         asked = hmac.digest(key.encode(), request, "sha256")
@@ -83,5 +83,5 @@ class Idempotency:
             repeats.begin(tx, digest, owner, asked, now)
             return None
         if not hmac.compare_digest(known.request, asked):
-            raise Conflict("this idempotency key was used for another request; take a new one")
+            raise Conflict("this idempotency key was used for another request; use a new one")
         return known.answer

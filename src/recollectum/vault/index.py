@@ -101,7 +101,7 @@ class Index(VaultService):
             previous = generations.find(tx, GenerationState.PREVIOUS)
             current = generations.find(tx, GenerationState.CURRENT)
             if previous is None or current is None:
-                raise NotFound("there is no generation of the index to go back to")
+                raise NotFound("there is no previous generation of the index to roll back to")
             building = generations.find(tx, GenerationState.BUILDING)
             if building:
                 generations.drop(tx, building.id)

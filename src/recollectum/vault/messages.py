@@ -148,7 +148,7 @@ def get_session(tx: Tx, session_id: str) -> Session:
         raise NotFound(f"there is no session {session_id!r} in this vault")
     if session.imported and sessions.is_taken_back(tx, session_id):
         raise NotFound(
-            f"session {session_id!r} was taken back with its import; see: recollectum quarantine list, and release that"
+            f"session {session_id!r} was quarantined with its import; release it, see: recollectum quarantine list"
         )
     return session
 

@@ -99,7 +99,7 @@ class MarkKeeper:
         raise Damaged(
             f"the vault of {owner} is older than last seen ({missing.events} events and {missing.texts} pieces of text "
             "are missing): an old file was put back, or writes were lost. Put the newer file back or restore a backup; "
-            "opening it again goes on with the older one, and `recollectum doctor` keeps reporting it"
+            "opening it again continues with the older file, and `recollectum doctor` keeps reporting it"
         )
 
     def count(self) -> None:

@@ -33,7 +33,7 @@ def _no_language_model() -> None:
 
 
 def _no_transcript_reader() -> "TranscriptReader":
-    raise NotFound("there is nothing here that reads transcripts; open the vault through its home")
+    raise NotFound("this vault was opened without a transcript reader; open it through its home")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

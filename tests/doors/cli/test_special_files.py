@@ -86,7 +86,7 @@ def test_a_file_of_no_known_form_is_not_followed(tmp_path: Path, text: str) -> N
     ok("init")
     path = tmp_path / "passwd"
     path.write_text(text)
-    assert "no transcript of a known form; known are" in refused("sessions", "transcripts", "follow", str(path))
+    assert "not a transcript of a known form; known are" in refused("sessions", "transcripts", "follow", str(path))
     assert "nothing is followed" in ok("sessions", "transcripts", "list").err
 
 

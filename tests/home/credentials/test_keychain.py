@@ -128,7 +128,7 @@ def test_a_keyring_that_went_away_is_named(use_keyring: Use, store: Credentials)
     use_keyring(DictKeyring())
     store.save("X", ServiceApiKey(CANARY))
     use_keyring(FailKeyring())
-    with pytest.raises(KeyProblem, match="DictKeyring, which is not here; unlock or reinstall it"):
+    with pytest.raises(KeyProblem, match="DictKeyring, which is not available; unlock or reinstall it"):
         store.find("X")
     assert [one.held for one in store.all()] == [SecretLocation.KEYRING]
 

@@ -147,9 +147,9 @@ def test_one_record_s_seal_does_not_open_another(home: Home, store: Credentials)
 def test_a_file_that_is_not_ours_is_refused_and_not_written_over(home: Home, store: Credentials, text: str) -> None:
     path = home.root / "credentials.json"
     path.write_text(text)
-    with pytest.raises(Damaged, match="not what was written to it; restore it"):
+    with pytest.raises(Damaged, match="is damaged or was changed; restore it"):
         store.find("X")
-    with pytest.raises(Damaged, match="not what was written"):
+    with pytest.raises(Damaged, match="is damaged or was changed"):
         store.save("X", ServiceApiKey(CANARY))
     assert path.read_text() == text
 

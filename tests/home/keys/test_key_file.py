@@ -39,7 +39,7 @@ def test_without_one_it_is_the_platforms() -> None:
 def test_a_setting_names_the_file(tmp_path: Path) -> None:
     assert place(str(tmp_path / "k"), "home_a", {}) == KeyFile(tmp_path / "k", named_for_home=False)
     assert place("~/k", "home_a", {}).path == Path.home() / "k"
-    with pytest.raises(InvalidInput, match="absolute path"):
+    with pytest.raises(InvalidInput, match="relative path; write an absolute one"):
         place("keys/k", "home_a", {})
 
 

@@ -85,7 +85,7 @@ def test_another_keyring_than_the_recorded_one_is_named(use_keyring: Use) -> Non
     detail = keep(_HOME, _MASTER)
     use_keyring(FailKeyring())
     with pytest.raises(
-        KeyProblem, match=r"DictKeyring, which is not here \(found: none\).*recollectum encryption recover"
+        KeyProblem, match=r"DictKeyring, which is not available \(found: none\).*recollectum encryption recover"
     ):
         fetch(_HOME, detail)
 

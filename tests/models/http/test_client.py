@@ -69,7 +69,7 @@ def test_a_connection_the_server_closed_meanwhile_is_no_failure() -> None:
         (400, ModelRefused, "refused the request (400)"),
         (401, ModelRefused, "check the variable THE_KEY"),
         (403, ModelRefused, "check the variable THE_KEY"),
-        (404, ModelRefused, "knows no such model"),
+        (404, ModelRefused, "has no such model"),
         (408, ModelTimeout, "(408)"),
         (422, ModelRefused, "refused the request (422)"),
         (429, ModelUnavailable, "too busy"),
@@ -128,7 +128,7 @@ def test_nobody_there_is_unavailability() -> None:
 
 @pytest.mark.parametrize("reply", [Reply("x" * 2000), Reply("x" * 2000, chunked=True)])
 def test_an_answer_larger_than_any_is_refused(reply: Reply) -> None:
-    assert "more than any answer" in str(failure(reply))
+    assert "answer is too large" in str(failure(reply))
 
 
 @pytest.mark.parametrize("raw", [b"", b"<html>wrote</html>", b"{", b"\xff\xfe", b"[" * 900])
@@ -148,7 +148,7 @@ def test_a_key_is_in_no_representation() -> None:
 @pytest.mark.feature("A17")
 @pytest.mark.parametrize("value", [f"{SECRET}\r\nHost: evil", f"{SECRET} {SECRET}", f"{SECRET}ä", f"{SECRET}\0"])
 def test_what_cannot_be_a_key_is_not_shown(value: str) -> None:
-    with pytest.raises(ModelRefused, match="the variable THE_KEY holds something that cannot be a key") as raised:
+    with pytest.raises(ModelRefused, match="the variable THE_KEY holds something that is not an API key") as raised:
         provider_access("THE_KEY", {"THE_KEY": value}, key_headers, named=True)
     assert SECRET not in str(raised.value)
 

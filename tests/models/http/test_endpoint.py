@@ -33,7 +33,7 @@ def test_an_address_is_taken_apart(url: str, expected: Endpoint) -> None:
     ],
 )
 def test_texts_leave_the_machine_in_the_open_only_when_that_was_allowed(url: str) -> None:
-    with pytest.raises(SettingsError, match=r"in the open; use https, or set embedding\.plain_http to anywhere"):
+    with pytest.raises(SettingsError, match=r"without encryption; use https, or set embedding\.plain_http to anywhere"):
         endpoint(url, plain_http=False)
     assert endpoint(url, plain_http=True).scheme == "http"
 

@@ -115,7 +115,7 @@ def test_time_that_is_up_ends_the_call() -> None:
         return now[0]
 
     bare = LlamaModel(find_model(""), LlamaOptions(window_tokens=1024, timeout_seconds=3, clock=clock))
-    with pytest.raises(ModelTimeout, match="was not done within 3 s"):
+    with pytest.raises(ModelTimeout, match="did not finish within 3 s"):
         bare.complete(replace(STORY, max_output_tokens=200))
     # The clock was read once for each word: the model stopped, and did not only come too late.
     assert now[0] < 10
@@ -148,7 +148,7 @@ print([line for line in used if line.split()[9] in own], os.listdir({str(tmp_pat
 
 
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelMissing, match="which is no file; name a GGUF file"):
+    with pytest.raises(ModelMissing, match="which is not a file; name a GGUF file"):
         open_language_model(replace(SETTINGS, model=str(tmp_path / "none.gguf")), {})
     wrong = tmp_path / "wrong.gguf"
     wrong.write_bytes(b"GGUF and nothing that follows")

@@ -174,7 +174,7 @@ def test_a_stream_may_take_longer_than_a_call_as_long_as_it_keeps_coming() -> No
     ("reply", "error", "said"),
     [
         (streamed(delta("a"), done=False), ModelUnavailable, "broke off in the middle"),
-        (streamed(delta("a"), {"error": {"message": "secret"}}), ModelUnavailable, "broke off with an error"),
+        (streamed(delta("a"), {"error": {"message": "secret"}}), ModelUnavailable, "stopped with an error"),
         (serving.Reply(raw=b"data: {nonsense\n\n"), ModelRefused, "streams something other than JSON"),
         (serving.Reply({"error": "x"}, status=401), ModelRefused, "check the variable OPENAI_API_KEY"),
         (serving.Reply({"error": "x"}, status=404), ModelRefused, "check language_model.model and language_model.base"),

@@ -119,7 +119,7 @@ def test_a_call_counts_for_the_day_on_which_it_began(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"days": {"x": {}}}', b'{"days": {"2026-05-04": {}}}'])
 def test_a_damaged_account_stops_and_does_not_begin_at_nothing(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "spending.json").write_bytes(damage)
-    with pytest.raises(HomeError, match="remove it to count anew"):
+    with pytest.raises(HomeError, match="remove it to start counting again"):
         SpendingAccount(Home(tmp_path), lambda: NOON).reserve(ONE, DailyLimits(calls=1))
 
 

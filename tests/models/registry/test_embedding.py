@@ -79,7 +79,7 @@ def test_how_it_is_called_and_a_new_key_do_not_change_the_identity() -> None:
 
 
 def test_an_unknown_provider_is_answered_with_the_nearest() -> None:
-    with pytest.raises(SettingsError, match="is 'olama', which is not one; the nearest is 'ollama'"):
+    with pytest.raises(SettingsError, match="is 'olama', which is not a provider; the nearest is 'ollama'"):
         open_embedder(EmbeddingSettings(provider="olama"), {})
 
 
@@ -97,7 +97,7 @@ def test_a_missing_key_is_named_by_its_variable(provider: str, variable: str) ->
 
 def test_an_open_address_is_refused_before_anything_is_sent() -> None:
     settings = EmbeddingSettings(provider="ollama", base_url="http://192.168.1.10:11434")
-    with pytest.raises(SettingsError, match="in the open"):
+    with pytest.raises(SettingsError, match="without encryption"):
         open_embedder(settings, {})
     assert open_embedder(replace(settings, plain_http="anywhere"), {}) is not None
 

@@ -58,9 +58,9 @@ def test_each_provider_is_asked_at_its_place_with_its_own_key(provider: str, pat
 
 def test_none_is_none_and_a_wrong_name_is_answered_with_the_nearest() -> None:
     assert open_language_model(LanguageModelSettings(), {}) is None
-    with pytest.raises(SettingsError, match="is 'antropic', which is not one; the nearest is 'anthropic'"):
+    with pytest.raises(SettingsError, match="is 'antropic', which is not a provider; the nearest is 'anthropic'"):
         open_language_model(LanguageModelSettings(provider="antropic"), {})
-    with pytest.raises(SettingsError, match=r"language_model\.model is empty; name the model that openai shall"):
+    with pytest.raises(SettingsError, match=r"language_model\.model is empty; name the model that openai uses"):
         open_language_model(LanguageModelSettings(provider="openai"), KEYS)
 
 
@@ -96,7 +96,9 @@ def test_another_server_is_not_handed_the_key_by_default() -> None:
             model.complete(PROMPT)
         model.close()
     assert "authorization" not in server.asked[0].headers
-    with pytest.raises(SettingsError, match=r"language_model\.base_url would send texts to example\.org in the open"):
+    with pytest.raises(
+        SettingsError, match=r"language_model\.base_url would send texts to example\.org without encryption"
+    ):
         open_language_model(replace(settings, base_url="http://example.org/v1"), KEYS)
     with pytest.raises(ModelRefused, match=r"^language_model\.key_variable names a variable that is not set"):
         open_language_model(replace(settings, key_variable="sk-oops"), KEYS)
@@ -113,7 +115,7 @@ def test_a_key_in_a_settings_file_is_refused_in_one_sentence_that_does_not_show_
         load(Home(tmp_path), cwd=tmp_path, environ={}, system=tmp_path / "none")
     said = str(raised.value)
     assert said.endswith(
-        f"{section}.{name} does not belong into a settings file; put the key into a variable named by "
+        f"{section}.{name} does not belong in a settings file; put the key into the environment variable named by "
         f"{section}.key_variable"
     )
     assert "private" not in said

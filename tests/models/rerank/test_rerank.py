@@ -203,7 +203,7 @@ def test_a_folder_that_holds_no_model_is_told_in_a_sentence(tmp_path: Path, name
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("columns", "told"), [(2, "no single score"), (0, "no numbers")])
+@pytest.mark.parametrize(("columns", "told"), [(2, "no single score"), (0, "not numbers")])
 def test_a_model_of_another_kind_is_refused(tmp_path: Path, columns: int, told: str) -> None:
     write_pair_model(tmp_path, columns=columns)
     with pytest.raises(ModelRefused, match=told):

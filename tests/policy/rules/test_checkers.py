@@ -46,7 +46,7 @@ def test_the_folders_and_the_arguments_can_be_named(tmp_path: Path) -> None:
     decided = decide(request, found)
     assert decided.verdict == "ask_user"
     assert decided.check is not None
-    assert decided.why == "allowed-path: the path in where leads out of the allowed folders (default.toml:4 (default))"
+    assert decided.why == "allowed-path: the path in where leads outside the allowed folders (default.toml:4 (default))"
     assert decide(ToolRequest(tool="t", args={"where": str(tmp_path / "a/b")}, cwd=tmp_path), found).verdict == "allow"
 
 

@@ -116,7 +116,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "outside.toml").write_text(one("t", "deny"))
     (project.folder("policies") / "p.toml").symlink_to(tmp_path / "outside.toml")
     found = load_policies(Home(tmp_path / "home"), project, None)
-    assert "leads out of the project" in found.problems[0].what
+    assert "leads outside the project" in found.problems[0].what
 
 
 @pytest.mark.feature("C10")

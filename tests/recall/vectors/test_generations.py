@@ -167,7 +167,7 @@ def test_where_the_old_model_is_gone_words_answer_and_the_answer_says_so(filled:
             vault.admin.index.update()
         found = vault.recall("car")
         assert (found.rung, found[0].text) == (SearchMode.TEXT, "my car is red")
-        why = "the index is being made again for another model, so only words were compared"
+        why = "the index is being rebuilt for another model, so only words were compared"
         assert (found.degraded or "").startswith(why)
         _until(lambda: (vault.recall("car").degraded or "").endswith("the last try ended with: not now"))
         assert _states(vault)["current"] == (_COUNT, 0)
@@ -363,7 +363,7 @@ def test_of_several_that_build_the_same_one_lets_the_other_go_first(filled: Path
 
 
 def test_there_is_nothing_to_go_back_to_at_first(filled: Path) -> None:
-    with opened(filled, scripted("first")) as vault, pytest.raises(NotFound, match="no generation"):
+    with opened(filled, scripted("first")) as vault, pytest.raises(NotFound, match="no previous generation"):
         vault.admin.index.rollback()
 
 

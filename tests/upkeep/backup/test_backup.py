@@ -84,7 +84,7 @@ def test_into_a_file(place: Path) -> None:
         before = said(home.vault(ANN))
         archive = place / "stick" / "mine.tar"
         assert back_up(home.admin, to=archive).path == archive
-        with pytest.raises(InvalidInput, match="never replaces"):
+        with pytest.raises(InvalidInput, match="never overwrites"):
             back_up(home.admin, to=archive)
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     assert tarfile.is_tarfile(archive)

@@ -66,7 +66,7 @@ def test_a_backup_is_authenticated_also_elsewhere_with_the_recovery_code(place: 
     (place / "config").rename(place / "gone")
     assert restore_home(Home(place / "new"), made, opening(place, recovery_code=code)).authenticated
     _change(made, _FORGERIES["schema"])
-    with pytest.raises(Damaged, match="is not the one that was written with it"):
+    with pytest.raises(Damaged, match="does not belong to it"):
         restore_home(Home(place / "newer"), made, opening(place, recovery_code=code))
 
 
@@ -87,7 +87,7 @@ def test_a_backup_that_a_purge_rewrote_is_still_authentic_and_a_forged_one_does_
         vault.privacy.purge.run(vault.privacy.purge.preview(PurgeRequest.memories(memory)).token)
         done = restore_vaults(home.admin, kept, opening(place), owners=[Owner.parse(ANN)], replace=True)
         assert done.authenticated
-        with pytest.raises(Damaged, match="is not the one that was written with it"):
+        with pytest.raises(Damaged, match="does not belong to it"):
             restore_vaults(home.admin, forged, opening(place), owners=[Owner.parse(ANN)], replace=True)
 
 
@@ -185,5 +185,5 @@ def test_a_folder_with_backups_names_them(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
         names = [back_up(home.admin, to=place / "stick").path.name for _ in range(2)]
         back_up(home.admin, to=place / "stick" / "ann.tar")
-    with pytest.raises(NotFound, match=f"holds some; name one of them: ann.tar, {names[0]}, {names[1]}"):
+    with pytest.raises(NotFound, match=f"a folder of backups; name one of them: ann.tar, {names[0]}, {names[1]}"):
         restore_home(Home(place / "new"), place / "stick", opening(place))

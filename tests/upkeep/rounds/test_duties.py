@@ -138,7 +138,7 @@ def test_a_damaged_vault_keeps_no_other_from_its_round_and_is_tried_later_and_la
             assert broken.trouble
             assert broken.next_run
             waits.append(broken.next_run - clock.now)
-            assert of(home, "summaries").trouble == "1 vault could not be looked after, and will be tried again"
+            assert of(home, "summaries").trouble == "1 vault could not be maintained, and will be tried again"
             assert of(home, "summaries", "user:ann").trouble is None
             doors.taken()
             clock.turn(waits[-1] - timedelta(seconds=1))

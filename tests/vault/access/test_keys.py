@@ -129,7 +129,7 @@ def test_a_key_with_admin_manages_the_keys_of_its_owners_and_no_others(tmp_path:
         for person, owners in (("user:carol", ()), ("user:alice", ("user:carol",)), ("user:nobody", ())):
             with pytest.raises(NotFound, match="there is no such owner for this key"):
                 admin.add(person, permissions=("read",), owners=owners)
-        with pytest.raises(Denied, match="may not give what it does not have"):
+        with pytest.raises(Denied, match="may not grant a permission that it does not have"):
             admin.add("user:alice", permissions=("read", "write"))
         assert len(home.keys.list()) == 5
         admin.revoke(own.id)

@@ -72,7 +72,7 @@ def test_the_preview_says_what_moves_and_changes_nothing(people: Recollectum) ->
     assert seen.keys == (key.id,)
     assert seen.grants == (people.keys.list_grants()[0].id,)
     assert (seen.kept_vaults, seen.merged_vaults) == ((ALICE,), (BOB,))
-    assert "not mixed" in seen.effect
+    assert "not merged" in seen.effect
     done = people.people.merge("user:alice", "user:bob", seen.token)
     assert (done.identities, done.grants, done.keys) == (seen.identities, seen.grants, seen.keys)
 

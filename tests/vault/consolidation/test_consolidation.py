@@ -145,7 +145,7 @@ def test_the_job_of_a_worker_that_died_is_taken_over_when_its_lease_ends(scripte
     (job,) = scripted.admin.consolidation.list_jobs()
     until = clock.now + timedelta(minutes=5)
     runtime(scripted).database.write(lambda tx: jobs.claim(tx, job.id, claim="dead", now=clock.now, until=until))
-    assert scripted.admin.consolidation.run(session).trouble == "another worker is at it"
+    assert scripted.admin.consolidation.run(session).trouble == "another worker holds the lease"
     assert scripted.admin.consolidation.work() == []
     clock.turn(timedelta(minutes=5))
     assert [one.run is not None for one in scripted.admin.consolidation.work()] == [True]
@@ -165,7 +165,7 @@ def test_a_worker_whose_lease_was_lost_writes_nothing(place: Path, clock: Turnin
     with home_with(place, clock, echoing(TEA, before=steal)) as home:
         vault = home.vault("user:alice")
         held.append(vault)
-        assert vault.admin.consolidation.run(said(vault, TEA)).trouble == "another worker has taken it over"
+        assert vault.admin.consolidation.run(said(vault, TEA)).trouble == "another worker took over the lease"
         assert contents(vault) == []
         assert vault.admin.consolidation.list_runs() == []
 

@@ -209,8 +209,8 @@ def test_texts_are_read_in_their_encoding(vault: Vault, folder: Path, content: b
         (b"\x89PNG\0\0", "is not text"),
         (bytes(range(256)), "is not text"),
         (b"caf\xe9 \x01\x02", "is not text"),
-        (b"\xff\xfe\x00\xd8a\x00", "says that it is UTF-16 and is not"),
-        (b"\xef\xbb\xbf\xff", "says that it is UTF-8 and is not"),
+        (b"\xff\xfe\x00\xd8a\x00", "claims to be UTF-16 and is not"),
+        (b"\xef\xbb\xbf\xff", "claims to be UTF-8 and is not"),
     ],
 )
 def test_what_is_no_text_is_said_in_words(vault: Vault, folder: Path, content: bytes, why: str) -> None:
@@ -293,7 +293,7 @@ def test_the_same_name_in_two_folders_is_two_notes(vault: Vault, folder: Path, t
 def test_a_folder_that_cannot_be_followed_is_refused(vault: Vault, folder: Path, tmp_path: Path) -> None:
     (folder / "sub").mkdir()
     for nested in (folder / "sub", tmp_path, folder / ".." / "notes" / "sub"):
-        with pytest.raises(Conflict, match="lie in each other"):
+        with pytest.raises(Conflict, match="are inside one another"):
             vault.admin.notes.add_folder(nested)
     for wrong in (folder / "nothing", write(folder / "a.md", "x"), "", "a\0b", "\udce9", "x" * 5000):
         with pytest.raises(InvalidInput, match="folder"):

@@ -152,7 +152,7 @@ def test_quarantines_and_imports_come_in_pages_newest_first_and_none_is_missed(v
 
     assert [one.id for one in (*first, *following)] == aside[::-1]
     assert [one.id for one in (*came, *after)] == brought[::-1]
-    with pytest.raises(InvalidInput, match="cursor 'none' is not one that a page gave"):
+    with pytest.raises(InvalidInput, match="cursor 'none' was not returned by a page"):
         vault.sessions.list_imports(cursor="none")
 
 
@@ -162,7 +162,7 @@ def test_a_key_that_was_taken_meanwhile_is_left(vault: Vault) -> None:
     vault.memories.save("new zebra", key="pet")
     back = vault.privacy.quarantine.release(made.id)
     assert back.memories == 0
-    assert back.left[0].why == "it was changed since"
+    assert back.left[0].why == "it was changed since then"
     assert _texts(vault) == {"new zebra"}
 
 
@@ -238,7 +238,7 @@ def test_proposals_that_came_from_it_wait_with_it(vault: Vault) -> None:
     made = vault.privacy.quarantine.add(f"session:{chat.id}")
     assert vault.admin.review.list() == []
     assert "Oslo" not in repr([vault.admin.review.get(waiting.id), vault.admin.review.diff(waiting.id)])
-    with pytest.raises(StepRefused, match="came from what is in quarantine"):
+    with pytest.raises(StepRefused, match="comes from a quarantined source"):
         vault.admin.review.approve(waiting.id)
     # One that is laid in while it stands waits as well.
     vault.admin.review.propose([_found("another zebra from Oslo", said)])
@@ -256,14 +256,14 @@ def test_the_sessions_of_an_import_that_was_taken_back_are_nowhere(vault: Vault)
     listed = {one.id for one in vault.sessions.list()}
     done = vault.privacy.undo.brought(first)
     assert {one.id for one in vault.sessions.list()} == {own.id}
-    with pytest.raises(StepRefused, match=f"was taken back already; release {done.id}"):
+    with pytest.raises(StepRefused, match=f"was undone already; release {done.id}"):
         vault.privacy.undo.brought(first)
     for use in (
         lambda: vault.sessions.chat("ses_one"),
         lambda: vault.context(session_id="ses_one"),
         lambda: vault.sessions.checkpoints.fork("ses_one", 1),
     ):
-        with pytest.raises(NotFound, match="was taken back with its import"):
+        with pytest.raises(NotFound, match="was quarantined with its import"):
             use()
     assert _texts(vault) == {"my zebra"}
     # Brought in again it is known, and stays where it is.
@@ -285,7 +285,7 @@ def test_a_session_that_an_import_only_added_to_stays(vault: Vault) -> None:
 
 @pytest.mark.parametrize("source", ["", "session:", "imported:x", "web:page", "session"])
 def test_what_is_no_source_is_refused(vault: Vault, source: str) -> None:
-    with pytest.raises(InvalidInput, match="is no source"):
+    with pytest.raises(InvalidInput, match="is not a source"):
         vault.privacy.quarantine.add(source)
 
 

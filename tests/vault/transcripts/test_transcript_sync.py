@@ -127,7 +127,7 @@ def test_what_is_no_transcript_is_said_once(vault: Vault, folder: Path, tmp_path
     (folder / "link.jsonl").symlink_to(append(tmp_path / "outside.jsonl", lines(range(2))))
     skipped = vault.admin.transcripts.sync().skipped
     assert [(Path(path).name, why) for path, why in skipped] == [
-        ("data.jsonl", "is no transcript of a form that can be followed"),
+        ("data.jsonl", "is not a transcript of a known form"),
         ("pipe.jsonl", "is not a regular file"),
     ]
     assert [Path(path).name for path, _ in vault.admin.transcripts.sync().skipped] == ["pipe.jsonl"]

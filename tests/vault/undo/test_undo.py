@@ -175,7 +175,7 @@ def test_a_time_to_live_that_is_over_is_not_undone_into(vault: Vault, clock: Tur
 
 
 def test_what_time_did_is_no_step_and_conversations_are_told_of(vault: Vault, clock: Turning) -> None:
-    with pytest.raises(NotFound, match="nothing was done"):
+    with pytest.raises(NotFound, match="no change that can be undone"):
         vault.privacy.undo.last()
     memory = vault.memories.save("fades", ttl=DAY).memory
     clock.turn(2 * DAY)
@@ -213,7 +213,7 @@ def test_a_consolidation_run_is_one_step_and_holds_again_when_that_is_undone(pla
         assert [step.run_ids for step in vault.privacy.undo.last().steps] == [(run.id,)]
         assert shown(vault) == before
         assert vault.admin.consolidation.list_runs()[0].reverted_at
-        with pytest.raises(StepRefused, match="taken back already"):
+        with pytest.raises(StepRefused, match="undone already"):
             vault.privacy.undo.run(run.id)
         vault.privacy.undo.last()
         assert shown(vault) == after

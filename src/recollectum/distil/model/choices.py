@@ -199,7 +199,7 @@ def choose_findings(excerpts: Sequence[Excerpt], how: ChoiceOptions) -> tuple[li
         prompt = choice_prompt(shown, how.instructions, wording=how.wording, least=int(told))
         reply = how.model.complete(prompt)
         if problem := explain_misfit(reply.value, prompt.schema or {}):
-            raise ModelGarbled(f"{how.model.identity} answered in a form that was not asked for ({problem}); try again")
+            raise ModelGarbled(f"{how.model.identity} answered in the wrong form ({problem}); try again")
         found += [_finding(one, kind, content, how) for one, kind, content in parse_choice(reply.value, shown)]
         usage = reply.usage if usage is None else usage + reply.usage
     return found, usage

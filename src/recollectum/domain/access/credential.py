@@ -133,6 +133,4 @@ def _check_secret(value: str, what: str) -> None:
     if len(value) > MAX_SECRET:
         raise InvalidInput(f"{what} has {len(value)} characters; use at most {MAX_SECRET}")
     if not (value.isascii() and value.isprintable()) or " " in value:
-        raise InvalidInput(
-            f"{what} holds a space, a line break or a character outside ASCII; copy it again without what is around it"
-        )
+        raise InvalidInput(f"{what} holds a space, a line break or a character outside ASCII; copy the value alone")

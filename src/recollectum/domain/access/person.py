@@ -106,13 +106,13 @@ class MergePreview:
     def effect(self) -> str:
         """What happens to the vaults, in a sentence."""
         if not self.merged_vaults:
-            return f"{self.merged} has no vault; from then on everything is remembered in that of {self.kept}"
+            return f"{self.merged} has no vault; from then on everything is saved in the vault of {self.kept}"
         apart = ", ".join(map(str, self.merged_vaults))
         if not self.kept_vaults:
-            return f"{self.kept} has no vault yet; to go on with {apart}, merge the other way round"
+            return f"{self.kept} has no vault yet; to keep using {apart}, merge the other way round"
         return (
-            f"vaults are not mixed: what {self.merged} was told stays in {apart}, is not recalled for {self.kept}, "
-            "and can be exported from there and imported here"
+            f"vaults are not merged: what was saved for {self.merged} stays in {apart}, "
+            f"is not recalled for {self.kept}, and can be exported from there and imported here"
         )
 
 

@@ -153,7 +153,7 @@ def _bullet_texts(guest: McpClient, ids: tuple[str, ...]) -> list[RecalledText]:
 def _ask(guest: McpClient, memory_id: str, content: str, token: str) -> ConfirmationQuestion:
     begun = " ".join(content[:_SHOWN].split())
     needed = ToolAnswer(
-        f"Nothing was forgotten yet. Ask the person whether {memory_id} shall be forgotten; if they agree, call forget "
+        f"Nothing was forgotten yet. Ask the person whether to forget {memory_id}; if they agree, call forget "
         f"again with confirm={token}. It is valid for ten minutes.",
         {"status": "confirmation_needed", "id": memory_id, "token": token},
     )

@@ -79,7 +79,7 @@ class FileKey:
         """Return a sentence about who can open the file."""
         source = register.source or (KeySource.HOME if self._keys.enabled else KeySource.KEY_FILE)
         if source is KeySource.HOME:
-            held = self._keys.holder().words if self._keys.enabled else "gone with keys.db"
+            held = self._keys.holder().words if self._keys.enabled else "which is lost with keys.db"
             return f"its key is wrapped by the key of this home, {held}"
         # Before the first credential the file has no id yet.
         path = key_file.place("", _name(register), self._environ).path

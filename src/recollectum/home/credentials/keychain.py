@@ -48,7 +48,8 @@ def _said(backend: str, name: CredentialName) -> Generator[Keyring]:
     found = next((one for one in acceptable() if name_of(one) == backend), None)
     if found is None:
         raise KeyProblem(
-            f"the {name} is held by the keyring {backend}, which is not here; unlock or reinstall it, or set it again"
+            f"the {name} is held by the keyring {backend}, which is not available; "
+            "unlock or reinstall it, or set it again"
         )
     try:
         with keyring_errors(found):

@@ -94,8 +94,7 @@ def read(path: Path) -> Register | None:
     register = _parse(document) if document.get("format") == FORMAT and version == VERSION else None
     if register is None:
         raise Damaged(
-            f"{path} is not what was written to it; restore it from a backup, "
-            "or move it away and set the credentials again"
+            f"{path} is damaged or was changed; restore it from a backup, or move it away and set the credentials again"
         )
     return register
 

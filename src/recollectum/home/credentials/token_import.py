@@ -109,17 +109,19 @@ def _read(path: Path) -> bytes:
     try:
         file = os.open(path, flags)
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}); name a plain file of your own") from None
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}); name a regular file that you own") from None
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            raise InvalidInput(f"{path} is not a file, or has a second name; name a plain file of one name")
+            raise InvalidInput(
+                f"{path} is not a file, or has a second name (hard link); name a plain file with one name"
+            )
         with os.fdopen(file, "rb", closefd=False) as opened:
             data = opened.read(_MOST_BYTES + 1)
     finally:
         os.close(file)
     if len(data) > _MOST_BYTES:
-        raise InvalidInput(f"{path} has more than {_MOST_BYTES // 2**20} MiB; that is no token file")
+        raise InvalidInput(f"{path} has more than {_MOST_BYTES // 2**20} MiB; that is not a token file")
     return data
 
 

@@ -95,7 +95,9 @@ def keep(kind: HolderKind, master: MasterKey, means: HolderOptions) -> HolderRec
             written = key_file.keep(file, master, means.home)
             detail = {"path": str(file.path), "ours": written or file.named_for_home}
         case HolderKind.OFF:
-            raise InvalidInput("a key cannot be held by nobody; encryption is turned off by the setting, for new homes")
+            raise InvalidInput(
+                "the key needs a holder; to turn encryption off, set encryption to off before making a home"
+            )
     record = HolderRecord(kind=kind, detail=detail, fingerprint=master.fingerprint())
     if fetch(record, means) != master:
         raise KeyProblem(f"the {kind} did not give the key back; choose another holder")

@@ -31,7 +31,7 @@ def place(setting: str, home_id: str, environ: Mapping[str, str]) -> KeyFile:
         return KeyFile(_config_folder(environ) / "keys" / f"{home_id}.key", named_for_home=True)
     path = Path(setting).expanduser()
     if not path.is_absolute():
-        raise InvalidInput(f"key_file is {setting!r}, which means another file in each folder; write an absolute path")
+        raise InvalidInput(f"key_file is {setting!r}, which is a relative path; write an absolute one")
     return KeyFile(path, named_for_home=False)
 
 
@@ -104,7 +104,7 @@ def check_outside(path: Path, home: Path) -> None:
     """Raise when the key file would be inside the data folder that it protects."""
     if path.resolve().is_relative_to(home.resolve()):
         raise InvalidInput(
-            f"key_file {path} is inside the data folder {home}: whoever copies the folder would have the key; "
+            f"key_file {path} is inside the data folder {home}: anyone who copies the folder would have the key; "
             "name a file outside it"
         )
 

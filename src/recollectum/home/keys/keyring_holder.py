@@ -62,7 +62,7 @@ def fetch(home_id: str, detail: Mapping[str, Json]) -> MasterKey:
     if backend is None:
         found = ", ".join(map(name_of, acceptable())) or "none"
         raise KeyProblem(
-            f"the key of this home is held by the keyring {recorded}, which is not here (found: {found}); {_CURE}"
+            f"the key of this home is held by the keyring {recorded}, which is not available (found: {found}); {_CURE}"
         )
     with keyring_errors(backend):
         stored = backend.get_password(_SERVICE, home_id)

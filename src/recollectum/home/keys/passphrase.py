@@ -65,7 +65,7 @@ def fetch(home_id: str, detail: Mapping[str, Json], passphrase: str | None) -> M
     secret = unwrap(_stretch(passphrase, salt, cost), wrapped, _label(home_id, cost))
     if secret is None:
         raise WrongKey(
-            "the key of this home is held by a passphrase and the one given is not it; "
+            "the key of this home is held by a passphrase and the one given is wrong; "
             "set RECOLLECTUM_PASSPHRASE to the right one, or run: recollectum encryption recover"
         )
     return MasterKey(secret)

@@ -93,7 +93,7 @@ def read_pieces(response: "HTTPResponse", socket: "socket.socket", request: Endp
             break
         size += len(piece)
         if size > request.max_answer_bytes:
-            raise ModelRefused(f"the endpoint sent more than any answer can be; check {request.section}.base_url")
+            raise ModelRefused(f"the endpoint's answer is too large; check {request.section}.base_url")
         yield piece
     if declared is not None and size != declared:
         raise IncompleteRead(b"", declared - size)
@@ -222,7 +222,7 @@ class JsonClient:
         try:
             yield
         except SSLCertVerificationError as error:
-            raise ModelRefused(f"{name} shows no certificate that is trusted here; check {self._address}") from error
+            raise ModelRefused(f"{name} has no certificate that this machine trusts; check {self._address}") from error
         except TimeoutError as error:
             raise ModelTimeout(f"{name} did not answer within {self._timeout:g} s; try again later") from error
         except (OSError, HTTPException) as error:
@@ -272,5 +272,5 @@ def provider_access(
         raise ModelRefused(f"the variable {variable} is not set; put the provider's key there")
     # http.client would show the value in its own error.
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ModelRefused(f"the variable {variable} holds something that cannot be a key; correct it")
+        raise ModelRefused(f"the variable {variable} holds something that is not an API key; correct it")
     return RequestAccess(headers=headers(key), key_variable=variable)

@@ -48,7 +48,7 @@ def endpoint(url: str, *, plain_http: bool, section: str = "embedding") -> Endpo
         raise SettingsError(f"{section}.base_url holds more than an address; put a key into a variable instead")
     if parts.scheme == "http" and not plain_http and not _is_loopback(parts.hostname):
         raise SettingsError(
-            f"{section}.base_url would send texts to {parts.hostname} in the open; "
+            f"{section}.base_url would send texts to {parts.hostname} without encryption; "
             f"use https, or set {section}.plain_http to anywhere"
         )
     return Endpoint(parts.scheme, parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"), section)
@@ -88,13 +88,13 @@ def _refusal(status: int, name: str, key_variable: str, section: str) -> str:
         case 401 | 403:
             return f"{name} wants a key ({status}); name its variable in {section}.key_variable"
         case 404:
-            return f"{name} knows no such model or path (404); check {section}.model and {section}.base_url"
+            return f"{name} has no such model or path (404); check {section}.model and {section}.base_url"
         case _ if 300 <= status < 400:
             return f"{name} points to another address ({status}), which is not followed; correct {section}.base_url"
         case _ if section == "embedding":
             return f"{name} refused the request ({status}); check embedding.model and embedding.dimensions"
         case _:
-            return f"{name} refused the request ({status}); check {section}.model, or shorten what is asked"
+            return f"{name} refused the request ({status}); check {section}.model, or shorten the prompt"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -19,7 +19,7 @@ class LoopbackConnection(HTTPConnection):
         found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(place[0]) for *_, place in found))
         if not addresses or not all(_is_loopback(address) for address in addresses):
-            raise ModelRefused(f"{self.host} leads to another machine here; correct the names, or use https")
+            raise ModelRefused(f"{self.host} resolves to another machine; correct the host names, or use https")
         for address in addresses:
             try:
                 self.sock = socket.create_connection((address, self.port), self.timeout)

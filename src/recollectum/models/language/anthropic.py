@@ -60,7 +60,7 @@ class PartialMessage:
             case "message_delta":
                 self.end(cast("_Members", members["delta"]), members.get("usage"))
             case "error":
-                raise ModelUnavailable("the model broke off with an error of its own; try again later")
+                raise ModelUnavailable("the model stopped with an error; try again later")
             case _:
                 # A ping, the end of a block, or an event of a later version.
                 pass
@@ -130,7 +130,7 @@ def _tool_call(block: _Block, by: ModelIdentity) -> ToolCall:
     except (ValueError, RecursionError) as error:
         raise ModelGarbled(f"{by} called a tool with arguments that are not JSON; try again") from error
     if not isinstance(args, dict) or not block.name:
-        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are no object; try again")
+        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are not an object; try again")
     return ToolCall(id=block.id, name=block.name, args=cast("dict[str, Json]", args))
 
 

@@ -32,7 +32,7 @@ class PartialContent:
         """Add one event, and return the text that it adds."""
         members = cast("_Members", event)
         if "error" in members:
-            raise ModelUnavailable("the model broke off with an error of its own; try again later")
+            raise ModelUnavailable("the model stopped with an error; try again later")
         self.usage = _usage(members.get("usageMetadata")) or self.usage
         feedback = cast("_Members", members.get("promptFeedback") or {})
         if feedback.get("blockReason"):
@@ -91,7 +91,7 @@ def _tool_call(number: int, part: _Members, by: ModelIdentity) -> ToolCall:
     call = cast("_Members", part["functionCall"])
     name, args = call.get("name"), cast("object", call.get("args") or {})
     if not isinstance(name, str) or not name or not isinstance(args, Mapping):
-        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are no object; try again")
+        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are not an object; try again")
     signature = part.get("thoughtSignature")
     return ToolCall(
         id=cast("str", call.get("id") or f"call_{number}"),

@@ -77,7 +77,7 @@ def find_model(path: str) -> Path:
     if path:
         found = Path(path).expanduser()
         if not found.is_file():
-            raise ModelMissing(f"language_model.model is {path!r}, which is no file; name a GGUF file")
+            raise ModelMissing(f"language_model.model is {path!r}, which is not a file; name a GGUF file")
         return found
     spec = find_spec(MODEL_PACKAGE)
     folders = [Path(folder) for folder in spec.submodule_search_locations or ()] if spec else []
@@ -231,7 +231,7 @@ class LlamaModel:
                 raise ModelRefused(f"{self._identity} cannot take this prompt; look at its schema and tools") from error
         if listener.late:
             raise ModelTimeout(
-                f"{self._identity} was not done within {self._options.timeout_seconds:g} s; "
+                f"{self._identity} did not finish within {self._options.timeout_seconds:g} s; "
                 "ask for less, or raise language_model.timeout_seconds"
             )
 
@@ -244,4 +244,4 @@ class LlamaModel:
                 f"{self._identity} cannot take this prompt; shorten it, or raise language_model.window_tokens"
             ) from error
         except NOT_AN_ANSWER as error:
-            raise ModelRefused(f"{self._identity} answered in a form that is not known; update xllamacpp") from error
+            raise ModelRefused(f"{self._identity} answered in an unknown form; update xllamacpp") from error

@@ -138,7 +138,7 @@ class PartialCompletion:
         """Add one event, and return the text that it adds."""
         members = cast("_Members", event)
         if "error" in members:
-            raise ModelUnavailable("the model broke off with an error of its own; try again later")
+            raise ModelUnavailable("the model stopped with an error; try again later")
         self.usage = _usage(members.get("usage")) or self.usage
         choices = cast("Sequence[_Members]", members.get("choices") or ())
         if not choices:
@@ -228,7 +228,7 @@ def _tool_call(number: int, call: _Call, by: ModelIdentity) -> ToolCall:
     except (ValueError, RecursionError) as error:
         raise ModelGarbled(f"{by} called a tool with arguments that are not JSON; try again") from error
     if not isinstance(args, dict) or not call.name:
-        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are no object; try again")
+        raise ModelGarbled(f"{by} called a tool without a name or with arguments that are not an object; try again")
     return ToolCall(id=call.id or f"call_{number}", name=call.name, args=cast("dict[str, Json]", args))
 
 

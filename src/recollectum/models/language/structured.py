@@ -113,5 +113,5 @@ def _repair(prompt: Prompt, reply: Reply, problem: str) -> Prompt:
 
 def _sentence(identity: ModelIdentity, reply: Reply, problem: str) -> str:
     if reply.finish is Finish.LENGTH:
-        return f"{identity} was cut off twice before its answer was whole; allow more output tokens"
-    return f"{identity} answered twice in a form that was not asked for ({problem}); try again, or use another model"
+        return f"{identity} was cut off twice before its answer was complete; allow more output tokens"
+    return f"{identity} answered twice in the wrong form ({problem}); try again, or use another model"

@@ -122,7 +122,7 @@ def check(spent: Spent, cost: CallCost, limits: DailyLimits, day: date) -> None:
         return
     if cost.micros is None:
         raise ModelRefused(
-            "language_model.money_per_day cannot be kept without prices; "
+            "language_model.money_per_day cannot be enforced without prices; "
             "set language_model.input_price and language_model.output_price"
         )
     if spent.micros + cost.micros > limits.micros:
@@ -143,7 +143,7 @@ def _days(data: bytes, path: Path) -> dict[date, Spent]:
         return {date.fromisoformat(day): _spent(values) for day, values in days.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         # Starting from zero would silently allow the budget of a day to be spent twice.
-        raise HomeError(f"{path} is not what was written to it; look at it, and remove it to count anew") from error
+        raise HomeError(f"{path} is damaged or was changed; check it, and remove it to start counting again") from error
 
 
 def _spent(values: Mapping[str, int]) -> Spent:

@@ -97,7 +97,7 @@ def _bare(settings: EmbeddingSettings, environ: Mapping[str, str], connect: Conn
             return _remote(name, settings, environ, connect)
         case name:
             near = nearest(name, ("auto", "local", "none", *_PROVIDERS))
-            raise SettingsError(f"embedding.provider is {name!r}, which is not one; the nearest is {near!r}")
+            raise SettingsError(f"embedding.provider is {name!r}, which is not a provider; the nearest is {near!r}")
 
 
 def _local(settings: EmbeddingSettings) -> Embedder:

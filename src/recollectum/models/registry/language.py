@@ -107,7 +107,7 @@ def open_language_model(
             found = ConcurrencyLimitedModel(_remote(name, settings, environ, secret, connect), settings.concurrency)
         case name:
             near = nearest(name, ("none", "local", "scripted", *_PROVIDERS))
-            raise SettingsError(f"{SECTION}.provider is {name!r}, which is not one; the nearest is {near!r}")
+            raise SettingsError(f"{SECTION}.provider is {name!r}, which is not a provider; the nearest is {near!r}")
     # Each attempt is reserved, and a repair is a call like any other.
     patience = RetryPolicy(attempts=settings.retries + 1, total_seconds=6 * settings.timeout_seconds)
     return StructuredModel(RetryingModel(_within_budget(found, settings, home, clock), patience))
@@ -170,7 +170,7 @@ def _remote(
     usual = _PROVIDERS[name]
     model = settings.model or usual.model
     if not model:
-        raise SettingsError(f"{SECTION}.model is empty; name the model that {name} shall answer with")
+        raise SettingsError(f"{SECTION}.model is empty; name the model that {name} uses")
     place = endpoint(settings.base_url or usual.base_url, plain_http=settings.plain_http == "anywhere", section=SECTION)
     variable = settings.key_variable or ("" if settings.base_url else usual.key_variable)
     key = environ.get(variable) or (secret(variable) if secret and variable else None) or ""

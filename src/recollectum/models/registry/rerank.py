@@ -40,13 +40,15 @@ def open_reranker(
             folder = Path(_needed(settings.model, "model", "name the folder of the model")).expanduser()
             return CrossEncoder(folder, threads=settings.threads, timeout_seconds=settings.timeout_seconds)
         case _:
-            raise SettingsError(f"recall.rerank is {way!r}, which is not one; the nearest is {nearest(way, _WAYS)!r}")
+            raise SettingsError(
+                f"recall.rerank is {way!r}, which is not a reranker; the nearest is {nearest(way, _WAYS)!r}"
+            )
 
 
 def _remote(settings: RerankSettings, environ: Mapping[str, str], connect: Connect) -> Reranker:
-    address = _needed(settings.base_url, "base_url", "write where the reranker answers, such as https://host/v1")
+    address = _needed(settings.base_url, "base_url", "write the reranker's base URL, such as https://host/v1")
     place = endpoint(address, plain_http=settings.plain_http == "anywhere", section=SECTION)
-    model = _needed(settings.model, "model", "name the model that shall judge")
+    model = _needed(settings.model, "model", "name the model that reranks")
     variable = settings.key_variable
     let_in = provider_access(variable, environ, openai.key_headers, named=True, section=SECTION)
     identity = ModelIdentity(provider="remote", model=model, provider_key=place.provider_key(variable))

@@ -98,7 +98,7 @@ class CrossEncoder:
                 raise ModelRefused(f"the model in rerank.model gives no single score for a text; {_CURE}")
             found.update(zip(run, map(float, logits.reshape(-1)), strict=True))
         if not all(map(math.isfinite, found.values())):
-            raise ModelRefused(f"the model in rerank.model gives scores that are no numbers; {_CURE}")
+            raise ModelRefused(f"the model in rerank.model gives scores that are not numbers; {_CURE}")
         return [found[place] for place in range(len(texts))]
 
     def close(self) -> None:

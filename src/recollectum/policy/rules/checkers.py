@@ -44,7 +44,7 @@ def _allowed_path(one: Check, use: ForeignToolUse) -> str | None:
         if path is None:
             return f"the path in {name} cannot be followed"
         if not any(path.is_relative_to(use.resolve(use.cwd / root)) for root in roots):
-            return f"the path in {name} leads out of the allowed folders"
+            return f"the path in {name} leads outside the allowed folders"
     return None
 
 

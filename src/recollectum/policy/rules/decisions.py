@@ -82,7 +82,7 @@ def _of_command(
         found = _by_rule(request, None, ruleset)
         if found.verdict is not Verdict.ALLOW:
             return found, ()
-        why = f"what the command would run cannot be told: {unclear}"
+        why = f"it is unclear what the command would run: {unclear}"
         return replace(found, verdict=Verdict.ASK_USER, why=why), ()
     # Decide on each command alone, and on rules that forbid the whole line: a pattern may span its parts.
     each = [_by_rule(_with_command(request, part.text) if len(parts) > 1 else request, part, ruleset) for part in parts]
@@ -112,7 +112,7 @@ def _by_rule(
             continue
         if _covers(rule.reach, request, piece, text, strict=rule.verdict is Verdict.ALLOW):
             return ToolDecision(verdict=rule.verdict, rule=rule, why=rule.why or f"decided by {rule.place}")
-    return ToolDecision(verdict=Verdict.ASK_USER, rule=None, why="no rule is about this")
+    return ToolDecision(verdict=Verdict.ASK_USER, rule=None, why="no rule applies to this")
 
 
 def _covers(reach: RuleScope, request: ToolRequest, piece: SimpleCommand | None, text: str, *, strict: bool) -> bool:

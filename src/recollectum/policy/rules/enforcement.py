@@ -80,7 +80,7 @@ def _refusal(decided: ToolDecision, tool: str, names: Names) -> str | None:
     # reserves.
     if asked and _is_owner(names) and not of_the_admin:
         return None
-    how = "needs a person's yes, and nobody can be asked here" if asked else "is denied"
+    how = "needs a person's approval, and nobody can be asked here" if asked else "is denied"
     said = f"{' as '.join(names)} may not do this: {tool} {how} by {judge.place if judge else 'no rule'}: {decided.why}"
     return said if _is_owner(names) else _without_folders(said, decided)
 

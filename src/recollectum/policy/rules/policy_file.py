@@ -169,7 +169,7 @@ def _rule(raw: object, place: Place, compiled: Compile) -> Rule:
     table = _known(raw, _OF_RULE, "a rule")
     verdict = _verdict(table.get("decision"))
     if place.tier is Tier.PROJECT and verdict is Verdict.ALLOW:
-        raise _Wrong("a project may not allow anything; write the rule into a policy of your own")
+        raise _Wrong("a project may not allow anything; write the rule into your own policy")
     why = table.get("why", "")
     if not isinstance(why, str):
         raise _Wrong("why must be a text")

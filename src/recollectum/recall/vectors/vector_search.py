@@ -92,7 +92,7 @@ class VectorSearch:
             if answer:
                 return answer
             standing = database.read(_load_index_state)
-        return None, "the index changed its model again and again, so only words were compared"
+        return None, "the index kept changing its model, so only words were compared"
 
     def _answer(
         self, database: Database, answering: Embedder, standing: _IndexState, query: str
@@ -108,7 +108,7 @@ class VectorSearch:
         trouble = self._catching_up.trouble if awaited and in_time else None
         found = self._vectors(database, answering.identity.text_key(), len(asked), written=awaited is not None)
         if found is None:
-            not_yet = None if standing.current else "no piece has a vector yet, so only words were compared"
+            not_yet = None if standing.current else "no chunk has a vector yet, so only words were compared"
             return (None, trouble or not_yet) if trouble or not_yet else None
         matrix, behind = found
         if matrix.wants_lists and standing.current:
@@ -138,7 +138,7 @@ class VectorSearch:
         standing, wanted = database.read(_load_index_state), configured.identity.text_key()
         if standing.left == wanted:
             return (
-                "somebody went back to vectors of a model that these settings do not name, so only words were "
+                "the index was rolled back to a model that these settings do not name, so only words were "
                 "compared; name it again, or make vectors for this one with: recollectum index update"
             )
         if begun and wanted not in {one.identity for one in (standing.building, standing.current) if one}:
@@ -146,7 +146,7 @@ class VectorSearch:
                 "another process made the index for another model, so only words were compared; "
                 "give this one the same settings, or open the home again to make it for this one"
             )
-        why = "the index is being made again for another model, so only words were compared"
+        why = "the index is being rebuilt for another model, so only words were compared"
         return f"{why}; the last try ended with: {self._building.trouble}" if self._building.trouble else why
 
     def _catch_up(self, database: Database) -> int:

@@ -67,7 +67,7 @@ class SqliteEngine:
         path = self._files.catalog
         if not files.has_content(path) and self._files.vaults():
             raise StorageError(
-                f"{path} is missing, but there are vaults that it knew the owners of; restore it from a backup"
+                f"{path} is missing, but there are vaults whose owners only it names; restore it from a backup"
             )
         return self._opened(path, CATALOG, key)
 
@@ -92,7 +92,7 @@ class SqliteEngine:
         database = self._opened(path, VAULT, key)
         if database.on_connection(lambda connection: meta.find(SqliteTx(connection), _OWNER)) != str(owner):
             database.close()
-            raise StorageError(f"{path} is not the vault that the catalog takes it for; restore the right file")
+            raise StorageError(f"{path} is not the vault that the catalog names; restore the right file")
         return database
 
     def pending_steps(self, vault_id: str, key: bytes | None) -> tuple[str, ...]:

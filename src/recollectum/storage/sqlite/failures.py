@@ -68,7 +68,7 @@ def _translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, 
         case UnicodeError() | OverflowError():
             return _not_a_value(error, path)
         case apsw.BusyError() | apsw.LockedError():
-            return Busy(f"{path} was being written by others for longer than the timeout; try again")
+            return Busy(f"{path} was locked by other writers for longer than the timeout; try again")
         case apsw.FullError():
             return DiskFull(f"the disk of {path} is full; nothing was written; free some space, deletes still work")
         case apsw.ReadOnlyError() | apsw.PermissionsError():
@@ -84,21 +84,22 @@ def _translate(error: apsw.Error | UnicodeError | OverflowError, path: Path, *, 
 
 def _not_a_value(error: UnicodeError | OverflowError, path: Path) -> RecollectumError:
     if isinstance(error, UnicodeDecodeError):
-        return Damaged(f"{path} is damaged: a text in it is no text any more; restore a backup of it")
+        return Damaged(f"{path} is damaged: a text in it is not valid text; restore a backup of it")
     if isinstance(error, OverflowError):
-        return InvalidInput("a number that was given has more than 64 bits; give a smaller one")
-    return InvalidInput("an id or name that was given is no text: it holds half of a character; correct it")
+        return InvalidInput("the given number has more than 64 bits; give a smaller one")
+    return InvalidInput("the given id or name is not valid text: it contains half of a character; correct it")
 
 
 def _unreadable(error: apsw.Error, path: Path, *, encrypted: bool) -> RecollectumError:
     if isinstance(error, apsw.NotADBError):
         if encrypted:
             return WrongKey(
-                f"the key does not open {path}; it is another vault's, or the file is damaged; restore a backup of both"
+                f"the key does not open {path}; it belongs to another vault, or the file is damaged; "
+                "restore a backup of both"
             )
         return Damaged(f"{path} cannot be read without a key, or it is damaged; restore a backup of it")
     if isinstance(error, apsw.CorruptError) or getattr(error, "extendedresult", 0) in _BAD_PAGE:
-        return Damaged(f"{path} is damaged: what is in it is not what was written; restore a backup of it")
+        return Damaged(f"{path} is damaged: its content is not what was written; restore a backup of it")
     if getattr(error, "extendedresult", 0) in _NO_ROOM_FOR_INDEX:
         return DiskFull(f"the disk of {path} is full; nothing was written; free some space, deletes still work")
     return StorageError(f"{path} could not be read or written ({error}); check the disk")

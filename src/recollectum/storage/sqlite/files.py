@@ -113,7 +113,7 @@ def state_of(path: Path) -> os.stat_result | None:
         return None
     except OSError as error:
         raise StorageError(
-            f"{path} cannot be looked at ({error.strerror}); correct its mode or its folder's"
+            f"{path} cannot be inspected ({error.strerror}); correct its mode or its folder's"
         ) from error
 
 

@@ -96,7 +96,7 @@ def _text_faults(connection: apsw.Connection) -> list[str]:
     try:
         connection.execute("INSERT INTO search (search) VALUES ('integrity-check')").fetchall()
     except UNREADABLE:
-        return ["the full-text index is not what was written; make it again with: recollectum index rebuild"]
+        return ["the full-text index is not what was written; rebuild it with: recollectum index rebuild"]
     return []
 
 

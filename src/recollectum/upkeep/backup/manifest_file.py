@@ -78,7 +78,7 @@ def check_authentic(manifest: Manifest, key: bytes) -> bool:
     if manifest.mac is None:
         return False
     if not is_authentic(_document(manifest), key):
-        raise Damaged("the manifest of the backup is not the one that was written with it; use another backup")
+        raise Damaged("the manifest of the backup does not belong to it; use another backup")
     return True
 
 
@@ -152,10 +152,10 @@ def _no_backup(folder: Path) -> NotFound:
     folders = {path.parent.name for path in folder.glob(f"*/{NAME}")}
     held = sorted(folders | {path.name for path in folder.glob("*.tar")})
     if not held:
-        return NotFound(f"{folder} is no backup: it has no {NAME}; name the folder that `recollectum backup` made")
+        return NotFound(f"{folder} is not a backup: it has no {NAME}; name the folder that `recollectum backup` made")
     # The newest last, as their names are sorted by time.
     shown = ", ".join(held[-_MOST_NAMED:]) + (f" and {len(held) - _MOST_NAMED} older ones" * (len(held) > _MOST_NAMED))
-    return NotFound(f"{folder} is no backup, but a folder that holds some; name one of them: {shown}")
+    return NotFound(f"{folder} is not a backup but a folder of backups; name one of them: {shown}")
 
 
 def _not_a_manifest(path: Path) -> Damaged:

@@ -110,10 +110,10 @@ def restore_home(
     prepare(home)
     with Lock(home.locks / "home.lock"), _staged(home, backup, opening, None, encrypted) as stage:
         if not stage.manifest.whole:
-            raise InvalidInput(f"{backup} is of some vaults alone; make a home first with: recollectum init")
+            raise InvalidInput(f"{backup} contains only some vaults; make a home first with: recollectum init")
         there = engine.upkeep.in_the_way(stage.names)
         if there and not replace:
-            raise Conflict(f"{there[0]} is there already; add --replace to put it aside, or restore with --into")
+            raise Conflict(f"{there[0]} is there already; add --replace to move it away, or restore with --into")
         # Of the catalog that was here before.
         CatalogMarkFile(home).forget()
         kept = engine.upkeep.put_home(stage.room, stage.names, opening.clock())
@@ -142,7 +142,7 @@ def restore_vaults(
         entries = {entry.owner: entry for entry in admin.entries()}
         erased = [one.owner for one in staged if was_erased(admin.catalog, one.vault_id)]
         if erased and owners is not None:
-            raise Conflict(f"{erased[0]} was erased from this home since that backup, and is not brought back into it")
+            raise Conflict(f"{erased[0]} was erased from this home after that backup, and is not restored into it")
         staged = [one for one in staged if one.owner not in erased]
         living = [one.owner for one in staged if one.owner in entries and _lives(admin, entries[one.owner])]
         if living and not replace:
@@ -276,7 +276,7 @@ def _check_catalog(room: Path, manifest: Manifest, keys: KeyStore | None, found:
     """Raise unless the catalog, by which a home opens its vaults, names each as it is."""
     part = next((one for one in manifest.parts if one.file == copy_name(CATALOG)), None)
     if part is None:
-        raise Damaged("the backup has no catalog, though it says that it is of a whole home; use another backup")
+        raise Damaged("the backup has no catalog, although it claims to cover a whole home; use another backup")
     key = keys.key(CATALOG) if keys and part.encrypted else None
     entries = {entry.id: entry for entry in entries_in(room / part.file, key)}
     for one in found:

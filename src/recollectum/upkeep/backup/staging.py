@@ -88,5 +88,5 @@ def _unpack(archive: Path, room: Path) -> Path:
         raise explain(error, room) from error
     found = sorted(room.glob(f"*/{NAME}"))
     if len(found) != 1:
-        raise NotFound(f"{archive} is no backup: it has no {NAME}; name the file that `recollectum backup` made")
+        raise NotFound(f"{archive} is not a backup: it has no {NAME}; name the file that `recollectum backup` made")
     return found[0].parent

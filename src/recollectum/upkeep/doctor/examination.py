@@ -51,12 +51,14 @@ def cannot_open(sentence: str) -> HealthFinding:
 
 def telemetry() -> HealthFinding:
     """Return the finding about what is sent elsewhere without being asked for."""
-    return fine("telemetry", "there is none: nothing is sent anywhere but to the models you set")
+    return fine("telemetry", "none: data is sent only to the models in your settings")
 
 
 def _clock(owner: Owner, reading: ClockReading) -> list[HealthFinding]:
     if not reading.held:
         return []
-    words = f"the clock leapt ahead of what the vault of {owner} believes, so nothing in it is moved or destroyed"
-    cure = "set the clock right, or say that it is: recollectum lifecycle --help"
+    words = (
+        f"the clock jumped ahead of the last time seen by the vault of {owner}, so nothing in it is moved or destroyed"
+    )
+    cure = "correct the clock, or confirm it with: recollectum lifecycle run --accept-clock"
     return [HealthFinding(topic="clock", severity=Severity.WARNING, words=words, cure=cure)]

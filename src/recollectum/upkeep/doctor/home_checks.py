@@ -81,16 +81,16 @@ def room(home: Home, settings: Settings) -> Iterator[HealthFinding]:
     """Check that there is disk space for writing, and a reserve for deleting."""
     free = shutil.disk_usage(home.root).free
     severity = Severity.WARNING if free < _LITTLE_ROOM else Severity.FINE
-    cure = "free some space; with none left only deleting works" if free < _LITTLE_ROOM else None
+    cure = "free some space; on a full disk only deleting works" if free < _LITTLE_ROOM else None
     yield HealthFinding(topic="disk", severity=severity, words=f"{free / 2**20:.0f} MiB are free", cure=cure)
     wanted = settings.storage.reserve_mib
     held = home.reserve_file.stat().st_size if home.reserve_file.exists() else 0
     if wanted and held < wanted * 2**20:
-        words = "the reserve that lets you delete on a full disk is not held"
-        cure = f"free {wanted} MiB and run any command; it is made again by itself"
+        words = "the reserve that lets you delete on a full disk is missing"
+        cure = f"free {wanted} MiB and run any command; the reserve is then made again"
         yield HealthFinding(topic="disk reserve", severity=Severity.WARNING, words=words, cure=cure)
     else:
-        words = f"{wanted} MiB are held back, so that deleting works on a full disk" if wanted else "turned off"
+        words = f"{wanted} MiB are reserved, so that deleting works on a full disk" if wanted else "turned off"
         yield fine("disk reserve", words)
 
 
@@ -98,7 +98,7 @@ def logs(upkeep: EngineUpkeep) -> Iterator[HealthFinding]:
     """Check for write-ahead logs that cannot be emptied."""
     for name, size in upkeep.long_logs(_LARGE_LOG):
         words = f"the log of {name} has grown to {size / 2**20:.0f} MiB"
-        cure = "a program has been reading for long; close programs that use the home"
+        cure = "a program has been reading for a long time; close the programs that use the home"
         yield HealthFinding(topic="log size", severity=Severity.WARNING, words=words, cure=cure)
 
 
@@ -109,7 +109,7 @@ def damaged_logs(home: Home) -> Iterator[HealthFinding]:
             topic="damaged log",
             severity=Severity.PROBLEM,
             words=f"the write-ahead log of {name} was damaged, and the changes after the damage are missing",
-            cure=f"restore a backup if you miss something; then delete {folder}, which holds the log as it was",
+            cure=f"restore a backup if something is missing; then delete {folder}, which contains the damaged log",
         )
 
 
@@ -132,7 +132,7 @@ def unfinished(home: Home, clock: Clock, *, fix: bool) -> Iterator[HealthFinding
         if fix:
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
         words = f"{path} was left by a backup, restore or repair that was cut short"
-        cure = "it is of no use; remove it with: recollectum doctor --fix"
+        cure = "it is useless; remove it with: recollectum doctor --fix"
         yield HealthFinding(topic="left over", severity=Severity.NOTE, words=words, cure=cure, fixed=fix)
 
 

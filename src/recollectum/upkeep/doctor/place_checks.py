@@ -70,10 +70,10 @@ def place(home: Home, mounts: Path = _MOUNTS) -> Iterator[HealthFinding]:
     kind, program = _file_system(root, mounts), _sync_program(root)
     remote = kind is not None and _is_remote(kind)
     if remote:
-        words = f"{root} is on a network or user-space file system ({kind}), where locks and syncs may not hold"
+        words = f"{root} is on a network or user-space file system ({kind}), where locks and syncs may not work"
         yield HealthFinding(topic="place", severity=Severity.WARNING, words=words, cure=_CURE)
     if program is not None:
-        words = f"{root} is in a folder of {program}, which may put back old files and damage vaults in use"
+        words = f"{root} is in a folder of {program}, which may restore old files and damage vaults in use"
         yield HealthFinding(topic="place", severity=Severity.WARNING, words=words, cure=_CURE)
     if not remote and program is None:
         yield fine("place", f"the home is on a local disk ({kind})" if kind else "no sync program is known here")

@@ -62,7 +62,7 @@ def _look(admin: HomeAdmin, entry: VaultEntry, *, data: bool) -> tuple[list[str]
         return [f"the vault of {entry.owner} ({entry.id}) is missing; restore it from a backup"], []
     with admin.engine.upkeep.inspect(entry.id, admin.key_of(entry)) as found:
         named = found.owner()
-        faults = [] if named == str(entry.owner) else [f"{place.words} is not the vault that the catalog takes it for"]
+        faults = [] if named == str(entry.owner) else [f"{place.words} is not the vault that the catalog names"]
         if data:
             faults += found.faults()
         elif not entry.encrypted:
@@ -91,7 +91,7 @@ def _index_faults(tx: Tx) -> list[str]:
         )
     if checked.changed:
         found.append(
-            f"{checked.changed} rows are not as they were written; restore a backup, or run: recollectum repair"
+            f"{checked.changed} rows differ from what was written; restore a backup, or run: recollectum repair"
         )
     return found
 
@@ -142,7 +142,7 @@ def age(admin: HomeAdmin, entry: VaultEntry, *, fix: bool) -> Iterator[HealthFin
     words = (
         f"the vault of {entry.owner} is older than last seen: {events} events and {texts} pieces of text are missing"
     )
-    cure = "put the newer file back or restore a backup; to go on without them: recollectum doctor --fix"
+    cure = "put the newer file back or restore a backup; to continue without them: recollectum doctor --fix"
     yield HealthFinding(topic="older vault", severity=Severity.PROBLEM, words=words, cure=cure, fixed=fixed)
 
 
@@ -180,13 +180,13 @@ def key(admin: HomeAdmin) -> Iterator[HealthFinding]:
     """Check who holds the key, and whether there is a recovery code."""
     holder = admin.keys.holder()
     if holder.kind is HolderKind.OFF:
-        words = "the home is not encrypted: whoever has the files, or a backup of them, can read them"
+        words = "the home is not encrypted: anyone who has the files, or a backup of them, can read them"
         cure = "set encryption to auto before you make a home"
         yield HealthFinding(topic="key", severity=Severity.WARNING, words=words, cure=cure)
         return
     yield fine("key", f"the key is {holder.words}")
     if holder.recovery_code_made_at is None:
-        words = "there is no recovery code: if the key is lost, so is everything"
+        words = "there is no recovery code: if the key is lost, all data is lost"
         cure = "make one and write it on paper: recollectum encryption new-code"
         yield HealthFinding(topic="recovery code", severity=Severity.WARNING, words=words, cure=cure)
     else:
@@ -218,7 +218,7 @@ def vault(admin: HomeAdmin, entry: VaultEntry, *, deep: bool) -> Iterator[Health
         cure = f"{closer}salvage it: recollectum repair --user {entry.owner}; or restore a backup"
         yield HealthFinding(topic=topic, severity=Severity.PROBLEM, words=fault, cure=cure)
     for gap in report.gaps:
-        yield HealthFinding(topic=topic, severity=Severity.NOTE, words=f"{gap}, lost in an earlier damage")
+        yield HealthFinding(topic=topic, severity=Severity.NOTE, words=f"{gap}, lost in earlier damage")
     if report.sound:
         with admin.engine.upkeep.inspect(entry.id, admin.key_of(entry)) as inside:
             yield from _inside(inside, topic)
@@ -227,18 +227,18 @@ def vault(admin: HomeAdmin, entry: VaultEntry, *, deep: bool) -> Iterator[Health
 def _inside(vault: Inspection, topic: str) -> Iterator[HealthFinding]:
     steps = vault.pending_steps()
     if steps:
-        words = f"{len(steps)} schema steps of this version are due; opening the vault takes them, after a backup"
+        words = f"{len(steps)} schema steps of this version are due; opening the vault applies them, after a backup"
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words, cure="recollectum upgrade")
         return
     found = vault.read(health.worth)
-    words = f"sound, {found.live} live memories; how often each is recalled is not recorded"
+    words = f"sound, {found.live} live memories; recall counts are not recorded"
     yield fine(topic, words)
     if found.duplicates:
-        words = f"{found.duplicates} memories say what another says ({found.duplicates / found.live:.0%})"
+        words = f"{found.duplicates} memories duplicate another ({found.duplicates / found.live:.0%})"
         severity = Severity.WARNING if found.duplicates > found.live * _MANY_DUPLICATES else Severity.NOTE
         yield HealthFinding(topic=topic, severity=severity, words=words, cure="forget those you do not want")
     if found.slight:
-        words = f"{found.slight} memories are of an importance below 0.2 ({found.slight / found.live:.0%})"
+        words = f"{found.slight} memories have an importance below 0.2 ({found.slight / found.live:.0%})"
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words)
     if found.failed_jobs:
         words = f"{found.failed_jobs} consolidations have failed for good"
@@ -246,7 +246,7 @@ def _inside(vault: Inspection, topic: str) -> Iterator[HealthFinding]:
         yield HealthFinding(topic=topic, severity=Severity.WARNING, words=words, cure=cure)
     waiting = vault.read(memories.counts).get(State.HARD_DELETE_PENDING, 0)
     if waiting:
-        words = f"{waiting} forgotten memories wait to be destroyed"
+        words = f"{waiting} forgotten memories are due to be destroyed"
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words, cure="recollectum lifecycle run")
 
 
@@ -254,10 +254,10 @@ def _orphan(admin: HomeAdmin, vault_id: str, place: VaultPlace, *, fix: bool) ->
     empty = _is_empty(admin, vault_id)
     if not empty:
         why = "cannot be read" if empty is None else "holds something"
-        words = f"{place.words} belongs to nobody in the catalog and {why}"
-        cure = "keep it; the catalog may be older than the file: restore a later backup of it"
+        words = f"{place.words} has no owner in the catalog and {why}"
+        cure = "keep it; the catalog may be older than the file: restore a later backup of the catalog"
         return HealthFinding(topic="orphan files", severity=Severity.WARNING, words=words, cure=cure)
-    words = f"{place.words} belongs to nobody and holds nothing; the making of a vault was cut short"
+    words = f"{place.words} has no owner and is empty; creating a vault was interrupted"
     # A vault that is being created at this moment looks the same.
     removed = fix and admin.clock() - place.changed_at >= ABANDONED
     if removed:

@@ -72,7 +72,7 @@ def sum_rows(
         next_at=finished + every,
         failures=failing,
         counts=counts,
-        trouble=f"{vaults} could not be looked after, and will be tried again" if failing else None,
+        trouble=f"{vaults} could not be maintained, and will be tried again" if failing else None,
     )
 
 

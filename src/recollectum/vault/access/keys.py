@@ -66,7 +66,7 @@ class Keys:
             # The error does not tell whether they exist in this home.
             raise NotFound("there is no such owner for this key; name one that it was made for")
         if not may_issue_key(caller, key):
-            raise Denied(f"{caller.name} may not give what it does not have; leave that permission out")
+            raise Denied(f"{caller.name} may not grant a permission that it does not have; leave it out")
         return NewKey(key, self._catalog.write(lambda tx: _insert_key(tx, key)))
 
     @operation(Action.KEY_WRITE, Scope.USER)

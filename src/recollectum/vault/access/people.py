@@ -83,7 +83,7 @@ def _check_mergeable(tx: Tx, kept: Owner, merged: Owner) -> tuple[Person, Person
     found: list[Person] = []
     for owner in (kept, merged):
         if owner.kind is not OwnerKind.USER:
-            raise InvalidInput(f"{owner} is no person, and only people are merged; name two users")
+            raise InvalidInput(f"{owner} is not a person, and only people can be merged; name two users")
         person = people.find(tx, owner)
         if person is None:
             raise NotFound(f"there is no {owner.kind} {owner.name!r} in this home; add it first")
@@ -91,7 +91,9 @@ def _check_mergeable(tx: Tx, kept: Owner, merged: Owner) -> tuple[Person, Person
         found.append(person)
     keeper, other = found
     if keeper.tenant != other.tenant:
-        raise InvalidInput(f"{kept} and {merged} are of different tenants, whose rules differ; they stay apart")
+        raise InvalidInput(
+            f"{kept} and {merged} belong to different tenants with different rules, so they cannot be merged"
+        )
     return keeper, other
 
 

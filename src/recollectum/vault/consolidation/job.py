@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _BACKOFF_FACTOR = 4
 _MAX_BACKOFF = timedelta(days=1)
 _MAX_ERROR_LENGTH = 300
-_PROCESS_DIED = "the process that worked on it ended without a word"
+_PROCESS_DIED = "the process that worked on it died"
 
 
 def claim_job(runtime: VaultRuntime, job_id: str) -> Job | None:
@@ -220,7 +220,7 @@ def _store_result(desk: ChangeContext, job: Job, snapshot: Snapshot, found: _Rea
         jobs.give_back(tx, job.id, claim=job.claim or "", state=JobState.WAITING, not_before=now, trouble=why)
         return ConsolidationOutcome(session_id=session_id, trouble=why)
     if not jobs.finish(tx, job.id, claim=job.claim or "", now=now):
-        return ConsolidationOutcome(session_id=session_id, trouble="another worker has taken it over")
+        return ConsolidationOutcome(session_id=session_id, trouble="another worker took over the lease")
     run_id = desk.runtime.ids("run")
     fates, effects = apply_findings(desk, snapshot, found.findings, run_id)
     run = ConsolidationRun(
@@ -249,9 +249,9 @@ def _lost_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
         case JobState.DONE:
             return ConsolidationOutcome(session_id=job.subject)
         case JobState.FAILED:
-            return ConsolidationOutcome(session_id=job.subject, trouble=job.trouble or "it was tried too often")
+            return ConsolidationOutcome(session_id=job.subject, trouble=job.trouble or "all its retries failed")
         case _:
-            return ConsolidationOutcome(session_id=job.subject, trouble="another worker is at it")
+            return ConsolidationOutcome(session_id=job.subject, trouble="another worker holds the lease")
 
 
 def _job_position(job: Job) -> int:

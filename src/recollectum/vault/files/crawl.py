@@ -148,7 +148,7 @@ def _load_ignore_rules(root: Path, folder: str) -> Iterator[IgnoreRules]:
             yield IgnoreRules.parse(decode(_read_rule_file(root / folder / name)), folder=folder)
         except (OSError, UnreadableFile):
             # Skip the whole folder rather than read files that somebody wanted to exclude.
-            raise UnreadableFile(f"is left out, for its {name} cannot be read") from None
+            raise UnreadableFile(f"is left out, because its {name} cannot be read") from None
 
 
 def _read_rule_file(path: Path) -> bytes:

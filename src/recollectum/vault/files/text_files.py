@@ -74,7 +74,7 @@ def _decode_strictly(data: bytes, encoding: str) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        raise UnreadableFile(f"says that it is {encoding.removesuffix('-sig').upper()} and is not") from None
+        raise UnreadableFile(f"claims to be {encoding.removesuffix('-sig').upper()} and is not") from None
     if "\0" in text:
         raise UnreadableFile("is not text")
     return text

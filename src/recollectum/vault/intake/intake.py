@@ -174,7 +174,9 @@ class Intake:
         if self._echoes.text(name) != name:
             raise InvalidInput(f"this {what} repeats what memory served; choose another one")
         if find_secret_spans(name):
-            raise InvalidInput(f"this {what} holds a secret, and a {what} is stored as it is; choose another one")
+            raise InvalidInput(
+                f"this {what} contains a secret, and a {what} is stored without redaction; choose another one"
+            )
         return name
 
     def _without_secrets(self, text: str, name: str = "") -> str:

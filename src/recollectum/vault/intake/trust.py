@@ -18,6 +18,6 @@ def check_shared_trust(owner: Owner | None, trust: Trust) -> Trust:
     if owner is not None and owner.kind is OwnerKind.GLOBAL and trust not in _TRUSTED:
         raise StepRefused(
             f"text of {trust} origin is not taken into the global vault, which everybody reads; "
-            "let its operator say it, or keep it in a person's own vault"
+            "let an operator save it, or save it in a person's own vault"
         )
     return trust

@@ -67,7 +67,7 @@ def parse_learnings(text: str) -> list[LearningsPart]:
     at = 0
     while at < len(lines):
         if "\0" in lines[at]:
-            raise MalformedLearnings(at + 1, "holds a NUL character, which no text has; take it out")
+            raise MalformedLearnings(at + 1, "contains a NUL character; remove it")
         bare = lines[at].removeprefix(_BYTE_ORDER_MARK) if at == 0 else lines[at]
         end = _end_of_part(lines, at, bare)
         raw = "".join(lines[at:end])

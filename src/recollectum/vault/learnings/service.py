@@ -74,9 +74,7 @@ class Learnings(VaultService):
         def change(tx: Tx, reading: ClockReading) -> Learning:
             memory = memories.find(tx, memory_id)
             if memory is None or memory.kind not in CATEGORIES or state_at(memory, reading) is not State.ACTIVE:
-                raise NotFound(
-                    f"there is no learning {memory_id!r} in this vault; `learnings list` shows those there are"
-                )
+                raise NotFound(f"there is no learning {memory_id!r} in this vault; `learnings list` lists them")
             learning = to_learning(tx, memory)
             open_learning_writer(tx, reading, self._runtime, memory.agent).forget(memory)
             return learning

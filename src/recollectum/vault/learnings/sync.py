@@ -224,7 +224,7 @@ def _past_texts(tx: Tx, memory: Memory) -> Iterator[str]:
 
 def _category(entry: LearningEntry) -> Kind:
     if entry.category is None:
-        raise MalformedLearnings(entry.line, "stands below none of the four headings")
+        raise MalformedLearnings(entry.line, "is below none of the four headings")
     return entry.category
 
 
@@ -255,7 +255,7 @@ def _check_layout(laid: Sequence[PlacedPart], text: str) -> None:
     meant = [replace(one.piece, raw="", line=0) for one in laid if isinstance(one.piece, LearningEntry)]
     if meant != [replace(one, raw="", line=0) for one in parse_learnings(text) if isinstance(one, LearningEntry)]:
         raise MalformedLearnings(
-            1, "begins a file whose lines would be read otherwise; write its entries without indentation"
+            1, "begins a file whose lines would be read differently; write its entries without indentation"
         )
 
 

@@ -46,7 +46,7 @@ def _deadline(draft: AdmittedMemory, now: datetime) -> datetime | None:
     try:
         return now + draft.ttl if draft.ttl else None
     except OverflowError:
-        raise InvalidInput(f"ttl {draft.ttl} reaches past the last year there is; leave it out") from None
+        raise InvalidInput(f"ttl {draft.ttl} reaches beyond the last date of the calendar; leave it out") from None
 
 
 def _find_key_holder(tx: Tx, draft: AdmittedMemory, reading: ClockReading, runtime: VaultRuntime) -> Memory | None:
@@ -155,7 +155,7 @@ def _least_trust(tx: Tx, draft: AdmittedMemory) -> Trust:
         return draft.trust
     message = messages.find(tx, draft.message_id)
     if message is None:
-        raise NotFound(f"there is no message {draft.message_id!r} in this vault to remember from")
+        raise NotFound(f"there is no message {draft.message_id!r} in this vault")
     session = sessions.find(tx, message.session_id)
     brought_in = Trust.IMPORTED if session and session.imported else Trust.OWNER
     return least_trusted(draft.trust, message.trust, brought_in)

@@ -38,7 +38,8 @@ class Notes(VaultService):
             for other in notes.folders(tx):
                 if path != Path(other.path) and _is_nested(path, Path(other.path)):
                     raise Conflict(
-                        f"folder {str(path)!r} and {other.path!r}, which is followed already, lie in each other"
+                        f"folder {str(path)!r} and {other.path!r}, which is followed already, are inside one another; "
+                        "follow only one"
                     )
             added = notes.add_folder(tx, str(path), reading.now)
             return self._tell(tx, EventType.CREATED, str(path), reading, happened=added)
@@ -107,7 +108,7 @@ class Notes(VaultService):
 def _resolve_folder(folder: str | os.PathLike[str]) -> Path:
     text = os.fspath(folder)
     if not text or clean(text) != text:
-        raise InvalidInput(f"folder {_display_path(text)} has no name that can be kept; give a path in UTF-8")
+        raise InvalidInput(f"folder {_display_path(text)} has a name that cannot be stored; give a path in UTF-8")
     try:
         return Path(text).resolve()
     except (OSError, RuntimeError, ValueError):

@@ -66,7 +66,7 @@ def why_partial(backup: Path) -> str | None:
     except (OSError, ValueError, LookupError, TypeError):
         return "its manifest cannot be read"
     if not document["whole"]:
-        return "it is of some vaults only, without the catalog of the home"
+        return "it covers only some vaults, without the catalog of the home"
     if named > held:
         vaults = "one vault" if named - held == 1 else f"{named - held} vaults"
         return f"{vaults} of the home {'is' if named - held == 1 else 'are'} not in it, because of a purge"

@@ -139,9 +139,9 @@ class Destroyer(NamedTuple):
 
 
 _BATCH = 500
-_LOG_HELD = "another reader still holds what was erased in the log; close it, then run: recollectum purge finish"
-_STILL_FOUND = "what was erased is still in the files that are named; look at them, and remove it there"
-_NOT_READ = "the files that are named could not be searched; look at them, then run: recollectum purge finish"
+_LOG_HELD = "another reader keeps what was erased in the log; close it, then run: recollectum purge finish"
+_STILL_FOUND = "what was erased is still in the named files; check them, and remove it there"
+_NOT_READ = "the named files could not be searched; check them, then run: recollectum purge finish"
 _NO_SAMPLES = "there is nothing to search for: what was erased was too short, or the purge was cut short"
 #: The most places that a receipt names of those where the same words remain.
 _PLACES = 10

@@ -138,7 +138,7 @@ def _quarantined(tx: Tx, quarantine_id: str) -> NamedRows:
 
 
 def _whole(_: Tx, request: PurgeRequest, __: datetime) -> NamedRows:
-    raise InvalidInput(f"a purge of a {request.kind.value} is not a matter of rows")
+    raise InvalidInput(f"a purge of a {request.kind.value} does not erase single rows")
 
 
 _NAMED_BY_KIND = {

@@ -211,10 +211,10 @@ def from_token(token: str, salt: bytes, *, caller: str, vault: str, now: ClockRe
     if said["vault"] != vault:
         raise InvalidInput(_INVALID_TOKEN)
     if said["caller"] != caller:
-        raise Denied(f"{caller} did not make that preview; make one of your own")
+        raise Denied(f"{caller} did not make that preview; make your own preview")
     # By both clocks: the wall clock may be set back, and the other one may be far ahead and hardly move.
     if not made_at - _SLACK <= now.now < made_at + TOKEN_LIFETIME or now.policy_now >= latest + TOKEN_LIFETIME:
-        raise Conflict("that preview is too old; make it again, and look at it once more")
+        raise Conflict("that preview is too old; make a new one, and check it")
     return PurgeClaims(
         PurgeRequest.from_json(said["request"]), said["state"], said["caller"], said["vault"], made_at, latest
     )

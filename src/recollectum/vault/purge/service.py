@@ -35,7 +35,7 @@ from recollectum.vault.purge.signatures import from_stored
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import VaultService
 
-_CHANGED = "what would be erased has changed since the preview; make it again, and look at it once more"
+_CHANGED = "what would be erased has changed since the preview; make a new preview, and check it"
 _SAMPLES = 24
 
 
@@ -109,7 +109,7 @@ class Purge(VaultService):
 
     def _ground(self) -> PurgeEnvironment:
         if not self.gate.own:
-            raise Denied(f"{self._runtime.actor} may not purge in {self.gate.owner}: that is for its owner alone")
+            raise Denied(f"{self._runtime.actor} may not purge in {self.gate.owner}: only its owner may")
         if self._home is None:
             raise InvalidInput("this vault was opened without a home; open it through one to purge")
         return self._home
@@ -163,7 +163,7 @@ class Purge(VaultService):
     def _run_person(self, environment: PurgeEnvironment, leave: PurgeClaims) -> Receipt:
         owner = self.gate.owner
         if owner is None:
-            raise InvalidInput("nobody owns this; there is no person to purge")
+            raise InvalidInput("this vault has no owner, so there is no person to purge")
         needles = ErasureSamples()
 
         def look(tx: Tx) -> tuple[Mapping[str, int], str]:

@@ -42,7 +42,7 @@ def find_source_rows(tx: Tx, source: str) -> SourceRows:
     """Return all rows of a source, with their copies in forks and the memories that cite them."""
     kind, _, name = source.partition(":")
     if kind not in _FINDERS or bool(name) is (kind == "imported"):
-        raise InvalidInput(f"{source!r} is no source; give {SOURCE_KINDS}")
+        raise InvalidInput(f"{source!r} is not a source; give {SOURCE_KINDS}")
     messages, memories = _FINDERS[kind](tx, name)
     messages |= lineage.copies_of(tx, messages)
     memories |= lineage.partly_from(tx, messages)
@@ -173,7 +173,7 @@ def _release(tx: Tx, reading: ClockReading, runtime: VaultRuntime, quarantine_id
     for memory_id in quarantines.memories_of(tx, quarantine_id):
         memory = memories.find(tx, memory_id)
         if memory is None or memory.state is not held.went:
-            left.append(UnrestoredMemory(memory_id, "it was changed since"))
+            left.append(UnrestoredMemory(memory_id, "it was changed since then"))
             continue
         try:
             restore_memory(tx, memory_id, reading, runtime)

@@ -75,7 +75,7 @@ def approve_proposal(desk: ChangeContext, proposal: Proposal, content: AdmittedT
         return to_readable(desk.tx, proposal, desk.reading)
     if is_held(desk.tx, proposal):
         raise StepRefused(
-            f"proposal {proposal.id!r} came from what is in quarantine; release that first, or reject the proposal"
+            f"proposal {proposal.id!r} comes from a quarantined source; release it first, or reject the proposal"
         )
     targets = _load_targets(desk, proposal)
     if targets is None:
@@ -198,5 +198,5 @@ def _enqueue_finding(desk: ChangeContext, admitted: AdmittedFinding) -> str | No
 
 def _not_pending(proposal: Proposal) -> str:
     if proposal.decision is Decision.STALE:
-        return f"proposal {proposal.id!r} is stale: what it is about has changed or gone since; nothing was written"
+        return f"proposal {proposal.id!r} is stale: its memory has changed or is gone; nothing was written"
     return f"proposal {proposal.id!r} was {proposal.decision} already, and stays so"

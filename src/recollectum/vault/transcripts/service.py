@@ -50,7 +50,10 @@ class Transcripts(VaultService):
         def change(tx: Tx, reading: ClockReading) -> FollowedPath:
             for other in transcripts.roots(tx):
                 if path != Path(other.path) and _is_nested(path, Path(other.path)):
-                    raise Conflict(f"{str(path)!r} and {other.path!r}, which is followed already, lie in each other")
+                    raise Conflict(
+                        f"{str(path)!r} and {other.path!r}, which is followed already, are inside one another; "
+                        "follow only one"
+                    )
             added = transcripts.add_root(tx, str(path), agent=agent, channel=channel, at=reading.now)
             followed = next(one for one in transcripts.roots(tx) if one.path == str(path))
             if added:
@@ -120,7 +123,7 @@ class Transcripts(VaultService):
             raise InvalidInput(f"{_display_path(path)} {error}; give a file or a folder with .jsonl files") from None
         lines = [line for line in lot.lines if line] if lot else []
         if lines and self._runtime.home.transcript_reader().recognise(lines) is None:
-            raise InvalidInput(f"{_display_path(path)} is no transcript of a known form; known are {_FORMS}")
+            raise InvalidInput(f"{_display_path(path)} is not a transcript of a known form; known are {_FORMS}")
 
     def _tell(self, tx: Tx, type: EventType, place: FollowedPath, reading: ClockReading) -> None:
         # Never the path, which may reveal more than the vault's owner wants to store.
@@ -131,7 +134,7 @@ class Transcripts(VaultService):
 def _resolve_path(place: str | os.PathLike[str]) -> Path:
     text = os.fspath(place)
     if not text or clean(text) != text:
-        raise InvalidInput(f"place {_display_path(text)} has no name that can be kept; give a path in UTF-8")
+        raise InvalidInput(f"place {_display_path(text)} has a name that cannot be stored; give a path in UTF-8")
     try:
         return Path(text).resolve()
     except (OSError, RuntimeError, ValueError):

@@ -143,7 +143,7 @@ def _next_batch(look: _SyncRun, file: BinaryIO, now: TranscriptFile, size: int) 
         return None
     form = now.form or look.reader.recognise([line for line in lot.lines if line])
     if form is None:
-        look.skipped.append((now.path, "is no transcript of a form that can be followed"))
+        look.skipped.append((now.path, "is not a transcript of a known form"))
         return None
     return form, (read_all_lines(file, size) or lot) if look.reader.is_whole(form) else lot
 

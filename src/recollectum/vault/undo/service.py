@@ -84,7 +84,7 @@ class Undo(VaultService):
         def change(tx: Tx, reading: ClockReading) -> Undone:
             found = list(islice(latest_steps(tx), size))
             if not found:
-                raise NotFound("nothing was done in this vault that could be undone")
+                raise NotFound("this vault has no change that can be undone")
             return self._undo(ChangeContext(tx, reading, self._runtime), found)
 
         return self._runtime.write(change)
@@ -98,7 +98,7 @@ class Undo(VaultService):
             if run is None:
                 raise NotFound(f"there is no run {run_id!r} in this vault")
             if run.reverted_at:
-                raise StepRefused(f"run {run_id!r} was taken back already; undo that undo to let it hold again")
+                raise StepRefused(f"run {run_id!r} was undone already; undo that undo to apply it again")
             step = UndoStep(event=0, at=run.at, type=EventType.CREATED, actor=run.by, subjects=(), run_ids=(run_id,))
             return self._undo(ChangeContext(tx, reading, self._runtime), [step])
 
@@ -120,7 +120,7 @@ class Undo(VaultService):
         def change(tx: Tx, reading: ClockReading) -> Quarantine:
             for one in quarantines.standing_ones(tx):
                 if (one.source, one.went) == (source, State.SOFT_DELETED):
-                    raise StepRefused(f"import {import_id!r} was taken back already; release {one.id} to bring it back")
+                    raise StepRefused(f"import {import_id!r} was undone already; release {one.id} to restore it")
             return quarantine_source(tx, reading, self._runtime, source, went=State.SOFT_DELETED)
 
         done = self._runtime.write(change)
@@ -188,9 +188,9 @@ def _check_kind(step: UndoStep) -> None:
     subject = step.subjects[0]
     if step.events[0].subject == "session":
         imported = step.type is EventType.IMPORTED
-        cure = "`recollectum sessions delete` takes it out" if imported else "a backup may hold it"
+        cure = "`recollectum sessions delete` removes it" if imported else "a backup may hold it"
         raise StepRefused(f"event {step.event}, session {subject!r} {step.type}, cannot be undone; {cure}")
     if step.type is EventType.PURGED:
-        raise StepRefused(f"memory {subject!r} was destroyed for good, and nothing brings it back")
+        raise StepRefused(f"memory {subject!r} was destroyed for good, and cannot be restored")
     if step.events[0].subject != "memory" or step.type not in UNDOABLE:
         raise StepRefused(f"event {step.event} ({step.type}) cannot be undone; only changes of memories can")

@@ -178,17 +178,17 @@ def undo_event(desk: ChangeContext, event: Event, image: Memory) -> Memory:
 def _get_target(desk: ChangeContext, event: Event) -> Memory:
     found = memories.find(desk.tx, event.subject_id)
     if found is None:
-        raise UndoTargetGone(f"memory {event.subject_id!r} was destroyed for good, and nothing brings it back")
+        raise UndoTargetGone(f"memory {event.subject_id!r} was destroyed for good, and cannot be restored")
     now = changes.apply_due_steps(desk.tx, found, desk.reading, desk.runtime.retention)
     if state_at(now, desk.reading) in (State.HARD_DELETE_PENDING, State.PURGED):
-        raise UndoTargetGone(f"memory {now.id!r} is past its grace window and cannot be brought back")
+        raise UndoTargetGone(f"memory {now.id!r} is past its grace window and cannot be restored")
     return now
 
 
 def _before_image(desk: ChangeContext, event: Event, now: Memory) -> Memory:
     image = undo.before(desk.tx, event.number, now)
     if image is None or image.state in (State.HARD_DELETE_PENDING, State.PURGED):
-        raise StepRefused(f"how memory {now.id!r} stood before event {event.number} was not kept")
+        raise StepRefused(f"the state of memory {now.id!r} before event {event.number} was not kept")
     return image
 
 

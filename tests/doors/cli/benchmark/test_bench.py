@@ -102,7 +102,7 @@ def test_the_persons_own_home_is_not_touched(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_set_is_one_sentence(tmp_path: Path) -> None:
     assert "there is no queries.jsonl in" in refused("bench", "recall", str(tmp_path))
     folder = write_set(tmp_path / "bad", queries=[{"ns": "a", "id": "q", "text": "?", "gold": "u1"}])
-    assert "queries.jsonl line 1 has a 'gold' that is no list" in refused("bench", "recall", str(folder))
+    assert "queries.jsonl line 1 has a 'gold' that is not a list" in refused("bench", "recall", str(folder))
     (folder / "queries.jsonl").write_text('{"ns": "a"')
     assert "queries.jsonl line 1 is not a JSON object" in refused("bench", "recall", str(folder))
     (folder / "queries.jsonl").write_text("")

@@ -104,10 +104,10 @@ def test_context_and_why_account_for_what_the_model_sees() -> None:
 
 def test_checkpoints_lead_back() -> None:
     out = say("one", "/checkpoint here", "two", "/resume here", "/context")
-    assert "here is at message 2; go on from it with /resume here" in out
-    assert "going on from here, at message 2" in out
-    assert "user: one" in out.partition("going on")[2]
-    assert "user: two" not in out.partition("going on")[2]
+    assert "here is at message 2; continue from it with /resume here" in out
+    assert "continuing from here, at message 2" in out
+    assert "user: one" in out.partition("continuing")[2]
+    assert "user: two" not in out.partition("continuing")[2]
     assert "there is no checkpoint 'gone'" in told("/resume gone")
 
 
@@ -150,7 +150,7 @@ def test_settings_that_change_are_taken_over_and_the_session_goes_on() -> None:
         assert chat.stdout.readline() == "Nothing is known about that yet.\n"
         file.write_text('[language_model]\nprovider = "scripted"\n[context]\ntokens = 300\n')
         ask("four")
-        assert "are in force; the conversation goes on" in chat.stdout.readline()
+        assert "are in force; the conversation continues" in chat.stdout.readline()
         assert chat.stdout.readline() == "You said: four\n"
         ask("/context")
         chat.stdin.close()

@@ -20,7 +20,7 @@ def new_session() -> str:
 def test_delete_asks_and_takes_no_for_an_answer(typed: str, code: int, left: int) -> None:
     session = new_session()
     with Terminal("sessions", "delete", session) as terminal:
-        terminal.wait_for("Go on? [y/N]")
+        terminal.wait_for("Continue? [y/N]")
         assert "1 message would be destroyed" in terminal.shown
         terminal.press(typed)
         assert terminal.end() == code

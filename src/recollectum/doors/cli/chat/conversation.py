@@ -185,7 +185,7 @@ class Conversation:
         self.upkeep = self._upkeep()
         self.upkeep.start()
         before.closes.close()
-        note("the settings were changed and are in force; the conversation goes on")
+        note("the settings were changed and are in force; the conversation continues")
 
     def close(self) -> None:
         """Stop the sweep and close the home; the next sweep takes over an unfinished conversation."""

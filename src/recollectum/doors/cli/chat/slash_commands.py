@@ -91,7 +91,7 @@ def forget_memory(talk: Conversation, what: str) -> Iterable[str]:
     if chosen is None or not ask_yes_no(talk.ask, f"Forget {chosen.id}?"):
         return ["nothing was forgotten"]
     talk.vault.memories.forget(chosen.id)
-    return [f"forgotten; for some days it can be brought back with: recollectum memories restore {chosen.id}"]
+    return [f"forgotten; for some days it can be restored with: recollectum memories restore {chosen.id}"]
 
 
 def _matching(talk: Conversation, query: str, limit: int) -> list[Memory]:
@@ -157,7 +157,7 @@ def save_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
     if not name:
         raise InvalidInput("the checkpoint has no name; write /checkpoint NAME")
     made = talk.vault.sessions.checkpoints.save(talk.agent.chat().id, name)
-    return [one_line(f"{made.name} is at message {made.position}; go on from it with /resume {made.name}")]
+    return [one_line(f"{made.name} is at message {made.position}; continue from it with /resume {made.name}")]
 
 
 def resume_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
@@ -166,7 +166,7 @@ def resume_checkpoint(talk: Conversation, name: str) -> Iterable[str]:
         raise InvalidInput("no checkpoint is named; write /resume NAME")
     chat = talk.vault.sessions.checkpoints.resume(name)
     talk.agent.key, talk.agent.last = chat.key, None
-    return [f"going on from {one_line(name)}, at message {chat.info().message_count}"]
+    return [f"continuing from {one_line(name)}, at message {chat.info().message_count}"]
 
 
 def _preview_lines(seen: "Preview") -> list[str]:

@@ -32,7 +32,7 @@ def confirm(what: str, *, yes: bool, refusal: str = "") -> bool:
     if not is_interactive():
         words = f"nothing was done: {what}; there is no terminal to ask on, so add --yes to confirm"
         raise Misuse(refusal or words)
-    print(visible(f"{what}. Go on? [y/N] "), end="", file=sys.stderr, flush=True)
+    print(visible(f"{what}. Continue? [y/N] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

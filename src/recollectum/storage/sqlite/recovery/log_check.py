@@ -82,8 +82,8 @@ def open_database(home: Home, clock: Clock, path: Path, opening: Callable[[], Sq
     database.close()
     raise Damaged(
         f"the write-ahead log of {path} was damaged or cut: {lost} of its pages that were committed cannot be read, "
-        f"and the changes in them are missing. The log is kept in {folder}. Opening it again goes on without these "
-        "changes; to have them back, restore a backup"
+        f"and the changes in them are missing. The log is kept in {folder}. Opening it again continues without these "
+        "changes; to get them back, restore a backup"
     )
 
 

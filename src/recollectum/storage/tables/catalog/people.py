@@ -39,7 +39,7 @@ def add(tx: Tx, person: Person) -> None:
     }
     if not tx.rows(_ADD, params):
         taken = tx.rows(_ALIKE, {"skeleton": skeleton})[0][0]
-        raise Conflict(f"{str(person.owner)!r} would be taken for {taken!r}, who is here already; choose another name")
+        raise Conflict(f"{str(person.owner)!r} looks like {taken!r}, who exists already; choose another name")
 
 
 def find(tx: Tx, owner: Owner) -> Person | None:

@@ -13,16 +13,16 @@ _REPAIRED = "repaired"
 
 #: Orphaned rows. Each query is one count.
 _STRAYS = {
-    "versions of memories that are gone": """
+    "versions of missing memories": """
         SELECT count(*) FROM memory_versions WHERE memory_id NOT IN (SELECT id FROM memories)
     """,
-    "citations of memories that are gone": """
+    "citations of missing memories": """
         SELECT count(*) FROM citations WHERE memory_id NOT IN (SELECT id FROM memories)
     """,
-    "messages that stand after the end of their session": """
+    "messages after the end of their session": """
         SELECT count(*) FROM messages JOIN sessions ON sessions.id = session_id WHERE position > message_count
     """,
-    "memories that were replaced by one that is gone": """
+    "memories replaced by a missing memory": """
         SELECT count(*) FROM memories AS old WHERE superseded_by IS NOT NULL
            AND NOT EXISTS (SELECT 1 FROM memories WHERE id = old.superseded_by)
     """,

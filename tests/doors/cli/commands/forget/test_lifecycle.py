@@ -53,7 +53,7 @@ def test_run_destroys_only_with_yes_where_nobody_can_be_asked() -> None:
 def test_run_asks_on_a_terminal(typed: str, code: int, left: int) -> None:
     forgotten(10)
     with Terminal("lifecycle", "run") as terminal:
-        terminal.wait_for("1 memory would be destroyed for good. Go on? [y/N]")
+        terminal.wait_for("1 memory would be destroyed for good. Continue? [y/N]")
         terminal.press(typed)
         assert terminal.end() == code
     assert len(ok("lifecycle", "preview").out.splitlines()) == left

@@ -31,7 +31,7 @@ def test_undo_takes_back_the_last_change_says_so_and_tells_how_to_redo() -> None
     done = ok("undo", "last")
     assert done.out.startswith(f"undone: {memory} edited by ")
     assert contents() == ["tea"]
-    redo = done.err.strip().removeprefix("to bring it back: recollectum ")
+    redo = done.err.strip().removeprefix("to redo it: recollectum ")
     ok(*redo.split())
     assert contents() == ["coffee"]
     listed = ok("undo", "list", "--json").json["steps"]
@@ -40,7 +40,7 @@ def test_undo_takes_back_the_last_change_says_so_and_tells_how_to_redo() -> None
 
 
 def test_undo_says_in_words_what_it_cannot() -> None:
-    assert "nothing was done" in refused("undo", "last")
+    assert "no change that can be undone" in refused("undo", "last")
     kept = ok("remember", "kept").word
     gone = ok("remember", "gone for good").word
     ok("purge", "memory", gone, "--yes")
@@ -79,7 +79,7 @@ def test_the_trash_gives_back_a_day_after_a_look_and_a_yes() -> None:
     assert ok("memories", "trash", "restore", "--deleted-on", day, "--dry-run").out.startswith(memory)
     assert contents() == []
     with Terminal("memories", "trash", "restore", "--deleted-on", day) as terminal:
-        terminal.wait_for("1 memory would be active again. Go on? [y/N]")
+        terminal.wait_for("1 memory would be active again. Continue? [y/N]")
         terminal.press("n\n")
         assert terminal.end() == 1
     assert contents() == []

@@ -103,7 +103,7 @@ def failing(*words: str) -> Answer:
 def test_on_a_terminal_it_is_asked_about(talks: int) -> None:
     assert talks
     with Terminal("consolidate", "--all", environ=MUCH) as terminal:
-        terminal.wait_for("Go on? [y/N]")
+        terminal.wait_for("Continue? [y/N]")
         terminal.press("n\n")
         terminal.wait_for("nothing was read")
         assert terminal.end() == 0
@@ -111,7 +111,7 @@ def test_on_a_terminal_it_is_asked_about(talks: int) -> None:
     assert "exceed what is left today of language_model.money_per_day" in terminal.shown
     with Terminal("consolidate", "--all", "--yes", environ=MUCH) as terminal:
         assert terminal.end() == 1
-    assert "Go on?" not in terminal.shown
+    assert "Continue?" not in terminal.shown
     assert REFUSED in terminal.shown
 
 

@@ -30,7 +30,7 @@ def test_without_an_embedder_it_says_so_and_the_words_are_still_made_again() -> 
 
 
 def test_there_is_nothing_to_go_back_to_at_first() -> None:
-    assert "no generation of the index to go back to" in refused("index", "rollback")
+    assert "no previous generation of the index to roll back to" in refused("index", "rollback")
 
 
 @pytest.mark.feature("G17")

@@ -64,7 +64,7 @@ def test_what_is_no_folder_is_refused(folder: Path) -> None:
     assert "not a folder" in refused("notes", "add", str(folder / "nowhere"))
     ok("notes", "add", str(folder))
     (folder / "sub").mkdir()
-    assert "lie in each other" in refused("notes", "add", str(folder / "sub"))
+    assert "are inside one another" in refused("notes", "add", str(folder / "sub"))
 
 
 def test_a_key_may_not_name_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def test_the_text_and_the_ledger_are_shown() -> None:
     assert rows["message"][0] == "2"
     assert int(rows["total"][0]) == sum(int(rows[name][1]) for name in ("profile", "message"))
     assert "of 4000 tokens, counted at most (ceiling)" in lines
-    assert any(line.startswith("left out: 1 of memory: it stands in the profile") for line in lines)
+    assert any(line.startswith("left out: 1 of memory: it is already in the profile") for line in lines)
 
 
 def test_json_has_the_text_the_messages_and_the_ledger() -> None:

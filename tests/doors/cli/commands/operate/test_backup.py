@@ -74,8 +74,8 @@ def test_a_living_vault_is_replaced_only_when_told_to(remembered: str, tmp_path:
     assert told["restored"] == ["user:ada"]
     assert len(told["kept"]) == 1
     assert "coffee" not in ok("memories", "list").out
-    assert "there is no backup" in refused("restore", str(tmp_path / "none"), "--replace")
-    assert "is no backup" in refused("restore", str(tmp_path), "--replace")
+    assert "there is not a backup" in refused("restore", str(tmp_path / "none"), "--replace")
+    assert "is not a backup" in refused("restore", str(tmp_path), "--replace")
 
 
 def test_contradictions_and_strangers_are_refused(remembered: str) -> None:

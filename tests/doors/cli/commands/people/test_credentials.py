@@ -113,7 +113,7 @@ def test_a_changed_file_is_one_sentence_in_a_process_of_its_own_too(sealed: Path
     ok("credentials", "set", "X", stdin=CANARY.encode())
     (sealed / "credentials.json").write_text("{}")
     for words in (["list"], ["status"], ["set", "X"], ["delete", "X", "--yes"]):
-        assert "is not what was written to it" in refused("credentials", *words, stdin=CANARY.encode())
+        assert "is damaged or was changed" in refused("credentials", *words, stdin=CANARY.encode())
     answer = spawn("credentials", "set", "X", stdin=CANARY.encode())
     assert (answer.code, answer.out, answer.err.count("\n")) == (1, "", 1)
     assert CANARY not in answer.err

@@ -63,7 +63,7 @@ def test_a_wrong_key_can_be_taken_out_again() -> None:
     path = home() / "settings.toml"
     path.write_text(path.read_text() + "\n[lifecycle]\ngrce_days = 3\n")
     assert "'lifecycle.grce_days' is not a setting" in refused("settings", "show")
-    assert ok("settings", "unset", "lifecycle.grce_days").out == "lifecycle.grce_days is taken out\n"
+    assert ok("settings", "unset", "lifecycle.grce_days").out == "lifecycle.grce_days is removed\n"
     ok("settings", "show")
 
 

@@ -108,7 +108,7 @@ def test_a_hostile_project_is_named_and_status_still_answers() -> None:
     policies.mkdir(parents=True)
     (policies / "evil.toml").symlink_to("/etc/passwd")
     found = ok("status", "--json").json["project"]
-    assert "leads out of the project" in found["problems"][0]
+    assert "leads outside the project" in found["problems"][0]
     assert "policies" not in found["overrides"]
     (policies.parent / "settings.toml").write_text('key_file = "/tmp/stolen"\n')
     assert "key_file may not be set by a project" in refused("status")
@@ -162,7 +162,7 @@ def test_a_passphrase_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setenv("RECOLLECTUM_PASSPHRASE", "four words and more")
         assert "tea" in ok("recall", "tea").out
         patch.setenv("RECOLLECTUM_PASSPHRASE", "wrong")
-        assert "the one given is not it" in refused("recall", "tea")
+        assert "the one given is wrong" in refused("recall", "tea")
     line = ("encryption", "recover", "--passphrase")
     assert "the passphrase is empty" in refused(*line, stdin=f"{code}\n\n".encode())
     assert "held by a passphrase" in ok(*line, stdin=f"{code}\nfive new words and more\n".encode()).out
@@ -182,6 +182,8 @@ def test_a_folder_with_other_things_is_no_place_for_a_home(tmp_path: Path, line:
     folder.mkdir(0o755)
     folder.chmod(0o755)
     (folder / "letter.txt").touch()
-    assert "is no home and holds other things, such as 'letter.txt'" in refused("--home", str(folder), *line.split())
+    assert "is not a home and contains other files, such as 'letter.txt'" in refused(
+        "--home", str(folder), *line.split()
+    )
     assert [path.name for path in folder.iterdir()] == ["letter.txt"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755

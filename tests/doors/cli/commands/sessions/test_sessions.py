@@ -115,8 +115,8 @@ def test_a_transcript_comes_from_stdin_in_either_form() -> None:
     for form in ("jsonl", "gemini"):
         data = ok("sessions", "export", session, "--format", form).out.encode()
         assert ok("sessions", "import", "-", stdin=data).out.startswith("-: ses_")
-    assert "this is no transcript" in refused("sessions", "import", "-", stdin=b"garbage")
-    assert "this is no transcript" in refused("sessions", "import", "-", stdin=b"")
+    assert "this is not a transcript" in refused("sessions", "import", "-", stdin=b"garbage")
+    assert "this is not a transcript" in refused("sessions", "import", "-", stdin=b"")
 
 
 def test_what_came_in_before_a_file_that_fails_is_told(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def import_(
         done = vault.privacy.undo.brought(import_id)
     told = f"{plural(done.messages, 'message')} quarantined, {plural(done.memories, 'memory')} in the trash"
     answer(run, {"quarantine": done}, [told])
-    note(f"to bring it back: recollectum quarantine release {done.id}")
+    note(f"to restore it: recollectum quarantine release {done.id}")
 
 
 @command(app, "list")
@@ -103,7 +103,7 @@ def _answer(run: Run, done: "Undone") -> None:
     for one in done.refused:
         note(f"not undone: {one.why}")
     if done.event is not None:
-        note(f"to bring it back: recollectum undo event {done.event}")
+        note(f"to redo it: recollectum undo event {done.event}")
 
 
 def _undo(vault: "Vault", number: str) -> "Undone":

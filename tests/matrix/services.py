@@ -12,6 +12,7 @@ import recollectum.domain
 import recollectum.vault
 from recollectum import Recollectum
 from recollectum.models.embedding.port import Embedder
+from recollectum.models.search import SearchModels
 from recollectum.settings.load import LoadedSettings
 from recollectum.settings.model import Settings
 from recollectum.storage.engine import VaultPlace
@@ -98,7 +99,7 @@ def _returned(method: Callable[..., Any] | None) -> Iterator[type]:
 def _names() -> dict[str, Any]:
     found = {name: kind for module in _modules() for name, kind in vars(module).items() if isinstance(kind, type)}
     # Named by the engine alone, and loaded only where it is asked for.
-    late = (HomeAdmin, Embedder, LoadedSettings, Settings, VaultPlace, KeyStore)
+    late = (HomeAdmin, Embedder, SearchModels, LoadedSettings, Settings, VaultPlace, KeyStore)
     return {**found, **{kind.__name__: kind for kind in late}}
 
 

@@ -102,7 +102,7 @@ def _one(r: Recollectum, writers: list[_Writer], place: Path, result: Storm) -> 
     result.meanwhile += sum(writer.told for writer in writers) - sum(before.values())
     result.backups += 1
     result.acknowledged += sum(before.values())
-    opening = BackupAccess(settings=Settings(), environ=os.environ, clock=system_clock)
+    opening = BackupAccess(settings=Settings(), environ=os.environ, clock=system_clock, unauthenticated=True)
     restore_home(Home(place), made.path, opening)
     try:
         wrong = _wrong(place, before)

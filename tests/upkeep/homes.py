@@ -31,10 +31,16 @@ def filled(folder: Path, *, encryption: str = "auto", owners: tuple[str, ...] = 
     return home
 
 
-def opening(folder: Path, *, recovery_code: str | None = None) -> BackupAccess:
+def opening(folder: Path, *, recovery_code: str | None = None, unauthenticated: bool = True) -> BackupAccess:
     """What a backup of such a home is opened with, on the same machine or on another one."""
     environ = {"HOME": str(folder / "user"), "XDG_CONFIG_HOME": str(folder / "config")}
-    return BackupAccess(settings=Settings(), environ=environ, clock=system_clock, recovery_code=recovery_code)
+    return BackupAccess(
+        settings=Settings(),
+        environ=environ,
+        clock=system_clock,
+        recovery_code=recovery_code,
+        unauthenticated=unauthenticated,
+    )
 
 
 def said(vault: Vault) -> tuple[list[str], int]:

@@ -3,15 +3,17 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recollectum.domain.access.owner import Owner
-from recollectum.domain.errors import Damaged, NotFound
+from recollectum.domain.errors import Conflict, Damaged, NotFound
 from recollectum.home.paths import Home
-from recollectum.storage.copies import describe_copy, recode_copy
+from recollectum.settings.model import Settings
+from recollectum.storage.copies import describe_copy, manifest_mac, recode_copy
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import NAME, digest
 from recollectum.upkeep.backup.restore import restore_home, restore_vaults
@@ -70,12 +72,37 @@ def test_a_backup_is_authenticated_also_elsewhere_with_the_recovery_code(place: 
         restore_home(Home(place / "newer"), made, opening(place, recovery_code=code))
 
 
-def test_a_backup_without_encryption_or_of_an_older_program_is_not_called_authenticated(place: Path) -> None:
+def test_a_plain_backup_is_not_called_authenticated_and_an_encrypted_home_takes_it_only_when_told_to(
+    place: Path,
+) -> None:
     plain = _made(place / "plain", "off")
-    assert not restore_home(Home(place / "plain" / "new"), plain, opening(place / "plain")).authenticated
-    older = _made(place / "older")
-    _change(older, lambda it: (it.pop("mac"), it.update(recollectum_backup=1)))
-    assert not restore_home(Home(place / "older" / "new"), older, opening(place / "older")).authenticated
+    # A code that nobody can verify proves nothing.
+    _change(plain, lambda it: it.update(mac="00" * 32))
+    with pytest.raises(Conflict, match=r"is not authenticated.*add --unauthenticated"):
+        restore_home(Home(place / "new"), plain, opening(place, unauthenticated=False))
+    assert not (place / "new" / "catalog.db").exists()
+    with filled(place, owners=(ANN,)) as home:
+        with pytest.raises(Conflict, match=r"is not authenticated.*add --unauthenticated"):
+            restore_vaults(home.admin, plain, opening(place, unauthenticated=False), replace=True)
+        assert not restore_vaults(home.admin, plain, opening(place), replace=True).authenticated
+    assert not restore_home(Home(place / "new"), plain, opening(place)).authenticated
+
+
+def test_a_plain_home_takes_its_own_backup_without_being_told_to(place: Path) -> None:
+    with filled(place, encryption="off", owners=(ANN,)) as home:
+        made = back_up(home.admin, to=place / "stick").path
+        done = restore_vaults(home.admin, made, opening(place, unauthenticated=False), replace=True)
+        assert not done.authenticated
+    chosen = replace(opening(place, unauthenticated=False), settings=Settings(encryption="off"))
+    assert not restore_home(Home(place / "new"), made, chosen).authenticated
+
+
+@pytest.mark.parametrize("form", [0, 1, None, "2"])
+def test_no_other_form_than_the_present_one_is_read(place: Path, form: object) -> None:
+    made = _made(place)
+    _change(made, lambda it: (it.pop("mac"), it.update(recollectum_backup=form)))
+    with pytest.raises(Damaged, match="cannot be read as the manifest of a backup"):
+        restore_home(Home(place / "new"), made, opening(place))
 
 
 def test_a_backup_that_a_purge_rewrote_is_still_authentic_and_a_forged_one_does_not_become_so(place: Path) -> None:
@@ -144,15 +171,15 @@ def test_a_plain_vault_that_the_catalog_calls_encrypted_is_not_restored(place: P
     made = _made(place)
     with open_home(place, Turning(), encryption="auto") as home:
         key = home.encryption().key(home.admin.entries()[0].id)
+        manifest_key = home.encryption().manifest_key()
     vault = next((made / "vaults").iterdir())
     recode_copy(vault, key, None)
 
     def forge(document: dict[str, Any]) -> None:
-        # As an older program wrote it: without a code that the forger cannot make.
-        document.pop("mac")
-        document["recollectum_backup"] = 1
         document["parts"][1].update(encrypted=False, rows=dict(describe_copy(vault, None)[1]))
         document["parts"][1].update(bytes=vault.stat().st_size, sha256=digest(vault))
+        # By somebody who has the key of the home.
+        document["mac"] = manifest_mac(document, manifest_key)
 
     _change(made, forge)
     with pytest.raises(Damaged, match="is not the vault that the catalog of the backup names"):

@@ -16,8 +16,6 @@ from recollectum.storage.engine import CATALOG
 
 NAME = "manifest.json"
 _FORM = 2
-#: The form of backups from before manifests were authenticated.
-_UNAUTHENTICATED = 1
 _BLOCK = 1 << 20
 _MOST_BYTES = 64 << 20
 _MOST_NAMED = 10
@@ -47,7 +45,7 @@ class Manifest:
     #: Whether it is a backup of the whole home, with its catalog; else of some vaults.
     whole: bool
     parts: tuple[Part, ...]
-    #: Authenticates the other fields; None where nothing is encrypted, and in older backups.
+    #: Authenticates the other fields; None where nothing is encrypted.
     mac: str | None = None
 
     @property
@@ -73,13 +71,10 @@ def write(folder: Path, manifest: Manifest, key: bytes | None) -> None:
     write_atomic(folder / NAME, json.dumps(document, indent=2).encode() + b"\n")
 
 
-def check_authentic(manifest: Manifest, key: bytes) -> bool:
-    """Raise for a manifest that was changed; return False for one from before manifests were authenticated."""
-    if manifest.mac is None:
-        return False
+def check_authentic(manifest: Manifest, key: bytes) -> None:
+    """Raise for a manifest that was changed."""
     if not is_authentic(_document(manifest), key):
         raise Damaged("the manifest of the backup does not belong to it; use another backup")
-    return True
 
 
 def _document(manifest: Manifest) -> dict[str, object]:
@@ -113,12 +108,12 @@ def read(folder: Path) -> Manifest:
         made = Manifest(parts=parts, made_at=datetime.fromisoformat(fields.pop("made_at")), **fields)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise _not_a_manifest(path) from None
-    if form not in (_UNAUTHENTICATED, _FORM) or not _is_valid(made, form):
+    if form != _FORM or not _is_valid(made):
         raise _not_a_manifest(path)
     return made
 
 
-def _is_valid(manifest: Manifest, form: int) -> bool:
+def _is_valid(manifest: Manifest) -> bool:
     """Return whether every field has its type, and every file the one name that it can have."""
     names = [part.file for part in manifest.parts]
     encrypted = any(part.encrypted for part in manifest.parts)
@@ -128,7 +123,7 @@ def _is_valid(manifest: Manifest, form: int) -> bool:
         and len(set(names)) == len(names)
         and manifest.made_at.tzinfo is not None
         and (not encrypted or KEYS_COPY in names)
-        and (not encrypted or manifest.mac is not None or form == _UNAUTHENTICATED)
+        and (not encrypted or manifest.mac is not None)
     )
 
 

@@ -54,6 +54,8 @@ class BackupAccess:
     passphrase: str | None = field(default=None, repr=False)
     #: The recovery code, if the holder is out of reach; it gives the key to a holder on this machine.
     recovery_code: str | None = field(default=None, repr=False)
+    #: Whether an encrypted home takes a backup of a plain one, which nothing proves to be unchanged.
+    unauthenticated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,12 @@ def restore_home(
     if encrypted and opening.settings.key_file:
         check_outside(Path(opening.settings.key_file).expanduser(), home.root)
     prepare(home)
-    with Lock(home.locks / "home.lock"), _staged(home, backup, opening, None, encrypted) as stage:
+    # With `encrypted` somebody has said that they know what the backup is.
+    protected = encrypted is None and opening.settings.encryption == "auto"
+    with (
+        Lock(home.locks / "home.lock"),
+        _staged(home, backup, opening, None, protected=protected, encrypted=encrypted) as stage,
+    ):
         if not stage.manifest.whole:
             raise InvalidInput(f"{backup} contains only some vaults; make a home first with: recollectum init")
         there = engine.upkeep.in_the_way(stage.names)
@@ -137,7 +144,7 @@ def restore_vaults(
     replace: bool = False,
 ) -> RestoreResult:
     """Restore vaults into a home in use; with `replace`, after a backup of the existing ones."""
-    with _staged(admin.home, backup, opening, owners) as stage:
+    with _staged(admin.home, backup, opening, owners, protected=admin.keys.enabled) as stage:
         staged = stage.vaults
         entries = {entry.owner: entry for entry in admin.entries()}
         erased = [one.owner for one in staged if was_erased(admin.catalog, one.vault_id)]
@@ -176,7 +183,9 @@ def _staged(
     backup: Path,
     opening: BackupAccess,
     owners: Sequence[Owner] | None,
-    encrypted: bool | None = None,  # noqa: FBT001
+    *,
+    protected: bool,
+    encrypted: bool | None = None,
 ) -> Generator[_Stage]:
     """Yield the wanted vaults of a backup in a temporary folder, each verified; the backup is only read."""
     room = home.backups / f".{os.urandom(6).hex()}-restoring"
@@ -184,10 +193,17 @@ def _staged(
     try:
         with opened_backup(backup, room) as folder:
             manifest = read_manifest(folder)
+            is_plain = not any(part.encrypted for part in manifest.parts)
+            if protected and is_plain and not opening.unauthenticated:
+                raise Conflict(
+                    f"{backup} is not authenticated: it is a backup of a plain home, so nobody can tell whether it was "
+                    "changed since it was made; add --unauthenticated to restore it all the same"
+                )
             stage(folder, room, manifest)
-        keys = _keys(room, opening) if any(part.encrypted for part in manifest.parts) else None
+        keys = None if is_plain else _keys(room, opening)
         try:
-            authenticated = keys is not None and check_authentic(manifest, keys.manifest_key())
+            if keys:
+                check_authentic(manifest, keys.manifest_key())
             found = _proven(room, manifest, keys, opening, owners)
             names = tuple(part.file for part in manifest.parts)
             if encrypted is not None and manifest.whole:
@@ -195,14 +211,13 @@ def _staged(
         finally:
             if keys:
                 keys.close()
-        protected = any(part.encrypted for part in manifest.parts) if encrypted is None else encrypted
         yield _Stage(
             room=room,
             manifest=manifest,
             vaults=found,
-            authenticated=authenticated,
+            authenticated=keys is not None,
             names=names,
-            encrypted=protected,
+            encrypted=keys is not None if encrypted is None else encrypted,
         )
     finally:
         shutil.rmtree(room, ignore_errors=True)

@@ -48,8 +48,24 @@ def test_a_home_is_encrypted_or_decrypted_on_its_way_back(remembered: str, tmp_p
         assert ("It is not encrypted" in told.err) is not encrypted
         assert remembered in ok("recall", "tea", "--home", other).out
         made = ok("backup", "--home", other, "--to", str(tmp_path / f"stick{option}")).out.splitlines()[0]
-        assert ok("restore", made, "--into", f"{other}-again", "--json").json["authenticated"] is encrypted
+        told = ok("restore", made, "--into", f"{other}-again", "--json")
+        assert told.json["authenticated"] is encrypted
+        assert ("The backup is not authenticated" in told.err) is not encrypted
     assert "are for a whole new home" in refused("restore", made, "--encrypt", "--replace", code=2)
+
+
+def test_a_plain_backup_is_taken_where_encryption_is_on_only_when_told_to(
+    remembered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = ok("backup", "--to", str(tmp_path / "stick")).out.splitlines()[0]
+    monkeypatch.setenv("RECOLLECTUM_ENCRYPTION", "auto")
+    other = str(tmp_path / "other")
+    assert "is not authenticated" in refused("restore", made, "--into", other)
+    assert not Path(other, "catalog.db").exists()
+    told = ok("restore", made, "--into", other, "--unauthenticated", "--json")
+    assert told.json["authenticated"] is False
+    assert "The backup is not authenticated" in told.err
+    assert remembered in ok("recall", "tea", "--home", other).out
 
 
 def test_a_folder_with_backups_names_them(remembered: str, tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ def restore(
     recovery_code: Annotated[
         bool, typer.Option("--recovery-code", help="Ask for the recovery code, and open the backup with it.")
     ] = False,
+    unauthenticated: Annotated[
+        bool, typer.Option("--unauthenticated", help="Accept a plain backup, which has no MAC.")
+    ] = False,
     encrypt: Annotated[
         bool | None, typer.Option("--encrypt/--decrypt", help="Encrypt or decrypt the new home while restoring.")
     ] = None,
@@ -60,6 +63,7 @@ def restore(
         environ=run.environ,
         clock=system_clock,
         recovery_code=ask_secret("Recovery code") if recovery_code else None,
+        unauthenticated=unauthenticated,
     )
     try:
         done = _restore(run, backup, opening, named, replace=replace, encrypt=encrypt)
@@ -68,6 +72,10 @@ def restore(
             raise
         given = changed(opening, passphrase=ask_secret("Passphrase of the backup"))
         done = _restore(run, backup, given, named, replace=replace, encrypt=encrypt)
+    _tell(run, done)
+
+
+def _tell(run: Run, done: "RestoreResult") -> None:
     lines = [f"{plural(len(done.owners), 'vault')} restored into {home_of(run).root}"]
     document = {
         "restored": done.owners,

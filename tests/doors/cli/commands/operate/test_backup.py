@@ -90,7 +90,7 @@ def test_a_living_vault_is_replaced_only_when_told_to(remembered: str, tmp_path:
     assert told["restored"] == ["user:ada"]
     assert len(told["kept"]) == 1
     assert "coffee" not in ok("memories", "list").out
-    assert "there is not a backup" in refused("restore", str(tmp_path / "none"), "--replace")
+    assert "there is no backup" in refused("restore", str(tmp_path / "none"), "--replace")
     assert "is not a backup" in refused("restore", str(tmp_path), "--replace")
 
 
@@ -125,7 +125,7 @@ def test_the_doctor_answers_by_severity(remembered: str, tmp_path: Path) -> None
     told = call("doctor", "--json")
     # It is not encrypted, in these tests.
     assert (told.code, told.json["severity"]) == (3, "warning")
-    assert "telemetry: there is none" in call("doctor").out
+    assert "telemetry: none" in call("doctor").out
     _vault_file().write_bytes(b"rubbish" * 1000)
     sick = call("doctor")
     assert sick.code == 1

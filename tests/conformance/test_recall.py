@@ -11,13 +11,16 @@ from recollectum.domain.trust import Trust
 from recollectum.text.tokens import estimate
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.vault import Vault
-from tests.matrix.homes import START, Turning, open_home, quick_folder
+from tests.matrix.homes import START, Turning, lay_home, open_home, quick_folder
 
 
 @pytest.fixture(params=["off", "auto"])
 def vault(request: pytest.FixtureRequest) -> Iterator[Vault]:
-    with quick_folder() as place, open_home(place, Turning(), encryption=request.param) as home:
-        yield home.vault("user:alice")
+    with quick_folder() as place:
+        if request.param == "off":
+            lay_home(place)
+        with open_home(place, Turning(), encryption=request.param) as home:
+            yield home.vault("user:alice")
 
 
 @pytest.mark.feature("G11")

@@ -83,6 +83,7 @@ def test_nothing_is_to_be_forgotten_and_the_order_of_memories_does_not_matter() 
     assert found == analyse(known[::-1])
 
 
+@pytest.mark.slow
 def test_thousands_of_memories_take_moments() -> None:
     known = [memory(f"mem_{n:05}", f"Item{n} of the kind{n % 7} that was seen in place{n % 50}") for n in range(2000)]
     before = time.process_time()

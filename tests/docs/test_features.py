@@ -12,8 +12,9 @@ _IDS = [f"{letter}{number}" for letter, last in _LAST.items() for number in rang
 def proven() -> set[str]:
     """The ids that stand in a feature mark of any test."""
     found: set[str] = set()
-    for module in modules("tests"):
-        for node in ast.walk(module.tree):
+    marked = (module for module in modules("tests") if "mark.feature" in module.text)
+    for module in marked:
+        for node in module.nodes:
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.feature":
                 found.update(str(arg.value) for arg in node.args if isinstance(arg, ast.Constant))
     return found

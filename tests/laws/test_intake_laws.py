@@ -187,7 +187,7 @@ def _admitting_places() -> Iterator[tuple[tuple[str, int], range]]:
     for module in modules("src"):
         if module.path.startswith("src/recollectum/vault/intake/"):
             continue
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_admitting(node.func):
                 file = str(Path(recollectum.__file__).parents[2] / module.path)
                 yield (file, node.lineno), range(node.lineno, (node.end_lineno or node.lineno) + 1)

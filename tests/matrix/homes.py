@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 from recollectum import Recollectum
@@ -62,6 +63,27 @@ def open_home(
         },
         clock=clock,
     )
+
+
+def lay_home(folder: Path) -> None:
+    """Put a home with alice's empty vault into a folder that has none, as `open_home` makes it at `START`.
+
+    Making one runs every migration, which takes most of the time of a small test; this copies one.
+    """
+    for name, content in _made().items():
+        path = folder / "home" / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(content)
+
+
+@cache
+def _made() -> dict[str, bytes]:
+    with quick_folder() as folder:
+        with open_home(folder, Turning()) as home:
+            home.vault("user:alice")
+        root = folder / "home"
+        return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def let_expire(home: Recollectum) -> None:

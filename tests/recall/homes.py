@@ -14,7 +14,7 @@ from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.testing import ScriptedEmbedder
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import vault_files
-from tests.matrix.homes import Turning, open_home
+from tests.matrix.homes import START, Turning, lay_home, open_home
 
 OWNER = "user:alice"
 #: Words that mean the same to the embedder and share no letter of it for full text.
@@ -35,6 +35,8 @@ def opened(
     settings: Mapping[str, object] | None = None,
 ) -> Generator[Vault]:
     """Alice's vault in a home whose embedder is this one."""
+    if (clock is None or clock() == START) and not (folder / "home").exists():
+        lay_home(folder)
     with home(folder, clock=clock, settings=settings, embedder=embedder) as found:
         yield found.vault(OWNER)
 

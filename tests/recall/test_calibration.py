@@ -49,18 +49,20 @@ evidences = st.builds(
 )
 
 
-@pytest.fixture
-def by_words(tmp_path: Path) -> Iterator[Vault]:
-    with Recollectum(tmp_path / "home", settings={"embedding.provider": "none"}) as home:
+@pytest.fixture(scope="module")
+def by_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    """A vault that the tests only ask."""
+    with Recollectum(tmp_path_factory.mktemp("words"), settings={"embedding.provider": "none"}) as home:
         vault = home.vault("user:ada")
         for fact in (*FACTS, *MORE):
             vault.memories.save(fact)
         yield vault
 
 
-@pytest.fixture
-def by_meaning(tmp_path: Path) -> Iterator[Vault]:
-    with Recollectum(tmp_path / "home", settings={"embedding.provider": "local"}) as home:
+@pytest.fixture(scope="module")
+def by_meaning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    """A vault that the tests only ask."""
+    with Recollectum(tmp_path_factory.mktemp("meaning"), settings={"embedding.provider": "local"}) as home:
         vault = home.vault("user:ada")
         for fact in FACTS:
             vault.memories.save(fact)

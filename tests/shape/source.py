@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -18,14 +19,35 @@ class Module:
     @property
     def tree(self) -> ast.Module:
         """The file's syntax tree."""
-        return ast.parse(self.text)
+        # A dozen tests look at the package, and only one or two at the rest, which is not worth the memory.
+        return _parse(self.text) if self.path.startswith("src/") else ast.parse(self.text)
+
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the file's syntax tree."""
+        return _walk(self.text) if self.path.startswith("src/") else tuple(ast.walk(self.tree))
+
+
+@cache
+def _parse(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
+def _walk(text: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_parse(text)))
 
 
 def modules(*folders: str) -> Iterator[Module]:
     """Every Python file under the folders, in order."""
     for folder in folders:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            yield Module(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+        yield from _files(folder)
+
+
+@cache
+def _files(folder: str) -> tuple[Module, ...]:
+    found = sorted((ROOT / folder).rglob("*.py"))
+    return tuple(Module(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in found)
 
 
 def named(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.shape.source import modules
+from tests.shape.source import Module, modules
 
 #: So many fields of one dataclass or named tuple may be services or callables.
 COLLABORATORS = 8
@@ -18,14 +18,13 @@ EXCEPTIONS = {
 _VALUES = ("recollectum.domain", "recollectum.policy")
 
 
-def too_large(text: str) -> Iterator[tuple[str, int]]:
-    tree = ast.parse(text)
+def too_large(module: Module) -> Iterator[tuple[str, int]]:
     names = {"Callable", "Clock", "IdMaker"}
-    for node in ast.walk(tree):
-        module = (isinstance(node, ast.ImportFrom) and node.module) or ""
-        if isinstance(node, ast.ImportFrom) and module.startswith("recollectum.") and not module.startswith(_VALUES):
+    for node in module.nodes:
+        source = (isinstance(node, ast.ImportFrom) and node.module) or ""
+        if isinstance(node, ast.ImportFrom) and source.startswith("recollectum.") and not source.startswith(_VALUES):
             names |= {one.asname or one.name for one in node.names}
-    for node in ast.walk(tree):
+    for node in module.nodes:
         if isinstance(node, ast.ClassDef) and _is_bundle(node):
             fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
             count = sum(bool(_words(one.annotation) & names) for one in fields)
@@ -48,7 +47,7 @@ def _words(annotation: ast.expr) -> set[str]:
 def test_no_bundle_holds_more_collaborators_than_its_limit() -> None:
     seen = [module for module in modules("src") if module.path.startswith(ROOMS)]
     assert len(seen) > 100
-    found = dict(one for module in seen for one in too_large(module.text))
+    found = dict(one for module in seen for one in too_large(module))
     assert found.keys() == EXCEPTIONS.keys(), found
 
 
@@ -56,4 +55,4 @@ def test_no_bundle_holds_more_collaborators_than_its_limit() -> None:
 def test_the_limit_is_seen(count: int, large: list[tuple[str, int]]) -> None:
     fields = "".join(f'    f{number}: "Log | None"\n' for number in range(count))
     text = f"from recollectum.home.logs import Log\n@dataclass\nclass Bundle:\n{fields}    name: str\n"
-    assert list(too_large(text)) == large
+    assert list(too_large(Module("one.py", text))) == large

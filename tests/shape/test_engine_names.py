@@ -17,9 +17,9 @@ _BELOW = ("src/recollectum/storage/", "src/recollectum/home/")
 
 def found_texts(module: Module, form: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """What the form finds in the texts of the code, docstrings left out."""
-    tree = module.tree
-    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = module.nodes
+    told = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
             for found in form.findall(node.value):
                 yield node.lineno, found

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 from tests.shape.source import Module, modules
 
@@ -44,14 +45,13 @@ def _source() -> list[Module]:
     return [one for one in modules("src") if not one.path.startswith(_INTAKE)]
 
 
-def _calls(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func)
+@cache
+def _calls(module: Module) -> tuple[str, ...]:
+    return tuple(ast.unparse(node.func) for node in module.nodes if isinstance(node, ast.Call))
 
 
 def _imports(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{one.name}" for one in node.names)

@@ -30,7 +30,7 @@ def job_is_said(module: Module) -> bool:
 
 def broad_excepts(module: Module) -> Iterator[int]:
     """The lines that catch anything at all and keep it."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ExceptHandler) and _is_broad(node.type) and not _passes_on(node):
             yield node.lineno
 

@@ -62,6 +62,8 @@ def dropped_phrases(module: Module) -> Iterator[str]:
     for name, node in (("module", tree), *named(tree)):
         for found in DROPPED.finditer(" ".join((ast.get_docstring(node) or "").split())):
             yield f"{name}: {found[0]}"
+    if not any("#" in line and DROPPED.search(line) for line in module.text.splitlines()):
+        return
     for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
         if token.type == tokenize.COMMENT:
             yield from (f"line {token.start[0]}: {found[0]}" for found in DROPPED.finditer(token.string))
@@ -155,3 +157,8 @@ def test_a_phrase_is_found_in_a_string_and_not_in_a_docstring(source: str, found
 def test_a_phrase_of_a_page_is_found_over_two_lines_and_not_in_code() -> None:
     page = "It stands\nin the vault.\n\n```sh\nrecollectum remember 'Shall we?'\n```\n"
     assert list(phrases_of_page(page)) == ["stands in"]
+
+
+def test_a_dropped_phrase_is_found_in_a_comment_and_not_in_a_text() -> None:
+    module = Module("one.py", 'one = "whoever"  # a text\ntwo = 2  # for whoever asks\n')
+    assert list(dropped_phrases(module)) == ["line 2: whoever"]

@@ -102,7 +102,7 @@ def only_for_a_neighbour(found: Mapping[str, Module]) -> set[str]:
 
 def _imported(module: Module) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             place = "src/" + node.module.replace(".", "/")
             found |= {f"{place}.py", *(f"{place}/{alias.name}.py" for alias in node.names)}

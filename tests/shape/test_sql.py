@@ -22,7 +22,7 @@ EXCEPTIONS: dict[str, str] = {}
 
 def findings(module: Module) -> Iterator[str]:
     """Every string of a module that is SQL, or a part of it."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         text = _text(node)
         if text is not None and (found := _SQL.search(text)):
             yield f"{module.path}:{getattr(node, 'lineno', 0)}: {' '.join(found.group().split())[:60]}"

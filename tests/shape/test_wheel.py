@@ -6,6 +6,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.shape.source import Module
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "recollectum"
 #: Run as programs (`python -m`), or imported by those who use the package.
@@ -39,7 +41,7 @@ def _name(path: Path) -> str:
 
 
 def _named(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in Module(f"src/{path.name}", path.read_text(encoding="utf-8")).nodes:
         match node:
             case ast.Import(names=names):
                 yield from (one.name for one in names)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.new_message import NewMessage
 from recollectum.vault.vault import Vault
 from tests.recall.homes import opened, scripted
@@ -23,8 +24,7 @@ def opened_vault(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tra
     """A vault with memories and a conversation, warm, with and without vectors."""
     embedder = scripted() if request.param == "meaning" else None
     with traced() as log, opened(tmp_path, embedder) as vault:
-        for number in range(60):
-            vault.memories.save(f"the car number {number} of Ann is red")
+        vault.memories.save_many([Draft(content=f"the car number {number} of Ann is red") for number in range(60)])
         _say(vault, 40)
         vault.memories.save("boats are expensive", key="boats")
         if embedder:

@@ -78,7 +78,7 @@ def collected() -> list[tuple[str, int, str, int]]:
 def written() -> Iterator[tuple[str, range, str]]:
     """Where the source makes a pattern: the file, the lines of the call, and the pattern as it is written."""
     for module in modules("src/recollectum"):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=name)) if name != "escape":
                     lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)

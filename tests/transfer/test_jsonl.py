@@ -51,6 +51,7 @@ def test_the_form_of_a_file(lines: list[bytes]) -> None:
         assert crc == f"{zlib.crc32(text.encode()):08x}"
 
 
+@pytest.mark.slow
 def test_a_cut_anywhere_in_the_last_three_lines_costs_only_the_line_it_is_in(
     conversation: tuple[Session, tuple[Message, ...]], lines: list[bytes]
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_cut_anywhere_in_the_last_three_lines_costs_only_the_line_it_is_in(
             assert bool(read.damage) == (whole < len(lines))
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_anywhere_costs_only_the_line_it_is_in(
     conversation: tuple[Session, tuple[Message, ...]], lines: list[bytes]
 ) -> None:

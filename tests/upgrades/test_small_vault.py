@@ -1,6 +1,7 @@
 """The step that merges small tables keeps the rows of each of them."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -53,10 +54,10 @@ _SPECIAL = (
 )
 
 
-@pytest.fixture
-def upgraded(tmp_path: Path) -> Iterator[SqliteDatabase]:
+@pytest.fixture(scope="module")
+def upgraded_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A vault of schema 20 with rows in every table that the next step changes, brought to the present schema."""
-    path = tmp_path / "vault.db"
+    path = tmp_path_factory.mktemp("upgraded") / "vault.db"
     steps = shipped(VAULT)
     older = SqliteDatabase(path, SqliteOptions())
     migrate(older, steps[:20], clock=system_clock, backup=str)
@@ -67,6 +68,15 @@ def upgraded(tmp_path: Path) -> Iterator[SqliteDatabase]:
     connection.close()
     database = SqliteDatabase(path, SqliteOptions())
     migrate(database, steps, clock=system_clock, backup=str)
+    database.close()
+    return path
+
+
+@pytest.fixture
+def upgraded(upgraded_file: Path, tmp_path: Path) -> Iterator[SqliteDatabase]:
+    """A copy of the upgraded vault, for one test."""
+    shutil.copyfile(upgraded_file, tmp_path / "vault.db")
+    database = SqliteDatabase(tmp_path / "vault.db", SqliteOptions())
     yield database
     database.close()
 

@@ -8,6 +8,7 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.storage.sqlite.migrate import shipped, without_comments
+from tests.matrix.homes import copy_home
 from tests.upgrades.rows import ANSWERED, KEPT, OWNER, SHELVED, SPOKEN
 from tools.upgrade_databases import stored
 
@@ -33,13 +34,19 @@ def _vault_file(home: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def new_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with one empty vault of the present schema."""
-    root = tmp_path / "home"
+    root = tmp_path_factory.mktemp("new") / "home"
     with Recollectum(root, settings=_SETTINGS) as r:
         r.vault(OWNER)
     return root
+
+
+@pytest.fixture
+def home(new_home: Path, tmp_path: Path) -> Path:
+    """A copy of the new home, for one test."""
+    return copy_home(new_home, tmp_path / "home")
 
 
 @pytest.mark.parametrize("step", _VAULT_STEPS)

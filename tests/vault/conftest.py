@@ -7,7 +7,7 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.vault.vault import Vault
-from tests.matrix.homes import Turning, open_home, quick_folder
+from tests.matrix.homes import START, Turning, lay_home, open_home, quick_folder
 
 
 @pytest.fixture
@@ -23,7 +23,9 @@ def clock() -> Turning:
 
 
 @pytest.fixture
-def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
+def home(place: Path, clock: Turning, request: pytest.FixtureRequest) -> Iterator[Recollectum]:
+    if "vault" in request.fixturenames and clock() == START:
+        lay_home(place)
     with open_home(place, clock) as opened:
         yield opened
 

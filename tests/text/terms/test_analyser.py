@@ -167,6 +167,7 @@ def test_each_term_is_one_phrase() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_no_character_is_lost_between_us_and_the_tokenizer() -> None:
     """Every term that any single character makes is exactly one token for FTS5, so both sides cut alike."""
     tokenizer = apsw.Connection(":memory:").fts5_tokenizer("unicode61", ["remove_diacritics", "2"])

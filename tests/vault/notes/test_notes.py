@@ -14,7 +14,7 @@ from recollectum.domain.page import every
 from recollectum.domain.trust import Trust
 from recollectum.vault.vault import Vault
 from tests.crashes.homes import file_of
-from tests.matrix.homes import Turning, open_home
+from tests.matrix.homes import Turning, lay_home, open_home
 from tests.vault.note_folders import OLD, found, write
 
 MOST = 1 << 20
@@ -23,6 +23,7 @@ MOST = 1 << 20
 @pytest.fixture
 def home(place: Path, clock: Turning) -> Iterator[Recollectum]:
     """Notes come when they are asked for, so that each test sees what its own sync does."""
+    lay_home(place)
     with open_home(place, clock, settings={"notes.on_search": "off", "notes.on_session_start": "off"}) as opened:
         yield opened
 

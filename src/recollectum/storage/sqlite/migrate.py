@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -115,6 +116,7 @@ def _applied(connection: apsw.Connection) -> dict[int, str]:
         return {}
 
 
+@cache
 def without_comments(sql: str) -> str:
     """Return statements without comments and needless letters: SQLite stores the text of a schema in every file."""
     return _INTEGER.sub("INT", _WORDS.sub(lambda found: found[1] or found[2] or " ", sql).strip())

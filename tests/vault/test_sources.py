@@ -39,7 +39,7 @@ def test_only_the_chosen_sources_are_searched(
 @pytest.mark.parametrize("sources", ["", "dreams", "memories,,notes"])
 def test_a_source_that_is_not_one_is_refused(place: Path, clock: Turning, sources: str) -> None:
     with (
-        pytest.raises(SettingsError, match="some of memories, sessions and notes"),
+        pytest.raises(SettingsError, match="list of memories, sessions and notes"),
         open_home(place, clock, settings={"recall.sources": sources}),
     ):
         pass

@@ -105,7 +105,7 @@ def _save(home: Home, key: str, text: str, wanted: dict[str, object]) -> None:
     path = home.settings_file
     tree = _parsed(text, path)
     if tree is None or _pruned(tree) != wanted:
-        raise SettingsError(f"{path} sets {key} in a form that cannot be changed from here; change it in an editor")
+        raise SettingsError(f"{path} sets {key} in a form that cannot be edited automatically; change it in an editor")
     layer = check_tree(tree, SettingOrigin(SettingsScope.USER, str(path)), None)
     if layer.problems:
         # One value was given, so report one problem; the file as a whole is checked when it is loaded.

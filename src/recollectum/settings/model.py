@@ -33,7 +33,7 @@ class LifecycleSettings:
     agents: str = text(
         "",
         is_agents,
-        "names with days, such as coder=30, scratch=7/0/1",
+        "names with their days, such as coder=30, scratch=7/0/1",
         "Retention of memories learned through an agent: active days, then optional archive and grace days.",
     )
     clock_leap_days: int = number(
@@ -64,7 +64,7 @@ class RecallSettings:
     sources: str = text(
         "memories, sessions, notes",
         is_sources,
-        "some of memories, sessions and notes, with commas between",
+        "a comma-separated list of memories, sessions and notes",
         "Which sources are searched by default.",
     )
     rerank: str = choice(
@@ -283,7 +283,7 @@ class ServerSettings:
     host: str = text("127.0.0.1", bool, "an address", "The address that `recollectum serve` listens on.")
     port: int = number(8377, 0, 65_535, "The port that it listens on; 0 picks a free one.")
     hosts: str = text(
-        "", is_any, "names with commas between", "Further host names it answers to, such as those of a proxy."
+        "", is_any, "a comma-separated list of names", "Further host names it answers to, such as those of a proxy."
     )
     max_body_kb: int = number(4096, 1, 1_048_576, "Maximum body of a request, in KiB.")
     rate_per_minute: int = number(6000, 0, 10_000_000, "Rate limit: requests a minute with one key; 0 is no limit.")

@@ -38,7 +38,7 @@ def test_a_message_keeps_what_is_new_and_says_what_was_cut(vault: Vault) -> None
 
 def test_a_message_that_is_nothing_else_is_not_recorded(vault: Vault) -> None:
     chat = vault.sessions.open()
-    with pytest.raises(InvalidInput, match="only repeats what memory served"):
+    with pytest.raises(InvalidInput, match="only repeats text that memory served"):
         chat.add("user", hooked(SENTENCE))
     assert chat.add_many([NewMessage(role="user", content=hooked(SENTENCE))]) == []
     assert list(chat.messages()) == []
@@ -61,7 +61,7 @@ def test_a_person_who_repeats_a_memory_is_recorded(vault: Vault) -> None:
 
 
 def test_a_memory_that_is_nothing_but_an_echo_is_refused(vault: Vault) -> None:
-    with pytest.raises(InvalidInput, match="only repeats what memory served"):
+    with pytest.raises(InvalidInput, match="only repeats text that memory served"):
         vault.memories.save(hooked(SENTENCE))
     assert vault.memories.save(f"{hooked(SENTENCE)} I like tea").memory.content == "I like tea"
 

@@ -20,9 +20,9 @@ _PAGE = 20
 TABS = ((Decision.WAITING, "Waiting"), (Decision.APPROVED, "Approved"), (Decision.REJECTED, "Rejected"))
 ACTS = {
     Act.ADD: "New",
-    Act.UPDATE: "Better words",
+    Act.UPDATE: "Better wording",
     Act.SUPERSEDE: "No longer true",
-    Act.MERGE: "The same twice",
+    Act.MERGE: "Duplicate",
     Act.FORGET: "To be forgotten",
 }
 

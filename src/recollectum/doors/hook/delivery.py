@@ -67,7 +67,7 @@ def _to_daemon(daemon: Daemon, asked: Mapping[str, object], data: bytes, by: flo
         reply = read_all(connection, _MAX_ANSWER)
     top, _, body = reply.partition(b"\r\n\r\n")
     if b" 200 " not in top.split(b"\r\n", 1)[0]:
-        raise ConnectionError("the daemon did not take the event")
+        raise ConnectionError("the daemon did not accept the event")
     return body if body.startswith(b"{") else b""
 
 
@@ -84,7 +84,7 @@ def _wait_for_leave(connection: socket.socket, head: bytes) -> None:
     if not status or status == _TOO_MANY or status.startswith(b"5"):
         raise EventNotTaken
     if status != _CONTINUE:
-        raise ConnectionError("the daemon did not take the event")
+        raise ConnectionError("the daemon did not accept the event")
 
 
 def _to_worker(home: Home, data: bytes, by: float, *, waits: bool) -> bytes | None:

@@ -152,7 +152,7 @@ def _resource_text(guest: McpClient, uri: str) -> tuple[str, str]:
             return "application/json", _memory_text(guest, name)
         if scheme + slashes == SESSION_SCHEME:
             said = guest.vault.sessions.chat(name).messages(limit=_MESSAGES)
-            return "text/plain", fence_texts([message_text(one) for one in said], "Nothing has been said there.")
+            return "text/plain", fence_texts([message_text(one) for one in said], "That conversation has no messages.")
     except NotFound:
         raise NotFound("there is no such resource") from None
     raise NotFound("there is no such resource")

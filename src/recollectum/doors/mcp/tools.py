@@ -111,7 +111,7 @@ def sessions(guest: McpClient, given: Arguments) -> ToolAnswer:
     if "session_id" in given:
         chat = guest.vault.sessions.chat(given["session_id"])
         said = chat.messages(limit=limit)
-        shown = fence_texts([message_text(one) for one in said], "Nothing has been said there.")
+        shown = fence_texts([message_text(one) for one in said], "That conversation has no messages.")
         return ToolAnswer(
             shown, {"sessions": [session_json(chat.info())], "messages": [message_json(one) for one in said]}
         )

@@ -146,7 +146,7 @@ def backups(home: Home, clock: Clock) -> Iterator[HealthFinding]:
     newest = max((_changed(path) for path in found if path not in partial), default=None)
     if newest is None or clock() - newest > _OLD_BACKUP:
         there_is = f"the newest whole backup is of {newest:%Y-%m-%d}" if newest else ""
-        words = there_is or "there is no backup of the whole home in it"
+        words = there_is or "there is no backup of the whole home in its backups folder"
         cure = "make one, on another disk if you can: recollectum backup --to FOLDER"
         yield HealthFinding(topic="backup", severity=Severity.NOTE, words=words, cure=cure)
     else:

@@ -50,7 +50,7 @@ def resolve_contact(text: str, told: Sequence[ContactStatement]) -> Resolved:
     asked = _parse_query(text)
     trusted = [one for one in told if one.trust in TRUSTED_LEVELS]
     if not asked.whole:
-        return Resolved(outcome=Outcome.NOTHING, question="These words name nobody; say a name or a relation.")
+        return Resolved(outcome=Outcome.NOTHING, question="No person is named; give a name or a relation.")
     found = _matching(link_statements(trusted), asked, narrower_relations)
     if len(found) == 1:
         return _resolution_of(found[0], asked, told)
@@ -61,8 +61,8 @@ def resolve_contact(text: str, told: Sequence[ContactStatement]) -> Resolved:
         return _question(f"Do you mean {_join_with_or(near)}?", near)
     hearsay = _matching(link_statements(told), asked, narrower_relations)
     if hearsay:
-        return _question(f"Only {_sources(hearsay, told)} tells of {_join_with_or(hearsay)}: is it true?", hearsay)
-    return Resolved(outcome=Outcome.NOTHING, question="Nothing is known of such a person; who is it?")
+        return _question(f"Only {_sources(hearsay, told)} mentions {_join_with_or(hearsay)}: is it true?", hearsay)
+    return Resolved(outcome=Outcome.NOTHING, question="No such person is known; who is it?")
 
 
 def _resolution_of(somebody: LinkedContact, asked: _ContactQuery, told: Sequence[ContactStatement]) -> Resolved:

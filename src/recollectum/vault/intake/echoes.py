@@ -48,7 +48,7 @@ class EchoFilter:
         kept = self.text(content)
         if content.strip() and not kept.strip():
             raise InvalidInput(
-                "the content only repeats what memory served; give the new text alone, without the marks"
+                "the content only repeats text that memory served; give only the new text, without the marks"
             )
         return kept
 

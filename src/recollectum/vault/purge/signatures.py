@@ -76,7 +76,7 @@ def from_json(given: Mapping[str, Any]) -> Receipt:
         whole |= {name: tuple(given.get(name, ())) for name in _LISTS}
         return Receipt(**whole)
     except (TypeError, ValueError):
-        raise InvalidInput("that is not a receipt: a field has another type than it should") from None
+        raise InvalidInput("that is not a receipt: a field has the wrong type") from None
 
 
 def _signed_body(receipt: Receipt) -> bytes:

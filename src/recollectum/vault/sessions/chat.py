@@ -68,7 +68,7 @@ class Chat(VaultService):
         )
         added = self._add([said])
         if not added:
-            raise InvalidInput("the message only repeats what memory served, so it was not recorded")
+            raise InvalidInput("the message only repeats text that memory served, so it was not recorded")
         return added[0]
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)

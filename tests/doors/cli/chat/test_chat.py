@@ -86,7 +86,7 @@ def test_purge_shows_what_goes_and_asks_twice() -> None:
     assert session["id"] not in ok("sessions", "list").out
     # What the conversation taught is gone with it; what was kept by hand is not.
     assert [line.split("  ")[0] for line in say("/memory").splitlines()] == ["tea is best green"]
-    assert say("/purge") == "there is nothing to purge; this conversation is empty\n"
+    assert say("/purge") == "this conversation is empty; there is nothing to purge\n"
     assert "/purge takes no argument" in told("/purge everything")
 
 

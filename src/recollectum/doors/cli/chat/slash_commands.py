@@ -135,7 +135,7 @@ def purge_session(talk: Conversation, rest: str) -> Iterable[str]:
         raise InvalidInput("/purge takes no argument; it destroys this conversation after asking you")
     session = talk.agent.chat().info()
     if not session.message_count:
-        return ["there is nothing to purge; this conversation is empty"]
+        return ["this conversation is empty; there is nothing to purge"]
     # Imported here: most chats purge nothing, and the module is slow to import.
     from recollectum.vault.purge.request import PurgeRequest  # noqa: PLC0415
 

@@ -151,7 +151,7 @@ def _check(after: object, before: object) -> None:
 
 
 def _unfit() -> InvalidInput:
-    return InvalidInput("its form cannot be changed from here; add the entry in an editor")
+    return InvalidInput("its format cannot be edited automatically; add the entry in an editor")
 
 
 def _pruned(value: object, entries: Sequence[ConfigEntry]) -> object:

@@ -21,7 +21,7 @@ def parse_duration(text: str) -> timedelta:
     try:
         return sum((timedelta(**{_UNITS[unit]: int(count)}) for count, unit in _PART.findall(spelled)), timedelta())
     except OverflowError:
-        raise InvalidInput(f"{text!r} is longer than any calendar; give a shorter duration") from None
+        raise InvalidInput(f"{text!r} reaches beyond the last date of the calendar; give a shorter duration") from None
 
 
 def parse_time(text: str, clock: Clock = system_clock) -> datetime:

@@ -49,7 +49,7 @@ def insert(tx: Tx, message: Message) -> int:
     """Add a message, and return its row number."""
     rows = tx.rows(_INSERT, _to_row(message))
     if not rows:
-        raise Conflict(f"message {message.id!r} is in this vault already, or its place in the session is taken")
+        raise Conflict(f"message {message.id!r} is in this vault already, or its position in the session is taken")
     return rows[0][0]
 
 

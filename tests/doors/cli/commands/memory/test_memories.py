@@ -124,7 +124,7 @@ def test_history_and_diff() -> None:
     assert "edited by process" in told
     lines = ok("memories", "diff", memory, "1", "2").out.splitlines()
     assert lines[2:] == ["@@ -1,3 +1,3 @@", " one", "-two", "+2", " three"]
-    assert ok("memories", "diff", memory).err == "the two versions say the same\n"
+    assert ok("memories", "diff", memory).err == "the two versions have the same text\n"
     assert "has no version 9; it has 1 to 3" in refused("memories", "diff", memory, "1", "9")
     assert "two versions" in refused("memories", "diff", memory, "1", code=2)
 

@@ -210,7 +210,7 @@ def diff(
     lines = _compare(before, after)
     answer(run, {"from": before.version, "to": after.version, "diff": "\n".join(lines)}, map(visible, lines))
     if not lines:
-        note("the two versions say the same")
+        note("the two versions have the same text")
 
 
 def _numbered(found: "History", number: int) -> "Version":

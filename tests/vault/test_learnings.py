@@ -252,10 +252,10 @@ def test_a_file_that_is_gone_forgets_nothing(vault: Vault, path: Path) -> None:
     [
         (b"", "line 1 begins a file with none of the four headings"),
         (b"# Learnings\n\xff\n", "is not UTF-8 on line 2"),
-        (b"## Patterns\n\n- [2026-02-30] no such day\n", "line 3 has the date 2026-02-30, which no calendar has"),
+        (b"## Patterns\n\n- [2026-02-30] no such day\n", "line 3 has the date 2026-02-30, which does not exist"),
         (b"## Patterns\n<!-- open\n", "line 2 opens a comment that is not closed"),
         (b"## Patterns\n```\n- x\n", "line 2 opens code that is not closed"),
-        (b"## Patterns\n- \0\n", "line 2 holds a NUL"),
+        (b"## Patterns\n- \0\n", "line 2 contains a NUL"),
         (b"## Patterns\n## Prefs\n- [2026-03-01] Prefers tea\n", "line 3 is a learning below a heading"),
         (b"x" * 1_000_001, "has 1,000,001 bytes, and more than 1,000,000 are not read"),
     ],

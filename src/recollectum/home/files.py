@@ -33,7 +33,7 @@ def explain(error: OSError, path: Path) -> RecollectumError:
         return ReadOnly(f"{path} may not be written by this account; correct its owner or mode, or choose another home")
     if error.errno == errno.ENOTDIR:
         return HomeError(f"{path} cannot be made, because a part of its path is a file; move that file out of the way")
-    return HomeError(f"{path} cannot be written ({error.strerror or type(error).__name__}); look at what is there")
+    return HomeError(f"{path} cannot be written ({error.strerror or type(error).__name__}); check that path")
 
 
 def write_atomic(path: Path, data: bytes) -> None:

@@ -56,7 +56,7 @@ def parse_toml(text: str, path: Path) -> Tree:
         raise SettingsError(f"{path} line {line} is not TOML: {said[:1].lower()}{said[1:]}") from error
     except (RecursionError, ValueError) as error:
         # Very deep nesting, or a number of thousands of digits.
-        raise SettingsError(f"{path} holds a value that no setting can have; take it out") from error
+        raise SettingsError(f"{path} contains a value that no setting can have; remove it") from error
 
 
 def read_json(path: Path) -> Tree | None:
@@ -70,7 +70,7 @@ def read_json(path: Path) -> Tree | None:
         said = f"{error.msg[:1].lower()}{error.msg[1:]}"
         raise SettingsError(f"{path} line {error.lineno} is not JSON: {said}") from error
     except (RecursionError, ValueError) as error:
-        raise SettingsError(f"{path} holds a value that no setting can have; take it out") from error
+        raise SettingsError(f"{path} contains a value that no setting can have; remove it") from error
     if not isinstance(tree, dict):
         raise SettingsError(f"{path} is not a JSON object; begin it with a brace")
     return cast("Tree", tree)

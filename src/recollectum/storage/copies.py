@@ -123,7 +123,7 @@ def upgrade_vault(room: Path, vault_id: str, key: bytes | None, settings: Storag
     with inspect_file(room / name, key) as copy:
         owner = copy.owner()
     if owner is None:
-        raise Damaged(f"{name} of the backup does not say whose it is; use another backup")
+        raise Damaged(f"{name} of the backup does not name its owner; use another backup")
     SqliteEngine(Home(room), settings, clock).open_vault(vault_id, Owner.parse(owner), key).close()
     return Owner.parse(owner)
 

@@ -139,9 +139,7 @@ def _read_agent(form: str, lines: Sequence[bytes], known: Session | None) -> Par
             said.append((one.conversation, one.message))
     session = _session(form, heard, known)
     if session is None:
-        return ParsedLines(
-            session=None, damage=(*damage, *([(1, "nothing says which conversation this is")] * bool(said)))
-        )
+        return ParsedLines(session=None, damage=(*damage, *([(1, "no line names the conversation")] * bool(said))))
     theirs = str(session.extra.get(_NATIVE_ID, ""))
     messages = tuple(_placed(form, own or theirs, message, session) for own, message in said)
     return ParsedLines(session=session, messages=messages, damage=tuple(damage))

@@ -47,7 +47,7 @@ def test_what_came_from_a_session_comes_back(vault: Vault) -> None:
     assert contents(vault) == {"has a cat"}
     with pytest.raises(NotFound):
         vault.privacy.trash.restore(session_id="ses_none")
-    with pytest.raises(InvalidInput, match="say what to restore"):
+    with pytest.raises(InvalidInput, match="choose what to restore"):
         vault.privacy.trash.restore()
 
 

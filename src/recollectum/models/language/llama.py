@@ -228,7 +228,7 @@ class LlamaModel:
             try:
                 self._loaded.handle_chat_completions(asked, listener)
             except (ValueError, RuntimeError) as error:
-                raise ModelRefused(f"{self._identity} cannot take this prompt; look at its schema and tools") from error
+                raise ModelRefused(f"{self._identity} cannot take this prompt; check its schema and tools") from error
         if listener.late:
             raise ModelTimeout(
                 f"{self._identity} did not finish within {self._options.timeout_seconds:g} s; "

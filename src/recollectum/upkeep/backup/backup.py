@@ -49,7 +49,7 @@ def back_up(
     archive = to if to is not None and to.suffix == ARCHIVE else None
     parent = archive.parent if archive else to or admin.home.backups
     if archive and archive.exists():
-        raise InvalidInput(f"{archive} is there already; name another file, a backup never overwrites a file")
+        raise InvalidInput(f"{archive} exists already; name another file, a backup never overwrites a file")
     make_private_folder(parent)
     with Lock(admin.home.locks / "backup.lock"):
         _clear_unfinished(admin, parent)

@@ -120,7 +120,7 @@ def restore_home(
             raise InvalidInput(f"{backup} contains only some vaults; make a home first with: recollectum init")
         there = engine.upkeep.in_the_way(stage.names)
         if there and not replace:
-            raise Conflict(f"{there[0]} is there already; add --replace to move it away, or restore with --into")
+            raise Conflict(f"{there[0]} exists already; add --replace to move it away, or restore with --into")
         # Of the catalog that was here before.
         CatalogMarkFile(home).forget()
         kept = engine.upkeep.put_home(stage.room, stage.names, opening.clock())

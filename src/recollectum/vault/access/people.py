@@ -53,7 +53,7 @@ def apply_merge(tx: Tx, agreed: tuple[Owner, Owner, str], merge_id: str, at: dat
     """Merge two people as the preview behind the token described it."""
     kept, merged, token = agreed
     if preview_merge(tx, kept, merged).token != token:
-        raise Conflict(f"{kept} or {merged} changed since the preview; look at it again")
+        raise Conflict(f"{kept} or {merged} changed since the preview; make a new preview")
     merges.add(tx, Merge(id=merge_id, kept=kept, merged=merged, merged_at=at, merged_by=by))
     return _load_merge(tx, merge_id)
 

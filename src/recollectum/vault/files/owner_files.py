@@ -71,7 +71,7 @@ def read(path: Path, most: int = MAX_FILE_BYTES) -> FileSnapshot:
     except FileNotFoundError:
         return FileSnapshot(path, "", b"", None)
     except OSError as error:
-        raise UnreadableFile(f"cannot be read ({error.strerror}); look at what is there") from error
+        raise UnreadableFile(f"cannot be read ({error.strerror}); check the file") from error
     return FileSnapshot(path, _decoded(data), data, (state.st_mtime_ns, state.st_ino))
 
 

@@ -180,7 +180,7 @@ def _parse_day(written: str | None, line: int) -> date | None:
     try:
         return date.fromisoformat(written)
     except ValueError:
-        raise MalformedLearnings(line, f"has the date {written}, which no calendar has; correct it") from None
+        raise MalformedLearnings(line, f"has the date {written}, which does not exist; correct it") from None
 
 
 _INDENTS = (" ", "\t")

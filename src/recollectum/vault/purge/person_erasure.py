@@ -18,7 +18,8 @@ from recollectum.vault.purge.samples import ErasureSamples
 from recollectum.vault.purge.search import search_files
 
 _STILL_OPEN = (
-    "another process has a vault of theirs open, or reads the catalog; close it, then run: recollectum purge finish"
+    "another process has one of the person's vaults open, or reads the catalog; "
+    "close it, then run: recollectum purge finish"
 )
 
 

@@ -66,9 +66,7 @@ class Trash(VaultService):
     ) -> Restored:
         """Restore all that `list` finds, in one transaction that can be undone; at least one filter is required."""
         if since is until is session_id is None:
-            raise InvalidInput(
-                "say what to restore: a time of deletion, or a session; one memory is restored by its id"
-            )
+            raise InvalidInput("choose what to restore: a time of deletion, or a session; restore one memory by its id")
         wanted = _deleted_between(since, until)
 
         def change(tx: Tx, reading: ClockReading) -> Restored:

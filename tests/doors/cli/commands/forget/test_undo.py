@@ -85,7 +85,7 @@ def test_the_trash_gives_back_a_day_after_a_look_and_a_yes() -> None:
     assert contents() == []
     assert ok("memories", "trash", "restore", "--deleted-on", day, "--yes").out == f"{memory} is active again\n"
     assert contents() == ["the blue kingfisher"]
-    assert "say what to restore" in refused("memories", "trash", "restore", code=2)
+    assert "choose what to restore" in refused("memories", "trash", "restore", code=2)
     assert "not both" in refused("memories", "trash", "list", "--deleted-on", day, "--since", day, code=2)
 
 

@@ -30,7 +30,7 @@ def test_init_makes_everything_once_and_says_who_holds_the_key() -> None:
     assert "Write it on paper" in first
     assert root.stat().st_mode & 0o777 == 0o700
     again = ok("init").out
-    assert "is there already, with a vault for ada; nothing was changed" in again
+    assert "exists already, with a vault for ada; nothing was changed" in again
     assert not CODE.findall(again)
     ok("users", "add", "bob")
     assert "Made a vault for bob" in ok("init", "--user", "bob").out

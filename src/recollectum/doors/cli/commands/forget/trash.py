@@ -50,7 +50,9 @@ def restore(
     """Restore all that was deleted in a period, or that came from a session; you see it first and are asked."""
     begin, end = _times(deleted_on, since, until)
     if begin is end is session is None:
-        raise Misuse("say what to restore: --deleted-on, --since, --until or --session; one alone: memories restore")
+        raise Misuse(
+            "choose what to restore with --deleted-on, --since, --until or --session; for one memory: memories restore"
+        )
     with open_user_vault(run) as vault:
         found = vault.privacy.trash.list(since=begin, until=end, session_id=session)
         if dry_run:

@@ -46,8 +46,8 @@ def init(run: Run) -> None:
 def _what_was_made(recollectum: "Recollectum", owner: "Owner", *, new_home: bool, new_vault: bool) -> list[str]:
     root, name = recollectum.home.root, format_owner(owner)
     if not new_home and not new_vault:
-        return [f"The home {root} is there already, with a vault for {name}; nothing was changed."]
-    first = f"Made the home {root}." if new_home else f"The home {root} is there already."
+        return [f"The home {root} exists already, with a vault for {name}; nothing was changed."]
+    first = f"Made the home {root}." if new_home else f"The home {root} exists already."
     return [first, f"Made a vault for {name}." if new_vault else f"There is a vault for {name}."]
 
 

@@ -31,7 +31,7 @@ def create(
 ) -> None:
     """Create a key for the user, and print its secret once."""
     if read_only and scope:
-        raise Misuse("say --read-only or --scope, not both")
+        raise Misuse("give --read-only or --scope, not both")
     usual = (Permission.READ,) if read_only else (Permission.READ, Permission.WRITE)
     allowed = [parse_enum(Permission, word, "permission") for word in scope or usual]
     with open_home(run) as recollectum:

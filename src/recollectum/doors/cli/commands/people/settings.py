@@ -71,7 +71,7 @@ def migrate_(
     lines = [f"{home.legacy_settings_file} is of form {done.form}; it {verb}kept as {done.kept.name}"]
     lines += [f"{old} {'becomes' if dry_run else 'is now'} {new}" for old, new in done.renamed.items()]
     if dry_run and done.text:
-        lines += ["", f"{home.settings_file} would say:", "", *done.text.splitlines()]
+        lines += ["", f"{home.settings_file} would contain:", "", *done.text.splitlines()]
     answer(run, {"migration": done}, lines)
 
 

@@ -12,10 +12,10 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from recollectum.domain.access.caller import ApiKey, Grant
 from recollectum.domain.access.person import Person, Tenant
 from recollectum.domain.event import Event
+from recollectum.domain.files.note import NoteFolder, SyncReport
 from recollectum.domain.hit import Hit, Reasons, Source
 from recollectum.domain.memory import Memory, Version
 from recollectum.domain.message import Message, TokenCount, ToolCall
-from recollectum.domain.note import NoteFolder, SyncReport
 from recollectum.domain.session import Session
 from recollectum.doors.cli.commands.people.status import ProjectStatus, VaultStatus
 from recollectum.doors.cli.main import PROGRAM, program

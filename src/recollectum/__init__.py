@@ -29,17 +29,18 @@ if TYPE_CHECKING:
         StorageError,
     )
     from recollectum.domain.event import Event, EventTypeName
+    from recollectum.domain.files.note import Note, NoteFolder, SyncReport
+    from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.hit import Hit, IndexHealth, RecallResult, Source, SourceName
     from recollectum.domain.ids import Clock
     from recollectum.domain.learning import CategoryName, Learning, LearningsReport
     from recollectum.domain.memory import Citation, Kind, KindName, Memory, SaveOutcome, SaveResult, State, StateName
     from recollectum.domain.message import Json, Message, Part, Role, RoleName, TokenCount, ToolCall, ToolUse
     from recollectum.domain.models.language_model import Estimate
-    from recollectum.domain.note import Note, NoteFolder, SyncReport
+    from recollectum.domain.notice import Notice
     from recollectum.domain.page import Cursor, Page
     from recollectum.domain.proposal import DecisionName, Finding, Proposal
     from recollectum.domain.session import Checkpoint, Session, SessionKey, Summary
-    from recollectum.domain.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.trust import Trust, TrustName
     from recollectum.engine import Recollectum
     from recollectum.home.paths import Home
@@ -171,6 +172,7 @@ __all__ = [
     "Note",
     "NoteFolder",
     "Notes",
+    "Notice",
     "Owner",
     "Page",
     "Part",
@@ -250,17 +252,18 @@ _NAMES_OF = {
     "recollectum.domain.errors": "Conflict Damaged Denied DiskFull InvalidInput KeyProblem NotFound RecollectumError "
     "StepRefused StorageError",
     "recollectum.domain.event": "Event EventTypeName",
+    "recollectum.domain.files.note": "Note NoteFolder SyncReport",
+    "recollectum.domain.files.transcript": "FollowedPath TranscriptReport",
     "recollectum.domain.hit": "Hit IndexHealth RecallResult Source SourceName",
     "recollectum.domain.ids": "Clock",
     "recollectum.domain.learning": "CategoryName Learning LearningsReport",
     "recollectum.domain.memory": "Citation Kind KindName Memory SaveOutcome SaveResult State StateName",
     "recollectum.domain.message": "Json Message Part Role RoleName TokenCount ToolCall ToolUse",
     "recollectum.domain.models.language_model": "Estimate",
-    "recollectum.domain.note": "Note NoteFolder SyncReport",
+    "recollectum.domain.notice": "Notice",
     "recollectum.domain.page": "Cursor Page",
     "recollectum.domain.proposal": "DecisionName Finding Proposal",
     "recollectum.domain.session": "Checkpoint Session SessionKey Summary",
-    "recollectum.domain.transcript": "FollowedPath TranscriptReport",
     "recollectum.domain.trust": "Trust TrustName",
     "recollectum.engine": "Recollectum",
     "recollectum.home.paths": "Home",

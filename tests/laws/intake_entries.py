@@ -27,98 +27,117 @@ def _finding(content: str, reason: str = "") -> Finding:
     return Finding(act=Act.ADD, content=content, kind=Kind.FACT, importance=0.5, spans=(), reason=reason)
 
 
-def _approve(world: World, text: str) -> None:
+def _approve(world: World, text: str) -> object:
     (laid,) = world.vault.admin.review.propose([_finding("something to approve")])
-    world.vault.admin.review.approve(laid.id, text)
+    return world.vault.admin.review.approve(laid.id, text)
 
 
-def _record_call(world: World, text: str) -> None:
+def _record_call(world: World, text: str) -> object:
     chat = world.chat("calls")
     message = chat.add("assistant", "I look", tool_calls=[ToolCall(id="c1", name="look")])
-    chat.record_call(message.id, ToolCall(id="c1", name="look", args={"q": text}, result=[text]))
+    return chat.record_call(message.id, ToolCall(id="c1", name="look", args={"q": text}, result=[text]))
 
 
-def _learnings_by_hand(world: World, text: str) -> None:
+def _learnings_by_hand(world: World, text: str) -> object:
     world.vault.learnings.sync()
     path = world.vault.learnings.file()
     entry = "\n  ".join(text.split("\n"))
     path.write_text(path.read_text().replace("## Patterns\n", f"## Patterns\n- {entry}\n"))
-    assert world.vault.learnings.sync().added == 1
+    report = world.vault.learnings.sync()
+    assert report.added == 1
+    return report
 
 
-def _transcript(world: World, text: str) -> None:
-    assert import_transcript(world.other, jsonl.write(*talk(text))).added == 1
+def _transcript(world: World, text: str) -> object:
+    report = import_transcript(world.other, jsonl.write(*talk(text)))
+    assert report.added == 1
+    return report
 
 
-def _record(world: World, text: str) -> None:
+def _record(world: World, text: str) -> object:
     chat = world.chat("to-record")
     chat.add("user", _HOLE)
     data = export_record(world.vault, chat.id).replace(_HOLE, json.dumps(text)[1:-1])
-    assert import_record(world.other, data.encode()).added == 1
+    report = import_record(world.other, data.encode())
+    assert report.added == 1
+    return report
 
 
-def _followed(world: World, text: str) -> None:
+def _followed(world: World, text: str) -> object:
     append(world.folder / "transcripts" / "one.jsonl", said(0, text))
     world.vault.admin.transcripts.add(world.folder / "transcripts")
-    assert world.vault.admin.transcripts.sync().added == 1
+    report = world.vault.admin.transcripts.sync()
+    assert report.added == 1
+    return report
 
 
-def _notes(world: World, text: str) -> None:
+def _notes(world: World, text: str) -> object:
     folder = world.folder / "notes"
     folder.mkdir()
     (folder / "one.md").write_text(f"# A note\n\n{text}\n")
     world.vault.admin.notes.add_folder(folder)
-    assert world.vault.admin.notes.sync().added == 1
+    report = world.vault.admin.notes.sync()
+    assert report.added == 1
+    return report
 
 
-def _summary(world: World, text: str) -> None:
+def _summary(world: World, text: str) -> object:
     chat = world.chat("long")
     chat.add_many([NewMessage(role="user", content="we moved to Lyon in March " * 40) for _ in range(60)])
-    assert (
-        world.vault.sessions.summaries.update(chat.id, model=ScriptedModel([json.dumps({"summary": text})] * 9))
-        is not None
-    )
+    summary = world.vault.sessions.summaries.update(chat.id, model=ScriptedModel([json.dumps({"summary": text})] * 9))
+    assert summary is not None
+    return summary
 
 
-def _hook(world: World, prompt: str, answer: str) -> None:
+def _hook(world: World, prompt: str, answer: str) -> object:
     found = read_event("claude-code", event("Stop", "hooked", last_assistant_message=answer))
     assert found is not None
-    assert record(world.vault, found, prompt, lambda _: None)
+    done = record(world.vault, found, prompt, lambda _: None)
+    assert done.session_id is not None
+    return done
 
 
-def _hook_file(world: World, text: str) -> None:
+def _hook_file(world: World, text: str) -> object:
     path = append(world.folder / "hooked.jsonl", said(0, text))
     found = read_event("claude-code", event("SessionEnd", "hooked-file", transcript_path=str(path)))
     assert found is not None
-    assert record(world.vault, found, "", lambda _: None)
+    done = record(world.vault, found, "", lambda _: None)
+    assert done.session_id is not None
+    return done
 
 
-def _graph_file(world: World, text: str) -> None:
+def _graph_file(world: World, text: str) -> object:
     path = world.folder / "graph.jsonl"
     path.write_text(json.dumps({"type": "entity", "name": "Bo", "entityType": "person", "observations": [text]}))
-    import_file(world.vault, str(path))
+    return import_file(world.vault, str(path))
 
 
-def _observe(world: World, text: str) -> None:
+def _observe(world: World, text: str) -> object:
     client = world.client()
     ann: dict[str, object] = {"name": "Ann", "entityType": "person", "observations": []}
     call_tool(GRAPH, client, "create_entities", {"entities": [ann]})
-    call_tool(GRAPH, client, "add_observations", {"observations": [{"entityName": "Ann", "contents": [text]}]})
+    return call_tool(GRAPH, client, "add_observations", {"observations": [{"entityName": "Ann", "contents": [text]}]})
 
 
-def _http_edit(world: World, text: str, root: str) -> None:
+def _http_edit(world: World, text: str, root: str) -> object:
     memory = world.vault.memories.save(f"to be edited at {root}")
-    assert world.served.ask("PATCH", f"{root}/{memory.id}", {"content": text}).status == 200
+    answer = world.served.ask("PATCH", f"{root}/{memory.id}", {"content": text})
+    assert answer.status == 200
+    return answer
 
 
-def _http_message(world: World, text: str) -> None:
+def _http_message(world: World, text: str) -> object:
     place = f"/v1/sessions/{world.chat('over-http').id}/messages"
-    assert world.served.ask("POST", place, {"role": "user", "content": text}).status == 200
+    answer = world.served.ask("POST", place, {"role": "user", "content": text})
+    assert answer.status == 200
+    return answer
 
 
-def _http_approve(world: World, text: str) -> None:
+def _http_approve(world: World, text: str) -> object:
     (laid,) = world.vault.admin.review.propose([_finding("something to approve over HTTP")])
-    assert world.served.ask("POST", f"/v1/review/{laid.id}/approval", {"content": text}).status == 200
+    answer = world.served.ask("POST", f"/v1/review/{laid.id}/approval", {"content": text})
+    assert answer.status == 200
+    return answer
 
 
 #: By the operation or door that takes the text.

@@ -10,7 +10,7 @@ from recollectum.domain.proposal import Act, Finding
 from recollectum.testing import Scripted, ScriptedModel
 from recollectum.transfer import jsonl
 from tests.doors.cli.calls import ok
-from tests.doors.cli.chat.agents import agent_with
+from tests.doors.cli.chat.agents import Shown, agent_with
 from tests.laws.intake_world import Entry, World, talk
 from tests.vault.scripted_homes import finds, found
 from tests.vault.transcript_files import append, said
@@ -24,81 +24,85 @@ def _propose(world: World, content: str) -> str:
     return laid.id
 
 
-def _console_edit(world: World, text: str) -> None:
+def _console_edit(world: World, text: str) -> object:
     memory = world.vault.memories.save("to be edited in the console").memory
-    assert world.console(f"/console/memories/{memory.id}/edit", content=text, version="1").status == 303
+    return world.console(f"/console/memories/{memory.id}/edit", content=text, version="1")
 
 
-def _console_remember(world: World, text: str) -> None:
-    assert world.console("/console/memories", content=text).status == 303
+def _console_remember(world: World, text: str) -> object:
+    return world.console("/console/memories", content=text)
 
 
-def _console_approve(world: World, text: str) -> None:
+def _console_approve(world: World, text: str) -> object:
     place = f"/console/review/{_propose(world, 'something to approve in the console')}"
-    assert world.console(f"{place}/approve", content=text).status == 303
+    return world.console(f"{place}/approve", content=text)
 
 
-def _edit(world: World, text: str) -> None:
-    ok("memories", "edit", world.vault.memories.save("to be edited by command").id, text, *_ALICE)
+def _edit(world: World, text: str) -> object:
+    return ok("memories", "edit", world.vault.memories.save("to be edited by command").id, text, *_ALICE)
 
 
-def _supersede(world: World, text: str) -> None:
-    ok("memories", "supersede", world.vault.memories.save("to be superseded by command").id, text, *_ALICE)
+def _supersede(world: World, text: str) -> object:
+    return ok("memories", "supersede", world.vault.memories.save("to be superseded by command").id, text, *_ALICE)
 
 
-def _approve(world: World, text: str) -> None:
-    ok("review", "approve", _propose(world, "something to approve by command"), "--edit", text, *_ALICE)
+def _approve(world: World, text: str) -> object:
+    return ok("review", "approve", _propose(world, "something to approve by command"), "--edit", text, *_ALICE)
 
 
-def _learnings_sync(world: World, text: str) -> None:
+def _learnings_sync(world: World, text: str) -> object:
     path = Path(ok("learnings", "path", *_ALICE).word)
     entry = "\n  ".join(text.split("\n"))
     path.write_text(path.read_text().replace("## Patterns\n", f"## Patterns\n- {entry}\n"))
-    ok("learnings", "sync", *_ALICE)
+    synced = ok("learnings", "sync", *_ALICE)
     assert any(one.text.startswith(text[:8]) for one in world.vault.learnings.list())
+    return synced
 
 
-def _import(world: World, text: str) -> None:
+def _import(world: World, text: str) -> object:
     path = append(world.folder / "talk.jsonl", b"".join(jsonl.write(*talk(text))))
-    ok("sessions", "import", str(path), *_ALICE)
+    return ok("sessions", "import", str(path), *_ALICE)
 
 
-def _follow(world: World, text: str) -> None:
-    path = append(world.folder / "followed" / "one.jsonl", said(0, text, "another-conversation"))
+def _follow(world: World, text: str) -> object:
+    path = append(world.folder / "followed" / "one.jsonl", said(0, "at first", "another-conversation"))
     ok("sessions", "transcripts", "follow", str(path), *_ALICE)
-    ok("sessions", "transcripts", "sync", *_ALICE)
+    append(path, said(1, text, "another-conversation"))
+    return ok("sessions", "transcripts", "sync", *_ALICE)
 
 
-def _notes(world: World, text: str) -> None:
+def _notes(world: World, text: str) -> object:
     folder = world.folder / "more-notes"
     folder.mkdir()
     ok("notes", "add", str(folder), *_ALICE)
     (folder / "two.md").write_text(f"# A note\n\n{text}\n")
-    ok("notes", "sync", *_ALICE)
+    return ok("notes", "sync", *_ALICE)
 
 
-def _graph(world: World, text: str) -> None:
+def _graph(world: World, text: str) -> object:
     path = world.folder / "more-graph.jsonl"
     path.write_text(json.dumps({"type": "entity", "name": "Di", "entityType": "dog", "observations": [text]}))
-    ok("mcp", "import-graph", str(path), *_ALICE)
+    return ok("mcp", "import-graph", str(path), *_ALICE)
 
 
-def _set_aside(world: World, text: str) -> None:
+def _set_aside(world: World, text: str) -> object:
     """What a source writes while it is in quarantine is stored as well."""
     ok("quarantine", "put", "tool:reader", "--yes", *_ALICE)
     call = ToolCall(id="c1", name="reader", result=text)
-    world.chat("quarantined").add("assistant", "I read", tool_calls=[call])
+    return world.chat("quarantined").add("assistant", "I read", tool_calls=[call])
 
 
-def _say(world: World, *answers: Scripted) -> None:
-    agent_with(world.vault, ScriptedModel(answers)).turn("hello")
+def _say(world: World, *answers: Scripted) -> object:
+    shown = Shown()
+    agent_with(world.vault, ScriptedModel(answers), shown).turn("hello")
+    return "\n".join(shown.told)
 
 
 def _tool(name: str, **args: str) -> tuple[ToolCall, ...]:
     return (ToolCall(id="call_1", name=name, args=dict(args)),)
 
 
-def _consolidate(world: World, text: str, *, ends: bool) -> None:
+def _consolidate(world: World, text: str, *, ends: bool) -> object:
     """A model recites a secret in its reason: what it finds has to be in the words that were said."""
     chat = world.chat("ended" if ends else "read")
     fact = f"Grace keeps {'bees' if ends else 'goats'} in Lyon"
@@ -112,6 +116,7 @@ def _consolidate(world: World, text: str, *, ends: bool) -> None:
         approved = vault.admin.review.approve(laid.id)
         assert approved.memory_id is not None
         assert vault.memories.get(approved.memory_id).content == fact
+        return outcome
 
 
 #: By the command, line or form that takes the text.

@@ -13,7 +13,7 @@ from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.mcp.client import Confirmations, McpClient
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.vault import Vault
-from tests.doors.http.served import Answer, Served
+from tests.doors.http.served import Served
 from tests.matrix.homes import START
 
 
@@ -43,14 +43,16 @@ class World:
         """An MCP client at alice's vault."""
         return McpClient(self.vault, "tester", Confirmations())
 
-    def console(self, path: str, **fields: str) -> Answer:
-        """What the console answers to a form of alice's."""
+    def console(self, path: str, **fields: str) -> str:
+        """The page that the console shows after a form of alice's."""
         desk = self.served.app.state.console_desk
         cookie = desk.redeem(desk.make_link(Owner.parse("user:alice")))
         sent = urlencode({"csrf": desk.find(cookie).csrf, **fields}).encode()
-        return self.served.with_key(None).ask(
-            "POST", path, sent, Cookie=f"recollectum_session={cookie}", Content_Type="application/x-www-form-urlencoded"
-        )
+        browser, signed = self.served.with_key(None), f"recollectum_session={cookie}"
+        form = "application/x-www-form-urlencoded"
+        answer = browser.ask("POST", path, sent, Cookie=signed, Content_Type=form)
+        assert answer.status == 303
+        return browser.ask("GET", answer.headers["location"], Cookie=signed).body.decode()
 
 
 Entry = Callable[[World, str], object]

@@ -33,6 +33,7 @@ from tests.laws.console_paths import console_paths
 from tests.laws.door_paths import ROUTES, TOOLS, Actions
 from tests.laws.intake_entries import ENTRIES as CALLED
 from tests.laws.intake_entries import OF_THE_HOME, PATHS_WITHOUT_TEXT, WITHOUT_TEXT
+from tests.laws.intake_telling import count_told
 from tests.laws.intake_terminal_entries import TERMINAL_ENTRIES
 from tests.laws.intake_world import World
 from tests.matrix.homes import Turning, open_home
@@ -46,6 +47,13 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 ENTRIES = {**CALLED, **TERMINAL_ENTRIES}
 #: Their secrets are not kept: the person's own file has them still, or the text is a name that things are found by.
 _NOT_KEPT = frozenset({"notes.sync", "CLI notes sync", "MCP create_relations", "chat.add (keys)"})
+#: Entries that take the secret in several fields, and how many.
+_SEVERAL = {
+    "chat.record_call": 2,
+    "sessions.adopt": 4,
+    "sessions.adopt (transcript)": 4,
+    "CLI sessions import": 4,
+}
 #: The methods of the intake by which text is admitted; a name that holds a secret is refused instead.
 _ADMITS = frozenset(name for name, _ in inspect.getmembers(Intake, inspect.isfunction) if name[0] != "_") - {
     "discard",
@@ -157,10 +165,13 @@ def test_a_secret_is_found_by_its_placeholder_whichever_way_it_came(tmp_path: Pa
     with _watching() as watch, serving(home) as served:
         world = World(served.home, served, folder)
         served.home.vault("user:bob")
-        for number, feed in enumerate(ENTRIES.values()):
-            feed(world, f"marker{number:02} uses {_secret(number)}")
+        told: dict[str, int] = {}
+        for number, (name, feed) in enumerate(ENTRIES.items()):
+            told[name] = count_told(feed(world, f"marker{number:02} uses {_secret(number)}"))
         credentials = Credentials(served.home.home, served.home.encryption(), environ=os.environ)
         kept = {_value(credentials, one.account) for one in credentials.all() if one.service == "redacted"}
+    assert not [name for name, count in told.items() if count < 1], "these do not tell that a secret was replaced"
+    assert {name: count for name, count in told.items() if count != _SEVERAL.get(name, 1)} == {}
     rows = _rows(home)
     named = dict(enumerate(ENTRIES))
     assert not [named[n] for n in named if f"marker{n:02} uses [secret:github-token]" not in rows]

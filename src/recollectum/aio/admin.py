@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from recollectum.domain.context import Profile
     from recollectum.domain.event import Event, EventTypeName
+    from recollectum.domain.files.note import Note, NoteFolder, SyncReport
+    from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
     from recollectum.domain.hit import IndexHealth
     from recollectum.domain.models.language_model import Estimate
-    from recollectum.domain.note import Note, NoteFolder, SyncReport
     from recollectum.domain.page import Page
     from recollectum.domain.proposal import DecisionName, Finding, Proposal
-    from recollectum.domain.transcript import FollowedPath, TranscriptReport
     from recollectum.models.language.port import LanguageModel
     from recollectum.policy.clock import ClockReading
     from recollectum.policy.lifecycle import Retention

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recollectum.domain.message import Json, Message, Part, RoleName, TokenCount, ToolCall
+    from recollectum.domain.notice import Notice
     from recollectum.domain.page import Page
     from recollectum.domain.session import Checkpoint, Session, SessionKey, Summary
     from recollectum.models.language.port import LanguageModel
@@ -112,6 +113,11 @@ class AsyncChat:
     def key(self) -> SessionKey:
         """The place of the session."""
         return self._service().key
+
+    @property
+    def notice(self) -> Notice:
+        """What opening it did to the names of its group and topic."""
+        return self._service().notice
 
     async def add(
         self,

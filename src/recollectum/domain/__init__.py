@@ -1,6 +1,7 @@
 """The nouns: frozen dataclasses, enums, ids and the error tree. Standard library only.
 
 access/     owner, caller, person and credential: who may do what
+files/      notes and transcripts that a vault follows
 models/     what embedders and language models are asked and what they answer
 contact     somebody the person knows, and how they are reached
 context     the block that a model is given, its ledger, and the profile
@@ -11,10 +12,9 @@ ids         time-ordered ids, and the names that are allowed
 learning    what an agent found out about working with a person
 memory      something durable, its versions and citations
 message     one message of a session, with its tool calls
-note        a Markdown file that a vault follows
-page            a part of a long list, and the cursor of the next
+notice      what a write replaced in its text, and what of it recall does not search
+page        a part of a long list, and the cursor of the next
 proposal    a change that waits for a decision
 session     a conversation, its checkpoints and its summary
-transcript  a conversation file of another program
 trust       how far a text is trusted
 """

@@ -1,13 +1,14 @@
 """Learning: what an agent learned about working with a person, in one of four categories, with its day."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.memory import Kind
+from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
 
 #: The four categories, in the order of the file. A learning is a memory of one of these kinds.
 CATEGORIES: Sequence[Kind] = (Kind.PREFERENCE, Kind.CORRECTION, Kind.PATTERN, Kind.TOOL_USAGE)
@@ -29,6 +30,8 @@ class Learning:
     day: date
     #: The agent it belongs to; None for a learning that all agents of the person share.
     agent: str | None = None
+    #: What the write that returned it did to its text; empty for one that was read.
+    notice: Notice = field(default=NO_NOTICE, compare=False, repr=False, metadata=BESIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class LearningsReport:
     written: bool = False
     #: Why the file was left unchanged, in a sentence; None when it was read.
     problem: str | None = None
+    #: What was done to the texts from the file.
+    notice: Notice = NO_NOTICE
 
     def any(self) -> bool:
         """Return whether anything changed on either side."""

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
 from recollectum.domain.trust import Trust
 
 MAX_CONTENT = 1_000_000
@@ -88,6 +89,8 @@ class Memory:
     expires_at: datetime | None = None
     deleted_at: datetime | None = None
     hard_delete_at: datetime | None = None
+    #: What the write that returned it did to its text; empty for one that was read.
+    notice: Notice = field(default=NO_NOTICE, compare=False, repr=False, metadata=BESIDE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +129,8 @@ class SaveResult:
 
     memory: Memory
     outcome: SaveOutcome
-    #: The kinds of the secrets that were replaced in the text, one for each secret.
-    replaced: tuple[str, ...] = ()
+    #: What was done to the text besides.
+    notice: Notice = NO_NOTICE
 
     @property
     def id(self) -> str:

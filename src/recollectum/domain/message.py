@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
 from recollectum.domain.trust import Trust
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
@@ -97,6 +98,8 @@ class Message:
     speaker: str | None = None
     trust: Trust = Trust.UNKNOWN
     extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    #: What the write that returned it did to its text; empty for one that was read.
+    notice: Notice = field(default=NO_NOTICE, compare=False, repr=False, metadata=BESIDE)
 
     @property
     def text(self) -> str:

@@ -1,11 +1,12 @@
 """Proposal: a change to memories with the texts it is based on; and the run that found it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from recollectum.domain.memory import Kind
+from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
 from recollectum.domain.trust import Trust
 
 #: The reader's name when no model was used.
@@ -84,3 +85,5 @@ class Proposal:
     #: The memory that it became.
     memory_id: str | None = None
     run_id: str | None = None
+    #: What the write that returned it did to its text; empty for one that was read.
+    notice: Notice = field(default=NO_NOTICE, compare=False, repr=False, metadata=BESIDE)

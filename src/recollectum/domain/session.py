@@ -9,6 +9,7 @@ from functools import partial
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.message import Json
+from recollectum.domain.notice import BESIDE, NO_NOTICE, Notice
 
 MAIN = "main"
 _ESCAPED = re.compile("%(25|3A|3a)")
@@ -120,6 +121,8 @@ class Session:
     message_count: int = 0
     token_estimate: int = 0
     extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    #: What the write that returned it did to its text; empty for one that was read.
+    notice: Notice = field(default=NO_NOTICE, compare=False, repr=False, metadata=BESIDE)
 
 
 #: The field where a session stores what it was forked from, and a copied message the id of the original.
@@ -157,3 +160,5 @@ class Summary:
     up_to: int
     #: The model that wrote it, or `rules`.
     by: str
+    #: What the write that returned it did to its text; empty for one that was read.
+    notice: Notice = field(default=NO_NOTICE, compare=False, repr=False, metadata=BESIDE)

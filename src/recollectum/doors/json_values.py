@@ -13,6 +13,7 @@ from typing import Any, cast
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import Identity
 from recollectum.domain.message import Json
+from recollectum.domain.notice import BESIDE
 from recollectum.domain.session import SessionKey
 
 _PLAIN = frozenset({type(None), bool, int, float, str})
@@ -50,4 +51,9 @@ def _compound(value: object) -> Json:
 @cache
 def _fields(kind: type) -> tuple[tuple[str, Callable[[Any], object]], ...]:
     # Cached for each class: a page of memories has thousands of fields.
-    return tuple((one.name, attrgetter(one.name)) for one in fields(kind))
+    return tuple((name, attrgetter(name)) for name in json_names(kind))
+
+
+def json_names(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields that the JSON of a dataclass has."""
+    return tuple(one.name for one in fields(kind) if not one.metadata.keys() & BESIDE.keys())

@@ -1,7 +1,7 @@
 """Pure functions on text. Standard library only.
 
 time/      times that a question names, as intervals
-replaced   which secrets redaction replaced in a text
+replaced   the kinds of the secrets that redaction replaced
 secrets/   passwords, keys, tokens and account numbers, and their redaction
 terms/     the tokeniser of the full-text index, and text similarity
 contacts/  English statements about people and their addresses

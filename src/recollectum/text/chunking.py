@@ -4,6 +4,7 @@ import re
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.hit import Chunk
+from recollectum.domain.notice import INDEXED
 
 # The places to cut, best first; each match ends where the next chunk may begin.
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
@@ -13,9 +14,6 @@ _BORDERS = (_PARAGRAPH, _SENTENCE, _WORD)
 # Characters that may not begin a chunk, because they belong to the character before.
 _JOINED = re.compile("[\u0300-\u036f\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
 _LONGEST_CLUSTER = 32
-#: How many characters of one memory or message are searched; what follows is stored and not indexed. Each piece is read
-#: together with its whole text, so without a bound the cost would grow with the square of the text.
-INDEXED = 200_000
 
 
 def chunks(text: str, *, size: int = 1600, overlap: int = 160) -> list[Chunk]:
@@ -35,6 +33,7 @@ def chunks(text: str, *, size: int = 1600, overlap: int = 160) -> list[Chunk]:
 
 def indexed_chunks(text: str) -> list[Chunk]:
     """Return the pieces of a memory or a message that are searched: those of its first `INDEXED` characters."""
+    # Each piece is read together with its whole text: without a bound the cost would grow with the square of the text.
     return chunks(text[:INDEXED])
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker, derived_id
 from recollectum.domain.message import Message
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.page import every
 from recollectum.domain.session import Session, SessionKey
 from recollectum.transfer import gemini, jsonl
@@ -32,8 +33,8 @@ class ImportReport:
     damage: tuple[Damage, ...] = ()
     #: The id for reverting the import; None when nothing was new.
     import_id: str | None = None
-    #: How many secrets were replaced by placeholders.
-    replaced: int = 0
+    #: What was done to the texts.
+    notice: Notice = NO_NOTICE
 
 
 def export_session(vault: Vault, session_id: str) -> Iterator[bytes]:
@@ -76,7 +77,7 @@ def _report(adopted: AdoptResult, damage: tuple[Damage, ...] = ()) -> ImportRepo
         echoes=adopted.echoes,
         damage=damage,
         import_id=adopted.import_id,
-        replaced=adopted.replaced,
+        notice=adopted.notice,
     )
 
 

@@ -10,6 +10,7 @@ from recollectum.domain.errors import NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.hit import SourceKind
 from recollectum.domain.message import Message, Role
+from recollectum.domain.notice import Notice, total
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.chunk_index import index_message
@@ -24,7 +25,7 @@ from recollectum.vault.intake.kept_secrets import queue_message_secrets, queue_s
 from recollectum.vault.runtime import VaultRuntime
 
 if TYPE_CHECKING:
-    from recollectum.domain.transcript import FollowedPath
+    from recollectum.domain.files.transcript import FollowedPath
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_LIMIT = 1 << 40
@@ -165,10 +166,11 @@ def upsert_session_messages(
     *,
     actor: str,
     at: datetime,
-) -> Counter[str]:
-    """Add the messages that are not here yet; return how many were `added`, and how many `known`."""
-    session = admitted.session
+) -> tuple[Counter[str], Notice]:
+    """Add the messages that are not here yet; return how many were `added` and `known`, and the notice of the new."""
+    session, told = admitted.session, list[Notice]()
     if sessions.find(tx, session.id) is None:
+        told.append(session.notice)
         sessions.insert(tx, admitted.keyed(_key_under_root(session.key, root)).counted(0, 0).session)
     counts: Counter[str] = Counter()
     for one in said:
@@ -176,16 +178,17 @@ def upsert_session_messages(
         standing = find_same_message(tx, placed.message)
         calls = placed.message.tool_calls
         if standing is None:
-            append_message(tx, placed, placed.message.created_at)
+            told.append(append_message(tx, placed, placed.message.created_at).notice)
         elif calls and calls != standing.tool_calls:
             # An agent writes a message again after its tools have answered.
             messages.set_calls(tx, replace(standing, tool_calls=calls))
+            told.append(placed.message.notice)
         counts["added" if standing is None else "known"] += 1
     if counts["added"]:
         events.add(
             tx, EventType.IMPORTED, "session", session.id, at=at, actor=actor, payload={"messages": counts["added"]}
         )
-    return counts
+    return counts, total(told)
 
 
 def find_same_message(tx: Tx, message: Message) -> Message | None:

@@ -14,8 +14,8 @@ from recollectum.domain.errors import StorageError
 from recollectum.vault.runtime import VaultRuntime
 
 if TYPE_CHECKING:
-    from recollectum.domain.note import SyncReport
-    from recollectum.domain.transcript import TranscriptReport
+    from recollectum.domain.files.note import SyncReport
+    from recollectum.domain.files.transcript import TranscriptReport
 
 #: How long a search may wait for changed files of either kind; then it answers from the stored state.
 PATIENCE_SECONDS = 0.2

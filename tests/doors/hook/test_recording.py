@@ -39,7 +39,7 @@ def test_words_are_the_persons_own_and_come_once(vault: Vault, tmp_path: Path) -
     path = append(tmp_path / "talk.jsonl", lines(range(4)))
     for _ in range(2):
         record(vault, _stop(path), "", _never)
-    session_id = record(vault, _stop(path), "", _never)
+    session_id = record(vault, _stop(path), "", _never).session_id
     assert kept(vault) == remarks(range(4))
     assert session_id is not None
     said_there = vault.sessions.chat(session_id).messages()
@@ -49,11 +49,11 @@ def test_words_are_the_persons_own_and_come_once(vault: Vault, tmp_path: Path) -
 
 def test_a_session_that_was_ended_meanwhile_doubles_nothing(vault: Vault, tmp_path: Path) -> None:
     path = append(tmp_path / "talk.jsonl", lines(range(4)))
-    first = record(vault, _stop(path), "", _never)
+    first = record(vault, _stop(path), "", _never).session_id
     assert first is not None
     vault.sessions.chat(first).end()
     append(path, lines(range(4, 6)))
-    second = record(vault, _stop(path), "", _never)
+    second = record(vault, _stop(path), "", _never).session_id
     assert second != first
     assert kept(vault) == remarks(range(6))
     assert len(sessions_of(vault, _stop(path))) == 2
@@ -62,7 +62,7 @@ def test_a_session_that_was_ended_meanwhile_doubles_nothing(vault: Vault, tmp_pa
 def test_a_transcript_that_is_followed_is_left_to_the_follower(vault: Vault, tmp_path: Path) -> None:
     path = append(tmp_path / "talk.jsonl", lines(range(4)))
     vault.admin.transcripts.add(tmp_path)
-    assert record(vault, _stop(path), "", _never) is None
+    assert record(vault, _stop(path), "", _never).session_id is None
     assert kept(vault) == remarks(range(4))
 
 

@@ -10,6 +10,7 @@ import pytest
 from recollectum import Recollectum
 from recollectum.domain.errors import ModelUnavailable
 from recollectum.domain.models.embedder import Purpose
+from recollectum.doors.hook.log import log_file
 from recollectum.doors.hook.responder import HookRequest, make_responder
 from recollectum.models.embedding.port import Vectors
 from recollectum.testing import ScriptedEmbedder
@@ -77,3 +78,29 @@ def test_a_model_that_fails_leaves_the_words() -> None:
         answering = make_responder(recollectum)
         assert "blue basket" in told(answering.answer(asked("where is the basket?", 60)))
         answering.close()
+
+
+def _from(agent: str, prompt: str) -> HookRequest:
+    fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"{agent}-1", "prompt": prompt}
+    return HookRequest(agent=agent, fields=fields, user="ada")
+
+
+@pytest.mark.usefixtures("home")
+def test_the_next_answer_tells_once_that_a_secret_was_replaced() -> None:
+    token = "ghp_" + "aB3d" * 9
+    with Recollectum() as recollectum:
+        recollectum.vault("user:ada")
+        answering = make_responder(recollectum)
+        assert "systemMessage" not in answering.answer(_from("claude-code", f"deploy it with {token}"))
+        answering.answer(_from("cursor", f"and from here with {token}"))
+        # Waits for what is recorded in the background.
+        answering.close()
+        second = answering.answer(_from("claude-code", "what now?"))
+        assert second["systemMessage"] == "Recollectum: 1 secret was replaced: github-token."
+        assert "systemMessage" not in answering.answer(_from("claude-code", "and now?"))
+        # The format of this agent has no field for a person to read, so only the log tells it.
+        assert "replaced" not in told(answering.answer(_from("cursor", "what now?")))
+        answering.close()
+        log = log_file(recollectum.home).read_text()
+    assert log.count("record 1 secret was replaced: github-token\n") == 2
+    assert token not in log

@@ -169,9 +169,10 @@ def test_its_file_is_brought_in_once(tmp_path: Path) -> None:
     file = tmp_path / "memory.jsonl"
     file.write_text("\n".join(lines), encoding="utf-8")
     first = ok("--json", "mcp", "import-graph", str(file)).json["report"]
-    assert first == {"added": 3, "known": 0, "damaged": [3, 6]}
+    nothing: dict[str, object] = {"replaced": {}, "kept": [], "unindexed": 0}
+    assert first == {"added": 3, "known": 0, "damaged": [3, 6], "notice": nothing}
     again = ok("--json", "mcp", "import-graph", str(file)).json["report"]
-    assert again == {"added": 0, "known": 3, "damaged": [3, 6]}
+    assert again == {"added": 0, "known": 3, "damaged": [3, 6], "notice": nothing}
 
 
 def test_what_is_brought_in_is_believed_as_that(tmp_path: Path) -> None:

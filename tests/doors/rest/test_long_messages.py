@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
+from recollectum.domain.notice import INDEXED
 from recollectum.storage.tables.index import chunks
-from recollectum.text.chunking import INDEXED
 from recollectum.vault.vault import Vault
 from tests.doors.http.served import Served
 
@@ -24,13 +24,13 @@ def test_what_is_past_the_limit_is_stored_and_not_searched(served: Served) -> No
     path = f"/v1/sessions/{session}/messages"
     text = f"The zebra comes first. {_text(3 * INDEXED)} The walrus comes last."
     said = served.ask("POST", path, {"role": "user", "content": text}).json
-    assert said["indexed_characters"] == INDEXED
+    assert said["notice"]["unindexed"] == len(text) - INDEXED
     assert said["message"]["content"] == text
-    assert served.ask("POST", path, {"role": "user", "content": "short"}).json["indexed_characters"] == 5
+    assert served.ask("POST", path, {"role": "user", "content": "short"}).json["notice"]["unindexed"] == 0
     vault = served.home.vault("user:alice")
     assert [hit.text for hit in vault.recall("zebra") if "zebra" in hit.text]
     assert not [hit.text for hit in vault.recall("walrus") if "walrus" in hit.text]
-    vault.memories.save(text)
+    assert vault.memories.save(text).notice.unindexed == len(text) - INDEXED
     assert not [hit.text for hit in vault.recall("walrus") if "walrus" in hit.text]
 
 

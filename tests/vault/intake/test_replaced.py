@@ -9,11 +9,12 @@ import pytest
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import IdMaker
 from recollectum.domain.message import Message, Role, ToolCall
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.doors.mcp.catalogue import DEFAULT
 from recollectum.doors.mcp.client import Confirmations, McpClient
 from recollectum.doors.mcp.dispatch import call_tool
-from recollectum.text.replaced import describe_replaced, replaced_kinds
+from recollectum.text.replaced import replaced_kinds
 from recollectum.transfer import jsonl
 from recollectum.transfer.sessions import import_transcript
 from tests.doors.cli.calls import ok
@@ -24,23 +25,36 @@ pytestmark = pytest.mark.process
 
 _TOKEN = "ghp_" + "aB3d" * 9
 _TEXT = "my password is hunter2! and the card is 4111 1111 1111 1111"
-_KINDS = ["password", "credit-card"]
+_KINDS = {"password": 1, "credit-card": 1}
 _SENTENCE = "2 secrets were replaced: password, credit-card"
 
 
 def test_only_what_this_text_brought_counts_as_replaced() -> None:
     assert replaced_kinds("a [secret:jwt]", "a [secret:jwt]") == ()
     assert replaced_kinds("[secret:jwt] and x", "[secret:jwt] and [secret:jwt]") == ("jwt",)
-    assert describe_replaced((), "nothing") is None
-    assert describe_replaced(("jwt",), "[secret:jwt]") == "1 secret was replaced: jwt"
+
+
+def test_a_notice_counts_by_kind_and_adds_up() -> None:
+    assert NO_NOTICE.sentences() == []
+    assert not NO_NOTICE
+    one = Notice(replaced={"jwt": 1}, kept=("redacted sec_a",))
+    assert one.sentences() == ["1 secret was replaced: jwt; kept in the credential store as redacted sec_a"]
+    both = one + Notice(replaced={"password": 1, "jwt": 1}, unindexed=1500)
+    assert both == Notice(replaced={"jwt": 2, "password": 1}, kept=("redacted sec_a",), unindexed=1500)
+    assert both.sentences() == [
+        "3 secrets were replaced: jwt (2), password; kept in the credential store as redacted sec_a",
+        "1,500 characters are stored but not searched: recall searches the first 200,000 of a memory or message",
+    ]
+    many = Notice(replaced={"jwt": 7}, kept=tuple(f"redacted sec_{n}" for n in range(7)))
+    assert many.sentences()[0].endswith("redacted sec_4 and 2 more")
+    assert one + NO_NOTICE == NO_NOTICE + one == one
 
 
 def test_python_says_what_was_replaced_and_where_it_is_kept(tmp_path: Path) -> None:
     with open_home(tmp_path, Turning(), settings={"redaction.keep": "credentials"}) as home:
         saved = home.vault("user:ann").memories.save(_TEXT)
-        told = describe_replaced(saved.replaced, saved.memory.content)
-    assert list(saved.replaced) == _KINDS
-    assert told is not None
+    (told,) = saved.notice.sentences()
+    assert saved.notice.replaced == _KINDS
     assert told.startswith(f"{_SENTENCE}; kept in the credential store as redacted sec_")
     assert "hunter2" not in told
 
@@ -53,11 +67,12 @@ def test_each_door_says_what_was_replaced(monkeypatch: pytest.MonkeyPatch) -> No
         again = served.ask("POST", "/v1/memories", {"content": f"{_TEXT}."}, Idempotency_Key="one")
         client = McpClient(served.home.vault("user:alice"), "tester", Confirmations())
         over_mcp = str(call_tool(DEFAULT, client, "remember", {"content": f"{_TEXT}!"}))
-    assert over_http.json["replaced"] == again.json["replaced"] == _KINDS
+    assert over_http.json["notice"] == again.json["notice"]
+    assert again.json["notice"] == {"replaced": _KINDS, "kept": [], "unindexed": 0}
     assert _SENTENCE in over_mcp
     typed = ok("remember", _TEXT, "--user", "alice")
     assert _SENTENCE in typed.err
-    assert ok("remember", f"{_TEXT}?", "--user", "alice", "--json").json["replaced"] == _KINDS
+    assert ok("remember", f"{_TEXT}?", "--user", "alice", "--json").json["notice"]["replaced"] == _KINDS
     edited = ok("memories", "edit", typed.word, f"now {_TEXT}", "--user", "alice")
     assert _SENTENCE in edited.err
     assert not [one for one in (over_http.json, over_mcp, typed, edited) if "hunter2" in str(one)]
@@ -72,8 +87,11 @@ def test_an_import_says_how_many_were_replaced(tmp_path: Path) -> None:
     ]
     with open_home(tmp_path, Turning()) as home:
         vault = home.vault("user:ann")
-        assert import_transcript(vault, jsonl.write(session, said)).replaced == 4
-        assert import_transcript(vault, jsonl.write(session, said)).replaced == 0
+        assert import_transcript(vault, jsonl.write(session, said)).notice.replaced == {
+            "password": 2,
+            "credit-card": 2,
+        }
+        assert import_transcript(vault, jsonl.write(session, said)).notice == NO_NOTICE
 
 
 def test_secrets_in_keys_of_json_and_in_names_of_groups_and_topics_are_redacted(tmp_path: Path) -> None:

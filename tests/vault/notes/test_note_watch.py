@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.note import SyncReport
+from recollectum.domain.files.note import SyncReport
 from recollectum.vault.vault import Vault
 from tests.matrix.homes import Turning, open_home
 from tests.vault.note_folders import found, write

@@ -8,8 +8,8 @@ import pytest
 
 from recollectum import Recollectum
 from recollectum.domain.errors import Conflict, Denied, InvalidInput, NotFound
+from recollectum.domain.files.note import SyncReport
 from recollectum.domain.hit import SourceKind
-from recollectum.domain.note import SyncReport
 from recollectum.domain.page import every
 from recollectum.domain.trust import Trust
 from recollectum.vault.vault import Vault

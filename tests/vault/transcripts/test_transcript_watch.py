@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollectum.domain.transcript import TranscriptReport
+from recollectum.domain.files.transcript import TranscriptReport
 from recollectum.settings.model import TranscriptSettings
 from recollectum.vault.transcripts.watch import TranscriptWatch
 from recollectum.vault.vault import Vault

@@ -118,8 +118,8 @@ def listed(visit: CurrentVisit, state: str = State.ACTIVE, kind: str = "", befor
 def remember(visit: CurrentVisit, sent: CheckedForm) -> Response:
     """Save a memory written by hand."""
     kind = parse_enum(Kind, sent.text("kind", Kind.FACT), "kind")
-    made = visit.vault.memories.save(sent.text("content"), kind=kind).memory
-    return visit.go(f"{PLACE}/{made.id}", "Remembered.")
+    saved = visit.vault.memories.save(sent.text("content"), kind=kind)
+    return visit.go(f"{PLACE}/{saved.id}", "Remembered.", saved.notice)
 
 
 @router.get(PLACE + "/{memory_id}")
@@ -142,14 +142,14 @@ def one(visit: CurrentVisit, memory_id: str) -> Response:
 @router.post(PLACE + "/{memory_id}/edit")
 def edit(visit: CurrentVisit, memory_id: str, sent: CheckedForm) -> Response:
     """Change the text of a memory; the previous text is kept as a version."""
-    visit.vault.memories.edit(
+    edited = visit.vault.memories.edit(
         memory_id,
         sent.text("content"),
         kind=parse_optional_enum(Kind, sent.text("kind") or None, "kind"),
         importance=_importance(sent.text("importance")),
         version=sent.number("version"),
     )
-    return visit.go(f"{PLACE}/{memory_id}", "Changed. The previous version is in its history.")
+    return visit.go(f"{PLACE}/{memory_id}", "Changed. The previous version is in its history.", edited.notice)
 
 
 @router.post(PLACE + "/{memory_id}/archive")

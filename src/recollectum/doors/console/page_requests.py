@@ -24,6 +24,7 @@ from recollectum.domain.errors import (
     RecollectumError,
     StepRefused,
 )
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.doors.console.rendering import HEADERS, render
 from recollectum.doors.console.sign_in_desk import BrowserSession, SignInDesk
 from recollectum.doors.http.server_state import ServerState, server_state_of
@@ -101,10 +102,11 @@ class Visit:
         """Render a part of a page, for the script that searches while the person types."""
         return render(template, {"root": ROOT, "csrf": self.signed.csrf, **values})
 
-    def go(self, path: str, notice: str = "") -> RedirectResponse:
-        """Redirect to another page of the console, which shows a notice once."""
-        if notice:
-            self.desk.leave_notice(self.cookie, notice)
+    def go(self, path: str, told: str = "", notice: Notice = NO_NOTICE) -> RedirectResponse:
+        """Redirect to another page of the console, which shows once what was done, and what was done to the text."""
+        sentences = [told, *(f"{one}." for one in notice.sentences())] if told else []
+        if sentences:
+            self.desk.leave_notice(self.cookie, " ".join(sentences))
         return RedirectResponse(local_path(path), status_code=303)
 
 

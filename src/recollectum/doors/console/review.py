@@ -64,8 +64,8 @@ def approve(visit: CurrentVisit, proposal_id: str, sent: CheckedForm) -> Respons
     words = sent.text("content").strip()
     proposed = visit.vault.admin.review.get(proposal_id).finding
     edited = words if words and words != proposed.content and proposed.act is not Act.FORGET else None
-    visit.vault.admin.review.approve(proposal_id, edited)
-    return visit.go(PLACE, "Approved, in your words." if edited else "Approved.")
+    approved = visit.vault.admin.review.approve(proposal_id, edited)
+    return visit.go(PLACE, "Approved, in your words." if edited else "Approved.", approved.notice)
 
 
 @router.post(PLACE + "/{proposal_id}/reject")

@@ -81,13 +81,15 @@ def read_event(agent: str, fields: Mapping[str, object]) -> HookEvent | None:
     )
 
 
-def output(event: HookEvent, context: str) -> dict[str, object]:
-    """Return the answer for the agent: the context in its format, or an empty one."""
-    if not context:
-        return {}
+def output(event: HookEvent, context: str, remark: str = "") -> dict[str, object]:
+    """Return the answer for the agent: the context in its format, and a remark that it shows to the person."""
     if event.flat:
-        return {"additional_context": context}
-    return {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": context}}
+        # This format has no field for a remark.
+        return {"additional_context": context} if context else {}
+    made: dict[str, object] = {"systemMessage": remark} if remark else {}
+    if context:
+        made["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": context}
+    return made
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:

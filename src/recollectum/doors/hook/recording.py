@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.message import Message, Role
+from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.session import Session, SessionKey
 from recollectum.doors.hook.events import HookEvent
 from recollectum.transfer.transcript_reader import TranscriptLineReader
@@ -33,6 +34,15 @@ class RecordedConversation:
     newest: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The result of recording an event."""
+
+    #: The session that holds the messages; None when nothing is recorded here.
+    session_id: str | None
+    notice: Notice = NO_NOTICE
+
+
 def key_of(event: HookEvent) -> SessionKey:
     """Return the key of a conversation, the same that importers use."""
     return SessionKey(agent=event.agent, channel=_CHANNEL, topic=event.conversation)
@@ -44,16 +54,15 @@ def sessions_of(vault: Vault, event: HookEvent) -> tuple[Session, ...]:
     return tuple(one for one in vault.sessions.list(key_prefix=str(key), limit=_MOST_SESSIONS) if one.key == key)
 
 
-def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float], None] = time.sleep) -> str | None:
-    """Record new messages; return the session's id, or None when nothing is recorded here.
+def record(vault: Vault, event: HookEvent, prompt: str, pause: Callable[[float], None] = time.sleep) -> Recording:
+    """Record new messages; return their session, and what was done to their texts.
 
     A transcript that the vault follows anyway is only synced: recording it here as well would store every message
     twice.
     """
     if event.transcript is not None:
         if _is_followed(vault, event.transcript):
-            vault.admin.transcripts.sync()
-            return None
+            return Recording(None, vault.admin.transcripts.sync().notice)
         for _ in range(_TRIES):
             said = _new_messages(vault, event)
             if said is None:
@@ -139,12 +148,12 @@ def _to_message(message: Message) -> NewMessage:
     )
 
 
-def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage]) -> str | None:
+def _save_messages(vault: Vault, event: HookEvent, said: Sequence[NewMessage]) -> Recording:
     if not said:
         known = sessions_of(vault, event)
-        return known[0].id if known else None
+        return Recording(known[0].id if known else None)
     for one in said:
         check_message(one)
     chat = vault.sessions.open_key(key_of(event))
-    chat.add_many(said)
-    return chat.id
+    added = chat.add_many(said)
+    return Recording(chat.id, chat.notice + total(one.notice for one in added))

@@ -14,9 +14,10 @@ from pathlib import Path
 from recollectum.domain.access.owner import Owner, OwnerKind
 from recollectum.domain.errors import Denied, InvalidInput, RecollectumError
 from recollectum.domain.ids import Clock, system_clock
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.doors.hook.events import HookEvent, Moment, as_fields, output, read_event
 from recollectum.doors.hook.injection import PROMPT_TOKENS, START_TOKENS, Injection, inject_at_prompt, inject_at_start
-from recollectum.doors.hook.log import log_error
+from recollectum.doors.hook.log import log_error, log_notice
 from recollectum.doors.hook.recording import record, sessions_of
 from recollectum.engine import Recollectum
 from recollectum.vault.vault import Vault
@@ -69,6 +70,8 @@ class _Conversation:
     welcomed: bool = False
     told: set[str] = field(default_factory=set[str])
     prompt: str = ""
+    #: What was done to the texts recorded since the last answer, for the next one to tell.
+    notice: Notice = NO_NOTICE
 
 
 class HookResponder:
@@ -78,6 +81,7 @@ class HookResponder:
         self,
         vault_of: Callable[[str | None], Vault],
         trouble: Callable[[str, BaseException], None],
+        told: Callable[[Notice], None],
         clock: Clock = system_clock,
         *,
         reads_ended: bool = True,
@@ -85,6 +89,7 @@ class HookResponder:
     ) -> None:
         self._vault_of = vault_of
         self._trouble = trouble
+        self._told = told
         self._clock = clock
         self._reads_ended = reads_ended
         #: Whether there is a model to wait for.
@@ -105,10 +110,11 @@ class HookResponder:
             if event.forgot:
                 talk.welcomed, talk.told = False, set()
             prompt = self._unrecorded(event, talk)
+            remark = self._take_remark(event, talk)
         told = ""
         try:
             told = self._context(asked, event, talk)
-            return output(event, told)
+            return output(event, told, remark)
         except Denied as error:
             # A rule denies this agent the memory; its conversation goes on without it.
             self._trouble("answer", error)
@@ -125,6 +131,13 @@ class HookResponder:
             return ""
         prompt, talk.prompt = talk.prompt, ""
         return prompt
+
+    def _take_remark(self, event: HookEvent, talk: _Conversation) -> str:
+        """Return what the person is told about earlier texts of the conversation, once."""
+        if event.flat or not talk.notice:
+            return ""
+        told, talk.notice = talk.notice, NO_NOTICE
+        return f"Recollectum: {'; '.join(told.sentences())}."
 
     def close(self, *, reading: bool = True) -> None:
         """Record what is left, and stop; without `reading`, ended conversations are consolidated later."""
@@ -206,7 +219,12 @@ class HookResponder:
 
     def _record(self, asked: HookRequest, event: HookEvent, prompt: str) -> None:
         vault = self._vault_of(asked.user)
-        session_id = record(vault, event, prompt, time.sleep)
+        done = record(vault, event, prompt, time.sleep)
+        if done.notice:
+            with self._lock:
+                self._conversation(asked, event).notice += done.notice
+            self._told(done.notice)
+        session_id = done.session_id
         if event.moment is Moment.ENDED and session_id is not None and self._reads_ended and not self._ending:
             vault.admin.consolidation.run(session_id)
 
@@ -226,11 +244,15 @@ def make_responder(recollectum: Recollectum, clock: Clock = system_clock) -> Hoo
     def trouble(where: str, error: BaseException) -> None:
         log_error(recollectum.home, where, error, clock())
 
+    def told(notice: Notice) -> None:
+        log_notice(recollectum.home, notice, clock())
+
     # When conversations are never consolidated automatically, their end changes nothing.
     settings = recollectum.settings
     return HookResponder(
         partial(vault_of, recollectum),
         trouble,
+        told,
         clock,
         reads_ended=settings.consolidation.idle_minutes > 0,
         meaning=settings.embedding.provider != "none",

@@ -43,6 +43,18 @@ MEMORY = _object(
 HIT = _object("text source trust author created_at", maybe="memory_id session_id", numbers="score")
 SESSION = _object("id key created_at updated_at", maybe="title", wholes="message_count")
 MESSAGE = _object("id role text trust created_at", wholes="position")
+#: What was done to a text besides storing it.
+NOTICE = answers(
+    {
+        "replaced": {
+            "type": "object",
+            "description": "How many secrets were replaced, by kind.",
+            "additionalProperties": _INTEGER,
+        },
+        "kept": objects(_STRING, "Where they are kept in the credential store."),
+        "unindexed": {**_INTEGER, "description": "How many characters are stored but not searched."},
+    }
+)
 
 REMEMBER = McpTool(
     name="remember",
@@ -68,7 +80,7 @@ REMEMBER = McpTool(
         },
         ["content"],
     ),
-    answers=answers({"outcome": _STRING, "memory": MEMORY, "replaced": objects(_STRING)}),
+    answers=answers({"outcome": _STRING, "memory": MEMORY, "notice": NOTICE}),
 )
 RECALL = McpTool(
     name="recall",

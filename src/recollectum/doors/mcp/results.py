@@ -11,6 +11,7 @@ from recollectum.domain.context import RecalledText
 from recollectum.domain.hit import Hit
 from recollectum.domain.memory import Citation, Memory
 from recollectum.domain.message import Json, Message
+from recollectum.domain.notice import Notice
 from recollectum.domain.session import Session
 from recollectum.doors.json_values import to_json
 from recollectum.doors.mcp.catalogue import HIT, MEMORY, MESSAGE, SESSION
@@ -32,14 +33,21 @@ class ToolAnswer:
 
     text: str
     structured: Mapping[str, Json]
+    #: What is said beside the text, where the text has a form that programs read.
+    remarks: tuple[str, ...] = ()
 
     def wire(self) -> Wire:
         """Return the result of `tools/call`."""
         return {
-            "content": [{"type": "text", "text": self.text}],
+            "content": [{"type": "text", "text": one} for one in (self.text, *self.remarks)],
             "structuredContent": dict(self.structured),
             "isError": False,
         }
+
+
+def notice_sentences(notice: Notice) -> tuple[str, ...]:
+    """Return what a write did to its text besides storing it, in sentences."""
+    return tuple(f"{one}." for one in notice.sentences())
 
 
 @dataclass(frozen=True, slots=True)

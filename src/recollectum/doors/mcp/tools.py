@@ -9,6 +9,7 @@ from recollectum.domain.context import RecalledText
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.memory import Kind, State
 from recollectum.domain.trust import Trust
+from recollectum.doors.json_values import to_json
 from recollectum.doors.mcp.client import McpClient
 from recollectum.doors.mcp.results import (
     ConfirmationQuestion,
@@ -20,9 +21,9 @@ from recollectum.doors.mcp.results import (
     memory_text,
     message_json,
     message_text,
+    notice_sentences,
     session_json,
 )
-from recollectum.text.replaced import describe_replaced
 
 Arguments = Mapping[str, Any]
 ToolResult = ToolAnswer | ConfirmationQuestion
@@ -45,9 +46,8 @@ def remember(guest: McpClient, given: Arguments) -> ToolAnswer:
         ttl=None if minutes is None else timedelta(minutes=minutes),
         said_by=guest.tool_use("remember"),
     )
-    told = describe_replaced(saved.replaced, saved.memory.content)
-    document = {"outcome": saved.outcome, "memory": memory_json(saved.memory), "replaced": list(saved.replaced)}
-    return ToolAnswer(f"Remembered as {saved.id}.{f' {told}.' if told else ''}", document)
+    document = {"outcome": saved.outcome, "memory": memory_json(saved.memory), "notice": to_json(saved.notice)}
+    return ToolAnswer(" ".join((f"Remembered as {saved.id}.", *notice_sentences(saved.notice))), document)
 
 
 def recall(guest: McpClient, given: Arguments) -> ToolAnswer:

@@ -7,8 +7,10 @@ from fastapi.responses import Response
 
 from recollectum.domain.errors import NotFound
 from recollectum.domain.learning import Learning
+from recollectum.domain.notice import Notice
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
+from recollectum.doors.json_values import to_json
+from recollectum.doors.rest.preconditions import StoredResult, noted, request_fingerprint, run_once
 from recollectum.doors.rest.requests import AGENT, AddLearning, Category, IdempotencyKey, IdPath, OwnerQuery
 from recollectum.doors.rest.responses import (
     CursorQuery,
@@ -41,7 +43,7 @@ def list_learnings(
     return json_response({"learnings": found, "next": following})
 
 
-@router.post("/v1/learnings", responses=describe_responses(_ONE))
+@router.post("/v1/learnings", responses=describe_responses({"learning": Learning, "notice": Notice}))
 def add_learning(
     request: Request, body: AddLearning, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -52,7 +54,7 @@ def add_learning(
 
     def work() -> tuple[StoredResult, Learning]:
         added = learnings.save(body.text, body.category, agent=agent, shared=body.shared)
-        return {"id": added.id}, added
+        return {"id": added.id, "notice": to_json(added.notice)}, added
 
     def again(done: StoredResult) -> Learning:
         found = learnings.list(agent=agent, shared=body.shared, cursor=f"{done['id']}~", limit=1)
@@ -60,8 +62,11 @@ def add_learning(
             raise NotFound("that learning no longer exists")
         return found[0]
 
+    def show(done: StoredResult, learning: Learning) -> Response:
+        return json_response({"learning": learning, "notice": noted(done)})
+
     fingerprint = request_fingerprint("learn", body.model_dump_json(), owner)
-    return run_once(visitor, idempotency_key, fingerprint, work, again, lambda _, one: json_response({"learning": one}))
+    return run_once(visitor, idempotency_key, fingerprint, work, again, show)
 
 
 @router.delete("/v1/learnings/{memory_id}", responses=describe_responses(_ONE))

@@ -8,9 +8,18 @@ from fastapi.responses import Response
 
 from recollectum.domain.errors import Conflict
 from recollectum.domain.memory import Citation, Memory, SaveOutcome, SaveResult, State
+from recollectum.domain.notice import Notice
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.http.problems import PreconditionFailed
-from recollectum.doors.rest.preconditions import StoredResult, check_match, etag_of, request_fingerprint, run_once
+from recollectum.doors.json_values import to_json
+from recollectum.doors.rest.preconditions import (
+    StoredResult,
+    check_match,
+    etag_of,
+    noted,
+    request_fingerprint,
+    run_once,
+)
 from recollectum.doors.rest.requests import (
     AddMemory,
     EditMemory,
@@ -37,6 +46,7 @@ from recollectum.vault.memories.history import History
 
 router = APIRouter(route_class=KeyedRoute, tags=["memories"])
 _ONE = {"memory": Memory}
+_EDITED = {"memory": Memory, "notice": Notice}
 _LIST = "memories"
 _CREATED: Responses = {201: describe_body(SaveResult, "Created.")}
 
@@ -78,14 +88,14 @@ def _saved(
             message_id=body.message_id,
             agent=body.agent,
         )
-        return {"id": saved.id, "outcome": saved.outcome, "replaced": list(saved.replaced)}, saved.memory
+        return {"id": saved.id, "outcome": saved.outcome, "notice": to_json(saved.notice)}, saved.memory
 
     def again(done: StoredResult) -> Memory:
         return vault.memories.get(str(done["id"]))
 
     def show(done: StoredResult, memory: Memory) -> Response:
         status = when_created if done["outcome"] == SaveOutcome.CREATED else 200
-        shown = {"outcome": done["outcome"], "memory": memory, "replaced": done.get("replaced", [])}
+        shown = {"outcome": done["outcome"], "memory": memory, "notice": noted(done)}
         return json_response(shown, status=status, headers={"ETag": etag_of(memory)})
 
     fingerprint = request_fingerprint("add", body.model_dump_json(), owner)
@@ -116,8 +126,8 @@ def get_memory(request: Request, memory_id: IdPath, owner: OwnerQuery = None) ->
     return _one(visitor_of(request).vault(owner).memories.get(memory_id))
 
 
-@router.patch("/v1/memories/{memory_id}", responses=describe_responses(_ONE))
-@router.patch("/memory/{memory_id}", responses=describe_responses(_ONE))
+@router.patch("/v1/memories/{memory_id}", responses=describe_responses(_EDITED))
+@router.patch("/memory/{memory_id}", responses=describe_responses(_EDITED))
 def edit_memory(
     request: Request, memory_id: IdPath, body: EditMemory, if_match: IfMatch = None, owner: OwnerQuery = None
 ) -> Response:
@@ -137,7 +147,7 @@ def edit_memory(
         if version is not None:
             raise PreconditionFailed("the memory changed since it was read; read it again") from None
         raise
-    return _one(changed)
+    return json_response({"memory": changed, "notice": changed.notice}, headers={"ETag": etag_of(changed)})
 
 
 @router.delete("/v1/memories/{memory_id}", responses=describe_responses(_ONE))

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from recollectum.domain.errors import Denied
 from recollectum.domain.memory import Memory
 from recollectum.domain.message import Json
+from recollectum.domain.notice import NO_NOTICE
 from recollectum.doors.http.authentication import Visitor
 from recollectum.doors.http.problems import PreconditionFailed
 from recollectum.doors.json_values import to_json
@@ -61,6 +62,11 @@ def run_once(
     if known:
         answer.headers[REPLAYED] = "true"
     return answer
+
+
+def noted(done: StoredResult) -> Json:
+    """Return the notice of a stored result, for the answer."""
+    return done.get("notice", to_json(NO_NOTICE))
 
 
 def _read_again(done: StoredResult, again: Callable[[StoredResult], T]) -> T:

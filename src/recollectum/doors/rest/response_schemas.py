@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
 from recollectum.domain.message import Json
-from recollectum.doors.json_values import AS_TEXT
+from recollectum.doors.json_values import AS_TEXT, json_names
 
 JsonSchema = dict[str, Any]
 #: By the name of the class.
@@ -56,7 +56,8 @@ def _class_schema(kind: type, components: Components) -> JsonSchema:
         elif is_dataclass(cast("object", kind)):
             # Registered before its fields are read, which may refer to it again.
             components[kind.__name__] = about
-            about |= _object_of({one.name: one.type for one in fields(cast("Any", kind))}, components)
+            types = {one.name: one.type for one in fields(cast("Any", kind))}
+            about |= _object_of({name: types[name] for name in json_names(cast("Any", kind))}, components)
         else:
             raise TypeError(f"{kind.__name__} has no JSON form")
     return {"$ref": _REF.format(kind.__name__)}

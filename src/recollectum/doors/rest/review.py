@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Literal
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from recollectum.domain.notice import Notice
 from recollectum.domain.proposal import Proposal
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
+from recollectum.doors.json_values import to_json
+from recollectum.doors.rest.preconditions import StoredResult, noted, request_fingerprint, run_once
 from recollectum.doors.rest.requests import Approve, IdempotencyKey, IdPath, OwnerQuery
 from recollectum.doors.rest.responses import (
     CursorQuery,
@@ -49,7 +51,9 @@ def get_proposal(request: Request, proposal_id: IdPath, owner: OwnerQuery = None
     return json_response({"proposal": review.get(proposal_id), "diff": review.diff(proposal_id)})
 
 
-@router.post("/v1/review/{proposal_id}/approval", responses=describe_responses(_ONE))
+@router.post(
+    "/v1/review/{proposal_id}/approval", responses=describe_responses({"proposal": Proposal, "notice": Notice})
+)
 def approve_proposal(
     request: Request,
     proposal_id: IdPath,
@@ -60,7 +64,13 @@ def approve_proposal(
     """Approve a proposal, in its own text or another."""
     words = body.content if body else None
     fingerprint = request_fingerprint(f"approve {proposal_id}", words or "", owner)
-    return _decided(request, owner, idempotency_key, fingerprint, lambda review: review.approve(proposal_id, words))
+
+    def show(done: StoredResult, proposal: Proposal) -> Response:
+        return json_response({"proposal": proposal, "notice": noted(done)})
+
+    return _decided(
+        request, owner, idempotency_key, fingerprint, lambda review: review.approve(proposal_id, words), show
+    )
 
 
 @router.post("/v1/review/{proposal_id}/rejection", responses=describe_responses(_ONE))
@@ -69,20 +79,29 @@ def reject_proposal(
 ) -> Response:
     """Reject a proposal for good; the same one is never proposed again."""
     fingerprint = request_fingerprint(f"reject {proposal_id}", "", owner)
-    return _decided(request, owner, idempotency_key, fingerprint, lambda review: review.reject(proposal_id))
+    return _decided(request, owner, idempotency_key, fingerprint, lambda review: review.reject(proposal_id), _show)
 
 
 def _decided(
-    request: Request, owner: str | None, key: str | None, fingerprint: bytes, decide: Callable[["Review"], Proposal]
+    request: Request,
+    owner: str | None,
+    key: str | None,
+    fingerprint: bytes,
+    decide: Callable[["Review"], Proposal],
+    show: Callable[[StoredResult, Proposal], Response],
 ) -> Response:
     visitor = visitor_of(request)
     review = visitor.vault(owner).admin.review
 
     def work() -> tuple[StoredResult, Proposal]:
         decided = decide(review)
-        return {"id": decided.id}, decided
+        return {"id": decided.id, "notice": to_json(decided.notice)}, decided
 
     def again(done: StoredResult) -> Proposal:
         return review.get(str(done["id"]))
 
-    return run_once(visitor, key, fingerprint, work, again, lambda _, one: json_response({"proposal": one}))
+    return run_once(visitor, key, fingerprint, work, again, show)
+
+
+def _show(_: StoredResult, proposal: Proposal) -> Response:
+    return json_response({"proposal": proposal})

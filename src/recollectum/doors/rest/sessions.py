@@ -8,9 +8,11 @@ from fastapi.responses import Response
 
 from recollectum.domain.errors import NotFound
 from recollectum.domain.message import Message, ToolCall, ToolStatus
+from recollectum.domain.notice import Notice
 from recollectum.domain.session import Session
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
-from recollectum.doors.rest.preconditions import StoredResult, request_fingerprint, run_once
+from recollectum.doors.json_values import to_json
+from recollectum.doors.rest.preconditions import StoredResult, noted, request_fingerprint, run_once
 from recollectum.doors.rest.requests import (
     AddMessage,
     EndSession,
@@ -29,7 +31,6 @@ from recollectum.doors.rest.responses import (
     encode_cursor,
     json_response,
 )
-from recollectum.text.chunking import INDEXED
 
 router = APIRouter(route_class=KeyedRoute, tags=["sessions"])
 _ONE = {"session": Session}
@@ -52,7 +53,7 @@ def list_sessions(
     return json_response({"sessions": found, "next": following})
 
 
-@router.post("/v1/sessions", responses=describe_responses(_ONE))
+@router.post("/v1/sessions", responses=describe_responses({"session": Session, "notice": Notice}))
 def open_session(
     request: Request, body: OpenSession, owner: OwnerQuery = None, idempotency_key: IdempotencyKey = None
 ) -> Response:
@@ -64,13 +65,16 @@ def open_session(
 
     def work() -> tuple[StoredResult, Session]:
         chat = sessions.open(channel=body.channel, agent=body.agent, group=body.group, topic=body.topic)
-        return {"id": chat.id}, chat.info()
+        return {"id": chat.id, "notice": to_json(chat.notice)}, chat.info()
 
     def again(done: StoredResult) -> Session:
         return sessions.get(str(done["id"]))
 
+    def show(done: StoredResult, session: Session) -> Response:
+        return json_response({"session": session, "notice": noted(done)})
+
     fingerprint = request_fingerprint("open", body.model_dump_json(), owner)
-    return run_once(visitor, idempotency_key, fingerprint, work, again, lambda _, one: json_response({"session": one}))
+    return run_once(visitor, idempotency_key, fingerprint, work, again, show)
 
 
 @router.get("/v1/sessions/{session_id}", responses=describe_responses(_ONE))
@@ -90,9 +94,7 @@ def list_messages(
     return json_response({"messages": found, "next": following})
 
 
-@router.post(
-    "/v1/sessions/{session_id}/messages", responses=describe_responses({"message": Message, "indexed_characters": int})
-)
+@router.post("/v1/sessions/{session_id}/messages", responses=describe_responses({"message": Message, "notice": Notice}))
 def add_message(
     request: Request,
     session_id: IdPath,
@@ -102,7 +104,7 @@ def add_message(
 ) -> Response:
     """Record one message; the same native id or idempotency key again changes nothing.
 
-    `indexed_characters` says how much of its text recall searches: all of it, or the first 200,000 characters.
+    `notice` says how many secrets were replaced, and how many characters at the end of a long text are not searched.
     """
     visitor = visitor_of(request)
     chat = visitor.vault(owner).sessions.chat(session_id)
@@ -120,7 +122,7 @@ def add_message(
                 for call in body.tool_calls
             ],
         )
-        return {"id": message.id, "position": message.position}, message
+        return {"id": message.id, "position": message.position, "notice": to_json(message.notice)}, message
 
     def again(done: StoredResult) -> Message:
         position = done["position"]
@@ -129,8 +131,8 @@ def add_message(
             raise NotFound("that message no longer exists")
         return found[0]
 
-    def show(_: StoredResult, message: Message) -> Response:
-        return json_response({"message": message, "indexed_characters": min(len(message.text), INDEXED)})
+    def show(done: StoredResult, message: Message) -> Response:
+        return json_response({"message": message, "notice": noted(done)})
 
     fingerprint = request_fingerprint(f"message {session_id}", body.model_dump_json(), owner)
     return run_once(visitor, idempotency_key, fingerprint, work, again, show)

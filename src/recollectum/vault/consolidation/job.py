@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from recollectum.domain.errors import ModelError, NotFound, StorageError
 from recollectum.domain.models.language_model import Prompt
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.models.language.port import LanguageModel
 from recollectum.policy.clock import ClockReading
 from recollectum.settings.model import ConsolidationSettings
@@ -144,6 +145,8 @@ class ConsolidationOutcome:
     run: ConsolidationRun | None = None
     #: Why the attempt failed, if it did; the job is retried.
     trouble: str | None = None
+    #: What was done to the texts of the findings.
+    notice: Notice = NO_NOTICE
 
 
 class _ReadingResult(NamedTuple):
@@ -194,6 +197,8 @@ def run_job(runtime: VaultRuntime, job_id: str) -> ConsolidationOutcome:
         )
         if done.run is None:
             intake.discard()
+        else:
+            done = replace(done, notice=intake.notice)
     if done.run:
         told = {"added": done.run.added, "updated": done.run.updated, "proposed": done.run.proposed}
         runtime.log.info("consolidation.done", {"job": job.id, "run": done.run.id, **told})

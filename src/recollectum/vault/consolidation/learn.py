@@ -1,13 +1,14 @@
 """Records a conversation and turns it into memories and proposals in one call."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Memory
 from recollectum.domain.message import Part, Role
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.proposal import Proposal
 from recollectum.domain.session import Session, SessionKey
 from recollectum.policy.clock import ClockReading
@@ -33,6 +34,8 @@ class LearnResult:
     proposals: tuple[Proposal, ...] = ()
     #: Why the conversation could not be read, if so; it is stored, and read again later.
     trouble: str | None = None
+    #: What was done to the texts of the messages and of what was found in them.
+    notice: Notice = NO_NOTICE
 
 
 def learn(
@@ -60,9 +63,10 @@ def learn(
         found, job_id = runtime.write(record)
     outcome = run_job(runtime, job_id) if job_id else None
     if outcome is None or outcome.run is None:
-        return LearnResult(session_id=found, trouble=outcome.trouble if outcome else None)
+        return LearnResult(session_id=found, trouble=outcome.trouble if outcome else None, notice=intake.notice)
     run_id = outcome.run.id
-    return runtime.read(lambda tx, _: _result(tx, found, run_id))
+    result = runtime.read(lambda tx, _: _result(tx, found, run_id))
+    return replace(result, notice=intake.notice + outcome.notice)
 
 
 def _result(tx: Tx, session_id: str, run_id: str) -> LearnResult:

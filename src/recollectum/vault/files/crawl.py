@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
-from recollectum.domain.note import MAX_DEPTH
+from recollectum.domain.files.note import MAX_DEPTH
 from recollectum.text.cleaning import clean
 from recollectum.text.ignore import IgnoreRules
 from recollectum.vault.files.text_files import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollectum.domain.note import MAX_DEPTH
+from recollectum.domain.files.note import MAX_DEPTH
 
 if TYPE_CHECKING:
     from recollectum.vault.files.crawl import Crawl

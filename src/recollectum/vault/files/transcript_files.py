@@ -10,9 +10,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from recollectum.domain.files.transcript import TranscriptFile
 from recollectum.domain.message import Message
 from recollectum.domain.session import Session
-from recollectum.domain.transcript import TranscriptFile
 from recollectum.text.cleaning import clean
 from recollectum.vault.files.text_files import UnreadableFile
 

@@ -5,6 +5,7 @@ admitted      the types that writers accept; only this room makes them
 draft         what callers hand in for a memory, and the checks of its values
 new_message   what callers hand in for a message, and the checks of its values
 trust         decides how far the text of a caller is trusted
+tally         counts what was replaced, for the notice that a write returns
 echoes        cuts echoes of what memory served out of incoming text
 served        finds blocks that memory served by their keyed digests
 redaction     replaces secrets in texts and JSON values

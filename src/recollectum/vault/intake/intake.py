@@ -10,6 +10,7 @@ from recollectum.domain.errors import InvalidInput
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Kind, check_key
 from recollectum.domain.message import Content, Json, Message, Part, ToolCall, text_of
+from recollectum.domain.notice import Notice
 from recollectum.domain.proposal import Act, Finding
 from recollectum.domain.session import Session
 from recollectum.domain.trust import Trust, least_trusted
@@ -24,16 +25,16 @@ from recollectum.vault.intake.admitted import (
     AdmittedText,
 )
 from recollectum.vault.intake.draft import Draft, check_content, check_importance
-from recollectum.vault.intake.kept_secrets import delete_unreferenced, to_reference
+from recollectum.vault.intake.kept_secrets import SERVICE, delete_unreferenced, to_reference
 from recollectum.vault.intake.new_message import NewMessage, clean_call, to_clean_message
 from recollectum.vault.intake.redaction import (
-    PLACEHOLDER,
     find_secret_spans,
     redact_json,
     redact_lines,
     redact_place,
     redact_text,
 )
+from recollectum.vault.intake.tally import Tally
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.runtime import VaultRuntime
 
@@ -48,7 +49,7 @@ class Intake:
     redacted for good.
     """
 
-    __slots__ = ("_echoes", "_kept", "_runtime", "replaced")
+    __slots__ = ("_echoes", "_kept", "_runtime", "tally")
 
     def __init__(self, runtime: VaultRuntime) -> None:
         self._runtime = runtime
@@ -58,8 +59,8 @@ class Intake:
         from recollectum.vault.intake.served import load_served  # noqa: PLC0415
 
         self._echoes = EchoFilter(lambda: load_served(runtime))
-        #: How many secrets were replaced so far.
-        self.replaced = 0
+        #: Counts what callers are told afterwards.
+        self.tally = Tally()
 
     def __enter__(self) -> "Intake":
         """Begin the write."""
@@ -71,6 +72,11 @@ class Intake:
         """End the write; delete its secrets when it failed."""
         if kind is not None:
             self.discard()
+
+    @property
+    def notice(self) -> Notice:
+        """What was done to all texts of the write so far."""
+        return self.tally.notice()
 
     def discard(self) -> None:
         """Delete the secrets that were stored for this write, because nothing was written."""
@@ -88,6 +94,7 @@ class Intake:
         admitted = AdmittedText(self._without_secrets(self._json_text(own) if own.startswith("{") else own))
         # A placeholder can be longer than the secret.
         check_content(admitted)
+        self.tally.measure(admitted)
         return admitted
 
     def memory(self, draft: Draft) -> AdmittedMemory:
@@ -114,22 +121,22 @@ class Intake:
             return None
         gate = self._runtime.gate
         trust = message.trust if gate.own else least_trusted(message.trust, Trust.UNKNOWN)
-        content = self._content(message.content)
-        tokens = estimate(text_of(content))
-        admitted = self._message(message, content, check_shared_trust(gate.owner, trust), tokens)
+        admitted = self._message(message, check_shared_trust(gate.owner, trust), None)
         return AdmittedMessage(admitted, has_time=said.at is not None)
 
     def session(self, session: Session) -> AdmittedSession:
         """Admit the title, summary and extra fields of an imported session."""
         # Imported text has no trusted author until a person says it again.
         check_shared_trust(self._runtime.gate.owner, Trust.IMPORTED)
+        begun = self.tally.mark()
         return AdmittedSession(
             replace(
                 session,
                 title=self.text(session.title) if session.title else session.title,
                 summary=self.text(session.summary) if session.summary else session.summary,
                 extra=self._part(self._echoes.part(session.extra)),
-                key=redact_place(session.key),
+                key=self.tally.compare_place(session.key, redact_place(session.key)),
+                notice=self.tally.notice(begun),
             )
         )
 
@@ -142,9 +149,7 @@ class Intake:
         if own is None:
             return None
         trust = Trust.UNKNOWN if foreign else own.trust
-        content = self._content(own.content)
-        tokens = own.token_estimate if own is message else estimate(text_of(content))
-        return AdmittedMessage(self._message(own, content, trust, tokens))
+        return AdmittedMessage(self._message(own, trust, own.token_estimate if own is message else None))
 
     def call(self, call: ToolCall) -> AdmittedCall:
         """Admit the fields of a tool call."""
@@ -152,7 +157,8 @@ class Intake:
 
     def note(self, text: str) -> AdmittedText:
         """Admit the text of a person's own file line by line. Its secrets stay in the file, so none is stored."""
-        return AdmittedText(redact_lines(self._echoes.lines(clean(text))))
+        said = self._echoes.lines(clean(text))
+        return AdmittedText(self.tally.compare(said, redact_lines(said)))
 
     def finding(self, finding: Finding) -> AdmittedFinding:
         """Admit a proposed memory, with the reason that a person will read."""
@@ -183,13 +189,13 @@ class Intake:
         """Return the text with a placeholder for each secret; `name` is the key of the text in a JSON object."""
         kept = self._keep(text, name)
         made = cast("str", redact_json(kept, name)) if name else redact_text(kept)
-        self.replaced += made.count(PLACEHOLDER) - text.count(PLACEHOLDER) if made != text else 0
-        return made
+        return self.tally.compare(text, made)
 
     def _keep(self, text: str, name: str) -> str:
         keep = self._runtime.home.keep_secret
         if keep is None:
             return text
+        places: list[str] = []
         for start, end, kind in find_secret_spans(text, name):
             try:
                 account = keep(self._runtime.vault.id, text[start:end])
@@ -197,20 +203,30 @@ class Intake:
                 # Then it is redacted for good.
                 continue
             self._kept.add(account)
+            places.append(f"{SERVICE} {account}")
             text = f"{text[:start]}{to_reference(kind, account)}{text[end:]}"
+        # The spans come last first.
+        self.tally.keep(reversed(places))
         return text
 
-    def _message(self, message: Message, content: Content, trust: Trust, tokens: int) -> Message:
+    def _message(self, message: Message, trust: Trust, tokens: int | None) -> Message:
+        """Return the message without secrets, with its notice; its tokens are estimated unless they are known."""
+        begun = self.tally.mark()
+        content = self._content(message.content)
+        text = text_of(content)
+        self.tally.measure(text)
         # One copy with all changes: a message has many fields, and every message passes here.
         return replace(
             message,
             content=content,
             trust=trust,
-            token_estimate=tokens,
+            token_estimate=estimate(text) if tokens is None else tokens,
             tool_calls=tuple(map(self._call, message.tool_calls)),
             thoughts=tuple(map(self._part, message.thoughts)),
             speaker=self._without_secrets(message.speaker) if message.speaker else message.speaker,
             extra=self._part(message.extra),
+            # Last, when every text of the message is counted.
+            notice=self.tally.notice(begun),
         )
 
     def _content(self, content: Content) -> Content:
@@ -230,7 +246,8 @@ class Intake:
         if isinstance(value, Mapping):
             made: dict[str, Json] = {}
             for key, inner in value.items():
-                made[self._free_key(redact_text(key), made)] = self._value(inner, key)
+                named = self.tally.compare(key, redact_text(key))
+                made[self._free_key(named, made)] = self._value(inner, key)
             return made
         if isinstance(value, Sequence):
             return [self._value(inner, name) for inner in value]

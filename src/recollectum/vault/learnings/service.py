@@ -1,5 +1,6 @@
 """Adds, lists and removes what agents learned about working with a person."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from recollectum.domain.access.caller import Scope
@@ -39,9 +40,10 @@ class Learnings(VaultService):
         kind, whose = check_category(category), self._whose(agent, shared=shared)
         with Intake(self._runtime) as intake:
             admitted = intake.content(text)
-            return self._runtime.write(
+            said = self._runtime.write(
                 lambda tx, reading: open_learning_writer(tx, reading, self._runtime, whose).say(admitted, kind),
             )
+            return replace(said, notice=intake.notice)
 
     @operation(Action.MEMORY_READ, Scope.USER)
     def list(

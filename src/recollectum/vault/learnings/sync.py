@@ -70,7 +70,8 @@ def sync_learnings(runtime: VaultRuntime, agent: str | None) -> LearningsReport:
             try:
                 with Intake(runtime) as intake:
                     admitted = _admit_entries(intake, files.read(path))
-                    return runtime.write(lambda tx, reading, said=admitted: at(tx, reading, said).run())
+                    report = runtime.write(lambda tx, reading, said=admitted: at(tx, reading, said).run())
+                    return replace(report, notice=intake.notice)
             except files.FileChangedError:
                 continue
     except (UnreadableFile, MalformedLearnings) as error:

@@ -12,6 +12,7 @@ from recollectum.domain.event import EventType
 from recollectum.domain.ids import parse_enum, parse_optional_enum
 from recollectum.domain.memory import Citation, Kind, KindName, Memory, SaveOutcome, SaveResult, State, StateName
 from recollectum.domain.message import ToolUse
+from recollectum.domain.notice import Notice
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action, ActionChoice, ActionWith
@@ -20,7 +21,6 @@ from recollectum.policy.lifecycle import LIVE, check_restorable, enter, state_at
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import memories, memory_pages, versions
 from recollectum.storage.tables.trail import events
-from recollectum.text.replaced import replaced_kinds
 from recollectum.vault.gate import operation
 from recollectum.vault.intake.admitted import AdmittedMemory, AdmittedMessage, AdmittedText
 from recollectum.vault.intake.draft import (
@@ -168,7 +168,8 @@ class Memories(VaultService):
 
         with Intake(self._runtime) as intake:
             words = None if content is None else intake.content(content)
-            return self._runtime.write(lambda tx, reading: change(tx, reading, words))
+            edited = self._runtime.write(lambda tx, reading: change(tx, reading, words))
+            return replace(edited, notice=intake.notice)
 
     @operation(Action.MEMORY_WRITE, Scope.USER, reads=True)
     def supersede(self, memory_id: str, content: str) -> Memory:
@@ -201,7 +202,8 @@ class Memories(VaultService):
 
         with Intake(self._runtime) as intake:
             text = intake.content(content)
-            return self._runtime.write(lambda tx, reading: change(tx, reading, text))
+            new = self._runtime.write(lambda tx, reading: change(tx, reading, text))
+            return replace(new, notice=intake.notice)
 
     @operation(_MOVE, Scope.USER, reads=True)
     def move(self, memory_id: str, state: StateName) -> Memory:
@@ -247,16 +249,17 @@ class Memories(VaultService):
         return self._runtime.read(load)
 
     def _save(self, drafts: Iterable[Draft], said_by: ToolUse | None) -> builtins.list[SaveResult]:
-        given = list(drafts)
         with Intake(self._runtime) as intake:
-            admitted = [intake.memory(draft) for draft in given]
+            admitted: builtins.list[AdmittedMemory] = []
+            notices: builtins.list[Notice] = []
+            for draft in drafts:
+                begun = intake.tally.mark()
+                admitted.append(intake.memory(draft))
+                notices.append(intake.tally.notice(begun))
             message = intake.message(tool_use_message(said_by)) if said_by else None
             spoken = (said_by, message) if said_by and message else None
             saved = self._runtime.write(lambda tx, reading: self._write_drafts(tx, reading, admitted, spoken))
-        saved = [
-            replace(one, replaced=replaced_kinds(draft.content, one.memory.content))
-            for draft, one in zip(given, saved, strict=True)
-        ]
+        saved = [replace(one, notice=notice) for one, notice in zip(saved, notices, strict=True)]
         if self.gate.may_read():
             return saved
         # A caller with write access only is not told what was there before.

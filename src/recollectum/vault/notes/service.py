@@ -9,7 +9,7 @@ from pathlib import Path
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
-from recollectum.domain.note import Note, NoteFolder, SyncReport
+from recollectum.domain.files.note import Note, NoteFolder, SyncReport
 from recollectum.domain.page import Page, cut_page, number_of
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from recollectum.domain.files.note import Note, NoteFolder, SyncReport
 from recollectum.domain.hit import SourceKind
-from recollectum.domain.note import Note, NoteFolder, SyncReport
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.index.chunk_index import index_note, reindex_note, rename_note
 from recollectum.recall.index.passages import note_hashes
@@ -64,6 +65,7 @@ class _SyncRun:
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     #: Notes whose file is gone, unless it is found under another name.
     gone: list[Note] = field(default_factory=list[Note])
+    notice: Notice = NO_NOTICE
 
     def is_over(self) -> bool:
         """Return whether the deadline has passed."""
@@ -120,6 +122,7 @@ class _SyncRun:
             unchanged=self.counts["unchanged"],
             skipped=tuple(sorted(self.skipped)),
             complete=complete,
+            notice=self.notice,
         )
 
 
@@ -172,6 +175,7 @@ def _store(runtime: VaultRuntime, look: _SyncRun, batch: Iterable[_SeenFile]) ->
         read = [one for seen in batch if (one := look.read(seen, intake))]
         if read:
             counts, taken = runtime.write(lambda tx, reading: _write(tx, reading, read, list(look.gone)))
+            look.notice += intake.notice
             look.counts += counts
             look.gone = [note for note in look.gone if note.number not in taken]
 

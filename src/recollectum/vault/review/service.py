@@ -9,6 +9,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, StepRefused
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Memory
+from recollectum.domain.notice import Notice
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.proposal import Decision, DecisionName, Finding, Proposal
 from recollectum.policy.actions import Action
@@ -144,7 +145,7 @@ class Review(VaultService):
             decided = self._runtime.write(lambda tx, reading: change(tx, reading, words))
             if decided.decision is not Decision.APPROVED:
                 raise Conflict(_not_pending(decided))
-            return decided
+            return replace(decided, notice=intake.notice)
 
     @operation(Action.REVIEW_DECIDE, Scope.USER, reads=True)
     def reject(self, proposal_id: str) -> Proposal:
@@ -180,14 +181,19 @@ class Review(VaultService):
         return list(analyse(self._runtime.read(load_current_memories)))
 
     def _propose(self, findings: Sequence[Finding]) -> builtins.list[Proposal]:
-        def change(tx: Tx, reading: ClockReading, admitted: Sequence[AdmittedFinding]) -> list[Proposal]:
+        admitted: builtins.list[tuple[AdmittedFinding, Notice]] = []
+
+        def change(tx: Tx, reading: ClockReading) -> builtins.list[Proposal]:
             desk = ChangeContext(tx, reading, self._runtime)
-            laid = [_enqueue_finding(desk, finding) for finding in admitted]
-            return [to_readable(tx, get_proposal(tx, found), reading) for found in laid if found]
+            laid = [(_enqueue_finding(desk, finding), notice) for finding, notice in admitted]
+            found = [(get_proposal(tx, one), notice) for one, notice in laid if one]
+            return [replace(to_readable(tx, one, reading), notice=notice) for one, notice in found]
 
         with Intake(self._runtime) as intake:
-            admitted = [intake.finding(finding) for finding in findings]
-            return self._runtime.write(lambda tx, reading: change(tx, reading, admitted))
+            for finding in findings:
+                begun = intake.tally.mark()
+                admitted.append((intake.finding(finding), intake.tally.notice(begun)))
+            return self._runtime.write(change)
 
 
 def _enqueue_finding(desk: ChangeContext, admitted: AdmittedFinding) -> str | None:

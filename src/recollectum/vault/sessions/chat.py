@@ -8,6 +8,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Json, Message, Part, RoleName, TokenCount, ToolCall
+from recollectum.domain.notice import Notice
 from recollectum.domain.page import Cursor, Page, cut_page, number_of
 from recollectum.domain.session import Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
@@ -33,6 +34,8 @@ class Chat(VaultService):
         super().__init__(runtime.for_session(session.id))
         self.id: str = session.id
         self.key: SessionKey = session.key
+        #: What opening it did to the names of its group and topic.
+        self.notice: Notice = session.notice
 
     @operation(Action.SESSION_WRITE, Scope.SESSION)
     def add(
@@ -121,7 +124,8 @@ class Chat(VaultService):
 
         with Intake(self._runtime) as intake:
             admitted = intake.call(call)
-            return self._runtime.write(lambda tx, _: change(tx, admitted))
+            changed = self._runtime.write(lambda tx, _: change(tx, admitted))
+            return replace(changed, notice=intake.notice)
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def describe(self, *, title: str | None = None, summary: str | None = None) -> Session:
@@ -142,7 +146,8 @@ class Chat(VaultService):
 
         with Intake(self._runtime) as intake:
             titled, summed = (None if one is None else intake.text(one) for one in (title, summary))
-            return self._runtime.write(lambda tx, reading: change(tx, reading, titled, summed))
+            described = self._runtime.write(lambda tx, reading: change(tx, reading, titled, summed))
+            return replace(described, notice=intake.notice)
 
     @operation(Action.SESSION_WRITE, Scope.SESSION, reads=True)
     def end(self) -> Session:

@@ -9,6 +9,7 @@ from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.domain.event import EventType
 from recollectum.domain.message import Message
+from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.page import Page, cut_page
 from recollectum.domain.session import MAIN, Session, SessionKey, SessionKind
 from recollectum.policy.actions import Action
@@ -23,6 +24,7 @@ from recollectum.vault.intake.admitted import AdmittedMessage, AdmittedSession
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.redaction import redact_place
+from recollectum.vault.intake.tally import Tally
 from recollectum.vault.messages import (
     append_message,
     begin_session,
@@ -54,8 +56,8 @@ class AdoptResult:
     import_id: str | None = None
     #: Messages that were left out because they repeat what memory served.
     echoes: int = 0
-    #: How many secrets were replaced in what was new.
-    replaced: int = 0
+    #: What was done to the texts that were new.
+    notice: Notice = NO_NOTICE
 
 
 class Sessions(VaultService):
@@ -157,20 +159,22 @@ class Sessions(VaultService):
             known = sessions.find(tx, session.id)
             if known is None:
                 whole = self._insert(tx, admitted, said, reading)
-                return AdoptResult(whole, len(said), 0)
+                told = total((whole.notice, *(one.message.notice for one in said)))
+                return AdoptResult(whole, len(said), 0, notice=told)
             new = [one.placed(session.id) for one in said if find_same_message(tx, one.message) is None]
             placed = [append_message(tx, one, reading.now) for one in new]
             added = sum(1 for before, after in zip(new, placed, strict=True) if before.message.id == after.id)
             if added:
                 self._tell_imported(tx, session.id, added, reading)
             # Not `existing`: an undone import is hidden, but its messages are still known.
-            return AdoptResult(sessions.find(tx, session.id) or known, added, len(said) - added)
+            told = total(one.notice for one in placed)
+            return AdoptResult(sessions.find(tx, session.id) or known, added, len(said) - added, notice=told)
 
         with Intake(self._runtime) as intake:
             admitted = intake.session(session)
             said, echoes = _admit_messages(intake, transcript, foreign=foreign)
             adopted = self._runtime.write(lambda tx, reading: change(tx, reading, admitted, said))
-            return replace(adopted, echoes=echoes, replaced=intake.replaced if adopted.added else 0)
+            return replace(adopted, echoes=echoes)
 
     @operation(Action.SESSION_READ, Scope.USER)
     def list_imports(self, *, cursor: str | None = None, limit: int = 50) -> Page[Import]:
@@ -181,7 +185,8 @@ class Sessions(VaultService):
 
     def _open(self, named: SessionKey) -> Chat:
         # The names of groups and topics come from chats, where people paste anything.
-        place = redact_place(named)
+        tally = Tally()
+        place = tally.compare_place(named, redact_place(named))
 
         def change(tx: Tx, reading: ClockReading) -> Session:
             if place.kind is SessionKind.HOOK:
@@ -195,7 +200,7 @@ class Sessions(VaultService):
         if place.kind is SessionKind.HOOK:
             # Some may have been pruned.
             self._runtime.session_cache.clear()
-        return Chat(self._runtime, opened)
+        return Chat(self._runtime, replace(opened, notice=tally.notice()))
 
     def _insert(
         self, tx: Tx, admitted: AdmittedSession, said: builtins.list[AdmittedMessage], reading: ClockReading

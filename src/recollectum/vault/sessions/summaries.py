@@ -7,6 +7,7 @@ from recollectum.context.window import TRIGGER, VERBATIM, to_summarise
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.context import SHARES, PartKind
 from recollectum.domain.message import Message
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.session import Session, Summary
 from recollectum.models.language.port import LanguageModel
 from recollectum.policy.actions import Action
@@ -48,16 +49,20 @@ class Summaries(VaultService):
         the summary says so. When two callers do this at once, one of them stores its summary and both return that one.
         """
         stop = self._runtime.read(lambda tx, _: _fold_position(tx, session_id))
+        told = NO_NOTICE
         while stop and (due := self._runtime.read(lambda tx, _: _next_messages(tx, session_id, stop))):
-            if not self._fold(session_id, due, model or self._runtime.home.language_model()):
+            step = self._fold(session_id, due, model or self._runtime.home.language_model())
+            if step is None:
                 break
-        return self._find(session_id)
+            told += step
+        found = self._find(session_id)
+        return found and replace(found, notice=told)
 
     def _find(self, session_id: str) -> Summary | None:
         return self._runtime.read(lambda tx, _: summaries.find(tx, get_session(tx, session_id).id))
 
-    def _fold(self, session_id: str, due: _NextFold, model: LanguageModel | None) -> bool:
-        """Make one step and store it; False when another caller was faster."""
+    def _fold(self, session_id: str, due: _NextFold, model: LanguageModel | None) -> Notice | None:
+        """Make one step, store it and return its notice; None when another caller was faster."""
         # Imported here: only callers that summarise need it.
         from recollectum.distil.summary import summarise  # noqa: PLC0415
 
@@ -80,7 +85,7 @@ class Summaries(VaultService):
             stored = self._runtime.write(lambda tx, reading: change(tx, reading, text))
             if not stored:
                 intake.discard()
-            return stored
+            return intake.notice if stored else None
 
 
 def _fold_position(tx: Tx, session_id: str) -> int:

@@ -10,8 +10,8 @@ from pathlib import Path
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, InvalidInput, NotFound
 from recollectum.domain.event import EventType
+from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
 from recollectum.domain.session import SessionKey
-from recollectum.domain.transcript import FollowedPath, TranscriptReport
 from recollectum.domain.trust import Trust
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from recollectum.domain.errors import Conflict, InvalidInput
-from recollectum.domain.transcript import FollowedPath, TranscriptFile, TranscriptReport
+from recollectum.domain.files.transcript import FollowedPath, TranscriptFile, TranscriptReport
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import sessions, transcripts
@@ -47,10 +48,16 @@ class _SyncRun:
     counts: Counter[str] = field(default_factory=Counter[str])
     damage: list[tuple[str, int, str]] = field(default_factory=list[tuple[str, int, str]])
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    notice: Notice = NO_NOTICE
 
     def is_over(self) -> bool:
         """Return whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() > self.deadline
+
+    def add(self, counts: Counter[str], notice: Notice) -> None:
+        """Add the results of one batch."""
+        self.counts += counts
+        self.notice += notice
 
     def report(self, *, complete: bool) -> TranscriptReport:
         """Return the report of the sync."""
@@ -64,6 +71,7 @@ class _SyncRun:
             damage=tuple(self.damage),
             skipped=tuple(sorted(self.skipped)),
             complete=complete,
+            notice=self.notice,
         )
 
 
@@ -182,7 +190,7 @@ def _store(
 
     def write(
         tx: Tx, reading: ClockReading, session: AdmittedSession | None, said: Sequence[AdmittedMessage]
-    ) -> Counter[str] | None:
+    ) -> tuple[Counter[str], Notice] | None:
         if known and sessions.find(tx, known.id) is None:
             # Deleted at this moment; the next sync will see it.
             return None
@@ -190,18 +198,18 @@ def _store(
         if not _store_position(tx, root, before, after, reading):
             return None
         if session is None:
-            return Counter()
+            return Counter(), NO_NOTICE
         return upsert_session_messages(tx, session, said, root, actor=runtime.actor, at=reading.now)
 
     with Intake(runtime) as intake:
         session = intake.session(gathered.session) if gathered.session else None
         said = [own for one in gathered.messages if (own := intake.imported(one)) is not None]
-        counts = runtime.write(lambda tx, reading: write(tx, reading, session, said))
-        if counts is None:
+        written = runtime.write(lambda tx, reading: write(tx, reading, session, said))
+        if written is None:
             intake.discard()
-    if counts is None:
+    if written is None:
         return None
-    look.counts += counts
+    look.add(*written)
     look.counts["echoes"] += len(gathered.messages) - len(said)
     long = ((number, _TOO_LONG) for number, line in enumerate(lot.lines, start=1) if line is None)
     # Problems in lines read again were reported the first time.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollectum.domain.transcript import TranscriptReport
+from recollectum.domain.files.transcript import TranscriptReport
 from recollectum.settings.model import TranscriptSettings
 from recollectum.vault.files.text_files import UnreadableFile
 from recollectum.vault.files.transcript_files import BATCH_BYTES, open_regular_file

@@ -13,6 +13,7 @@ from recollectum.domain.context import Context
 from recollectum.domain.errors import ModelError
 from recollectum.domain.message import Json, Message, Role, TokenCount, ToolCall, ToolStatus
 from recollectum.domain.models.language_model import Piece, Prompt, Reply, Tool, Turn
+from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.proposal import RULES
 from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.chat.tools import TOOLS, Toolbox, search_lines, with_call_ids
@@ -133,6 +134,8 @@ class ChatTurn:
     message_id: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     interrupted: bool = False
+    #: What was done to the texts of the person and of the model.
+    notice: Notice = NO_NOTICE
 
 
 @dataclass(slots=True)
@@ -153,6 +156,12 @@ class _CurrentTurn:
     heard: Message
     context: Context
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    notices: list[Notice] = field(default_factory=list[Notice])
+
+    @property
+    def notice(self) -> Notice:
+        """Everything that the person was told about the texts of this turn."""
+        return total(self.notices)
 
 
 class ChatAgent:
@@ -194,6 +203,7 @@ class ChatAgent:
                 context = self.context(text, chat.id)
             self.last = (text, context)
             now = _CurrentTurn(chat, heard, context)
+            self._tell(now, heard)
             answered = self._by_rules(now) if self._model is None else self._by_model(now, self._model)
             self._summarise(chat.id)
             return answered
@@ -208,7 +218,10 @@ class ChatAgent:
         made = now.chat.add("assistant", text, model=RULES)
         self._show.piece(text)
         self._show.end()
-        return ChatTurn(session_id=now.chat.id, reply=text, by=RULES, context=now.context, message_id=made.id)
+        self._tell(now, made)
+        return ChatTurn(
+            session_id=now.chat.id, reply=text, by=RULES, context=now.context, message_id=made.id, notice=now.notice
+        )
 
     def _by_model(self, now: _CurrentTurn, model: "LanguageModel") -> ChatTurn:
         tools = Toolbox(self.vault, now.heard, now.context.served)
@@ -237,6 +250,8 @@ class ChatAgent:
         message = self._record(now, said, calls)
         # Only now: a line that has ended is recorded, whatever happens next.
         self._show.end()
+        if message is not None:
+            self._tell(now, message)
         if said.failure:
             raise said.failure
         return said, calls, message
@@ -287,6 +302,12 @@ class ChatAgent:
         now.calls.extend(done)
         return done
 
+    def _tell(self, now: _CurrentTurn, message: Message) -> None:
+        """Tell the person what was done to the text of a recorded message."""
+        now.notices.append(message.notice)
+        for sentence in message.notice.sentences():
+            self._told(sentence)
+
     def _summarise(self, session_id: str) -> None:
         """Summarise what is due; a failed summary is made later, and the reply is not affected."""
         try:
@@ -311,4 +332,5 @@ def _to_chat_turn(now: _CurrentTurn, model: "LanguageModel", said: _PartialReply
         message_id=message.id if message else None,
         tool_calls=tuple(now.calls),
         interrupted=said.interrupted,
+        notice=now.notice,
     )

@@ -129,5 +129,6 @@ def _document(answered: "ChatTurn") -> dict[str, object]:
         "session_id": answered.session_id,
         "message_id": answered.message_id,
         "tool_calls": list(answered.tool_calls),
+        "notice": answered.notice,
         "ledger": answered.context.ledger.to_dict(),
     }

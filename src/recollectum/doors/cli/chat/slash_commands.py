@@ -16,7 +16,6 @@ from recollectum.doors.cli.commands.memory.recall import citation, explain_reaso
 from recollectum.doors.cli.terminal.output import moment, plural
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.settings.registry import nearest
-from recollectum.text.replaced import describe_replaced
 
 if TYPE_CHECKING:
     from recollectum.vault.purge.request import Preview
@@ -68,8 +67,7 @@ def remember_text(talk: Conversation, text: str) -> Iterable[str]:
         raise InvalidInput("there is nothing to remember; write /remember TEXT")
     # A new and a renewed memory get the same answer: it is saved.
     saved = talk.vault.memories.save(text)
-    told = describe_replaced(saved.replaced, saved.memory.content)
-    return [f"remembered ({saved.id})", *([told] if told else [])]
+    return [f"remembered ({saved.id})", *saved.notice.sentences()]
 
 
 def list_memories(talk: Conversation, query: str) -> Iterable[str]:

@@ -9,7 +9,6 @@ from recollectum.domain.hit import Hit
 from recollectum.domain.message import Json, Message, ToolCall, ToolStatus
 from recollectum.domain.models.language_model import Tool
 from recollectum.domain.trust import Trust
-from recollectum.text.replaced import describe_replaced
 
 if TYPE_CHECKING:
     from recollectum.vault.vault import Vault
@@ -100,7 +99,7 @@ class Toolbox:
             return "That is known already, and was not kept a second time."
         # Text that the person did not say is the model's, and gets only the model's trust.
         saved = self.vault.memories.save(text, message_id=(self.heard if theirs else asking).id)
-        told = describe_replaced(saved.replaced, saved.memory.content)
+        told = "; ".join(saved.notice.sentences())
         return f"Remembered: {text}{f' ({told})' if told else ''}"
 
     def _recall(self, query: str) -> str:

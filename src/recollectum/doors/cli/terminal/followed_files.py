@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from recollectum.domain.notice import Notice
 from recollectum.doors.cli.terminal.flags import Run
-from recollectum.doors.cli.terminal.output import answer, note, plural, step_progress
+from recollectum.doors.cli.terminal.output import answer, note, plural, step_progress, tell
 from recollectum.doors.cli.terminal.sanitise import one_line
 
 #: How many reasons are shown at once; --json has all of them.
@@ -23,6 +24,7 @@ class ReportLines:
     nothing: str
     #: What could not be read, and why.
     reasons: Sequence[str]
+    notice: Notice
 
 
 def sync_with_progress(run: Run, what: str, sync: Callable[[Callable[[int], None]], R]) -> R:
@@ -43,3 +45,4 @@ def answer_report(
     rest = len(lines.reasons) - _MOST_REASONS
     if rest > 0:
         note(f"and {rest} more; --json names them all")
+    tell(lines.notice)

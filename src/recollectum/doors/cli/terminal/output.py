@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from recollectum.domain.notice import Notice
 from recollectum.doors.cli.terminal.flags import Run
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.json_values import to_json
@@ -47,6 +48,12 @@ def print_json(document: Mapping[str, object]) -> None:
 def note(text: str) -> None:
     """Print a remark for the person on stderr; it is not part of the answer."""
     print(one_line(text), file=sys.stderr)
+
+
+def tell(notice: Notice) -> None:
+    """Print what a write did to its text besides storing it, as remarks."""
+    for sentence in notice.sentences():
+        note(sentence)
 
 
 def listing(pairs: Iterable[tuple[str, object]]) -> list[str]:

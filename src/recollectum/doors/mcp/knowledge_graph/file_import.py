@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollectum.domain.ids import derived_id
 from recollectum.domain.message import Message, Role
+from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.session import Session, SessionKey
 from recollectum.domain.trust import Trust
 from recollectum.doors.mcp.client import CHANNEL
@@ -33,6 +34,8 @@ class GraphReport:
     known: int
     #: Numbers of invalid lines, from 1.
     damaged: tuple[int, ...]
+    #: What was done to the texts that were new.
+    notice: Notice = NO_NOTICE
 
 
 def import_file(vault: "Vault", file: str) -> GraphReport:
@@ -46,13 +49,16 @@ def import_file(vault: "Vault", file: str) -> GraphReport:
     known = nodes.load(vault)
     new = {_place(item): item for item in items if _place(item) not in (*known.entities, *known.relations)}
     _check(new.values(), items, known)
+    told = nodes.names_notice([item for _, item in found if item is not None], new.values())
     if new:
         # Asks the rules, and writes nothing: refused after the file is noted, it would leave an empty session.
         vault.memories.save_many(())
         source = _message(vault, path, said)
-        vault.memories.save_many(nodes.draft(one, message_id=source, agent=_AGENT) for one in new.values())
-    grown = sum(_grow(vault, item) for item in items if _place(item) in known.entities)
-    return GraphReport(len(new) + grown, len(items) - len(new), damaged)
+        saved = vault.memories.save_many(nodes.draft(one, message_id=source, agent=_AGENT) for one in new.values())
+        told += total(one.notice for one in saved)
+    grown = [_grow(vault, item) for item in items if _place(item) in known.entities]
+    added = len(new) + sum(count for count, _ in grown)
+    return GraphReport(added, len(items) - len(new), damaged, told + total(notice for _, notice in grown))
 
 
 def _kept(item: Item) -> Item:
@@ -76,10 +82,10 @@ def _check(new: Iterable[Item], items: Iterable[Item], known: "Graph") -> None:
             nodes.draft({**held.item, "observations": after}).check()
 
 
-def _grow(vault: "Vault", item: Item) -> int:
+def _grow(vault: "Vault", item: Item) -> tuple[int, Notice]:
     change = ObservationChange(adds=item["observations"])
-    nodes.change_observations(vault, item["name"], change)
-    return len(change.added)
+    notice = nodes.change_observations(vault, item["name"], change)
+    return len(change.added), notice
 
 
 def _message(vault: "Vault", path: Path, said: bytes) -> str:

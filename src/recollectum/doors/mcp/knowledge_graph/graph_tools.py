@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recollectum.domain.errors import NotFound
+from recollectum.domain.notice import NO_NOTICE, Notice, total
+from recollectum.doors.json_values import to_json
 from recollectum.doors.mcp.client import McpClient
 from recollectum.doors.mcp.knowledge_graph import nodes
 from recollectum.doors.mcp.knowledge_graph.nodes import Graph, Item, ObservationChange
-from recollectum.doors.mcp.results import ToolAnswer, indented_json
+from recollectum.doors.mcp.results import ToolAnswer, indented_json, notice_sentences
 from recollectum.doors.mcp.tools import Arguments, ToolFunction
 
 
@@ -17,9 +19,9 @@ def create_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
     asked = [nodes.entity(one["name"], one["entityType"], one["observations"]) for one in given["entities"]]
     new = {one["name"]: one for one in reversed(asked) if one["name"] not in known}
     made = [one for one in asked if new.get(one["name"]) is one]
-    _keep(guest, "create_entities", made)
+    told = nodes.names_notice(given["entities"], made) + _keep(guest, "create_entities", made)
     shown = [_plain(nodes.readable(one)) for one in made]
-    return ToolAnswer(indented_json(shown), {"entities": shown})
+    return _added(shown, {"entities": shown}, told)
 
 
 def create_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
@@ -27,9 +29,9 @@ def create_relations(guest: McpClient, given: Arguments) -> ToolAnswer:
     known = nodes.load(guest.vault).relations
     asked = {nodes.ends(one): one for one in map(nodes.relation, given["relations"])}
     made = [one for place, one in asked.items() if place not in known]
-    _keep(guest, "create_relations", made)
+    told = nodes.names_notice(given["relations"], made) + _keep(guest, "create_relations", made)
     shown = [_plain(one) for one in made]
-    return ToolAnswer(indented_json(shown), {"relations": shown})
+    return _added(shown, {"relations": shown}, told)
 
 
 def add_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
@@ -39,11 +41,12 @@ def add_observations(guest: McpClient, given: Arguments) -> ToolAnswer:
         if one["entityName"] not in known:
             raise NotFound(f"Entity with name {one['entityName']} not found")
     results: list[Any] = []
+    told = NO_NOTICE
     for one in given["observations"]:
         change = ObservationChange(adds=one["contents"])
-        nodes.change_observations(guest.vault, one["entityName"], change)
+        told += nodes.change_observations(guest.vault, one["entityName"], change)
         results.append({"entityName": one["entityName"], "addedObservations": change.added})
-    return ToolAnswer(indented_json(results), {"results": results})
+    return _added(results, {"results": results}, told)
 
 
 def delete_entities(guest: McpClient, given: Arguments) -> ToolAnswer:
@@ -107,9 +110,18 @@ TOOLS: Mapping[str, ToolFunction] = {
 }
 
 
-def _keep(guest: McpClient, tool: str, items: list[Item]) -> None:
-    if items:
-        guest.vault.memories.save_many(map(nodes.draft, items), said_by=guest.tool_use(tool))
+def _keep(guest: McpClient, tool: str, items: list[Item]) -> Notice:
+    if not items:
+        return NO_NOTICE
+    saved = guest.vault.memories.save_many(map(nodes.draft, items), said_by=guest.tool_use(tool))
+    return total(one.notice for one in saved)
+
+
+def _added(shown: list[Any], structured: dict[str, Any], told: Notice) -> ToolAnswer:
+    """Return the answer of the reference server; it has a notice besides only where there is something to tell."""
+    if not told:
+        return ToolAnswer(indented_json(shown), structured)
+    return ToolAnswer(indented_json(shown), {**structured, "notice": to_json(told)}, notice_sentences(told))
 
 
 def _forget(guest: McpClient, nodes: list[nodes.GraphNode], sentence: str) -> ToolAnswer:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from recollectum.domain.errors import Conflict, NotFound
+from recollectum.domain.notice import NO_NOTICE, Notice
 from recollectum.domain.page import every
 from recollectum.text.cleaning import clean
 from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.kept_secrets import without_references
 from recollectum.vault.intake.redaction import redact_text
+from recollectum.vault.intake.tally import Tally
 
 if TYPE_CHECKING:
     from recollectum.domain.memory import Memory
@@ -89,7 +91,18 @@ def draft(item: Item, *, message_id: str | None = None, agent: str | None = None
     return Draft(content=_line(item), key=_key(item), message_id=message_id, agent=agent)
 
 
-def change_observations(vault: "Vault", name: str, changed: "ObservationChange") -> None:
+def names_notice(given: Iterable[Mapping[str, Any]], made: Iterable[Item]) -> Notice:
+    """Return the notice about the names and types that were redacted here, before the vault saw them."""
+    tally = Tally()
+    stored = {name for item in made for name in _names_of(item)}
+    for item in given:
+        for name in _names_of(item):
+            if (plain := _plain(name)) in stored:
+                tally.compare(name, plain)
+    return tally.notice()
+
+
+def change_observations(vault: "Vault", name: str, changed: "ObservationChange") -> Notice:
     """Change the observations of one entity; retry when another client changes it at the same time."""
     for attempt in range(_TRIES):
         memory = vault.memories.find(_key({"type": "entity", "name": name}))
@@ -98,14 +111,15 @@ def change_observations(vault: "Vault", name: str, changed: "ObservationChange")
             raise NotFound(f"Entity with name {name} not found")
         after = changed(item["observations"])
         if after == item["observations"]:
-            return
+            break
         try:
-            vault.memories.edit(memory.id, _line({**item, "observations": after}), version=memory.version)
+            edited = vault.memories.edit(memory.id, _line({**item, "observations": after}), version=memory.version)
         except Conflict:
             if attempt == _TRIES - 1:
                 raise
         else:
-            return
+            return edited.notice
+    return NO_NOTICE
 
 
 def parse(line: str) -> Item | None:
@@ -154,6 +168,10 @@ def _key(item: Item) -> str:
     named = item["name"] if of_entity else "\0".join(ends(item))
     digest = hashlib.blake2b(_plain(named).encode(), digest_size=_DIGEST_BYTES).hexdigest()
     return (ENTITY_KEY if of_entity else RELATION_KEY) + digest
+
+
+def _names_of(item: Mapping[str, Any]) -> list[str]:
+    return [item[name] for name in ("name", "entityType", "from", "to", "relationType") if name in item]
 
 
 def _line(item: Item) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from recollectum.domain.note import Note, NoteFolder
+from recollectum.domain.files.note import Note, NoteFolder
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from recollectum.domain.transcript import FollowedPath, TranscriptFile
+from recollectum.domain.files.transcript import FollowedPath, TranscriptFile
 from recollectum.storage.port import Row, Tx
 from recollectum.storage.times import micros, moment
 

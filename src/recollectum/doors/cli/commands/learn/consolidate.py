@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollectum.domain.notice import total
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command
-from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, working
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, tell, working
 from recollectum.doors.cli.terminal.prompts import confirm, is_interactive
 from recollectum.doors.cli.terminal.target import check_user, open_home
 
@@ -146,6 +147,7 @@ def _work(run: Run, vault: "Vault", session_id: str | None, *, everything: bool)
     answer(run, {"outcomes": outcomes}, [_told(one) for one in outcomes])
     if not outcomes:
         note("nothing to read")
+    tell(total(one.notice for one in outcomes))
     if any(one.trouble for one in outcomes):
         raise typer.Exit(FAILED)
 

@@ -13,7 +13,7 @@ from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 
 if TYPE_CHECKING:
-    from recollectum.domain.note import SyncReport
+    from recollectum.domain.files.note import SyncReport
     from recollectum.vault.vault import Vault
 
 app = new_group("Let recall find your Markdown notes, and follow them as they change.")
@@ -70,7 +70,7 @@ def _lines(report: "SyncReport") -> ReportLines:
         (report.unchanged, "note", "as before"),
     )
     reasons = [f"{path} {why}" for path, why in report.skipped]
-    return ReportLines(counts=counts, nothing="no notes", reasons=reasons)
+    return ReportLines(counts=counts, nothing="no notes", reasons=reasons, notice=report.notice)
 
 
 global_app = new_group("Show or edit MEMORY.md, which is part of every context.")

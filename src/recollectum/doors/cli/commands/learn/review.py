@@ -7,7 +7,7 @@ import typer
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.proposal import Decision
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note, working
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, note, tell, working
 from recollectum.doors.cli.terminal.sanitise import visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 
@@ -55,7 +55,8 @@ def approve(
     """Approve a proposal, in its own text or another."""
     with open_user_vault(run) as vault:
         proposal = vault.admin.review.approve(proposal_id, edit)
-    answer(run, {"proposal": proposal}, [proposal.memory_id or proposal.id])
+    answer(run, {"proposal": proposal, "notice": proposal.notice}, [proposal.memory_id or proposal.id])
+    tell(proposal.notice)
 
 
 @command(app, "reject")

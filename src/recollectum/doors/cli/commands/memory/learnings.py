@@ -7,7 +7,7 @@ import typer
 from recollectum.domain.errors import Conflict
 from recollectum.domain.learning import check_category
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural
+from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plural, tell
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -34,7 +34,8 @@ def add(
     content = read_text_or_stdin(text)
     with open_user_vault(run, create=True) as vault:
         learning = vault.learnings.save(content, check_category(category), agent=agent, shared=shared)
-    answer(run, {"learning": _shape(learning)}, [learning.id])
+    answer(run, {"learning": _shape(learning), "notice": learning.notice}, [learning.id])
+    tell(learning.notice)
 
 
 @command(app, "list")
@@ -81,6 +82,7 @@ def sync(run: Run, *, agent: Agent = None, shared: Shared = False) -> None:
     for clash in report.clashes:
         where = f"line {clash.line}" if clash.line else f"a line that showed {clash.memory_id}"
         note(f"{where} was {clash.why}; both are kept, look for Conflict in the file")
+    tell(report.notice)
 
 
 @command(app, "path")

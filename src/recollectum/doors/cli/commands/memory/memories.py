@@ -10,12 +10,11 @@ from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.memory import Citation, Kind, Memory, State
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, working
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, tell, working
 from recollectum.doors.cli.terminal.prompts import edit_text, is_interactive, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_time
-from recollectum.text.replaced import describe_replaced, replaced_kinds
 from recollectum.vault.memories.service import parse_listable_state
 
 if TYPE_CHECKING:
@@ -66,16 +65,14 @@ def edit(
 ) -> None:
     """Change a memory and keep its previous version; without a text, your editor opens."""
     with open_user_vault(run) as vault:
-        content = None
         if text is None and importance is None and kind is None:
             memory = _edit_by_hand(run, vault, memory_id, version)
         else:
             content = None if text is None else read_text_or_stdin(text)
             sort = parse_optional_enum(Kind, kind, "kind")
             memory = vault.memories.edit(memory_id, content, importance=importance, kind=sort, version=version)
-        answer(run, {"memory": memory}, [f"{memory.id} is at version {memory.version}"])
-        if told := describe_replaced(replaced_kinds(content, memory.content), memory.content) if content else None:
-            note(told)
+    answer(run, {"memory": memory, "notice": memory.notice}, [f"{memory.id} is at version {memory.version}"])
+    tell(memory.notice)
 
 
 @command(app, "archive")
@@ -114,7 +111,8 @@ def supersede(
     content = read_text_or_stdin(text)
     with open_user_vault(run) as vault:
         memory = vault.memories.supersede(memory_id, content)
-    answer(run, {"memory": memory}, [memory.id])
+    answer(run, {"memory": memory, "notice": memory.notice}, [memory.id])
+    tell(memory.notice)
 
 
 @command(app, "as-of")

@@ -7,11 +7,10 @@ import typer
 from recollectum.domain.ids import parse_enum
 from recollectum.domain.memory import Kind, SaveOutcome
 from recollectum.doors.cli.terminal.flags import Run, command
-from recollectum.doors.cli.terminal.output import answer, note
+from recollectum.doors.cli.terminal.output import answer, note, tell
 from recollectum.doors.cli.terminal.prompts import read_text_or_stdin
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.cli.terminal.times import parse_duration, parse_time
-from recollectum.text.replaced import describe_replaced
 
 _SENTENCES = {
     SaveOutcome.RENEWED: "known already, and renewed",
@@ -53,8 +52,7 @@ def remember(
             valid_to=parse_time(valid_to) if valid_to is not None else None,
             message_id=from_message,
         )
-        answer(run, {"outcome": saved.outcome, "memory": saved.memory, "replaced": saved.replaced}, [saved.id])
+        answer(run, {"outcome": saved.outcome, "memory": saved.memory, "notice": saved.notice}, [saved.id])
         if saved.outcome in _SENTENCES:
             note(_SENTENCES[saved.outcome])
-        if told := describe_replaced(saved.replaced, saved.memory.content):
-            note(told)
+        tell(saved.notice)

@@ -7,7 +7,7 @@ import typer
 from recollectum.doors.cli.install import mcp_install
 from recollectum.doors.cli.terminal.errors import Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, note_flags
-from recollectum.doors.cli.terminal.output import answer, note
+from recollectum.doors.cli.terminal.output import answer, note, tell
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.doors.mcp.stdio_main import PROFILES, StdioFlags, serve_stdio
 
@@ -60,3 +60,4 @@ def import_graph(
     )
     for number in report.damaged[:20]:
         note(f"line {number} is neither an entity nor a relation")
+    tell(report.notice)

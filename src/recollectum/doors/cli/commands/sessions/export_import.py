@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from recollectum.domain.errors import InvalidInput
+from recollectum.domain.notice import total
 from recollectum.doors.cli.commands.sessions.sessions import SessionId
 from recollectum.doors.cli.terminal.flags import Run, command
-from recollectum.doors.cli.terminal.output import answer, answer_rows, byte_progress, note, plural, print_json, working
+from recollectum.doors.cli.terminal.output import (
+    answer,
+    answer_rows,
+    byte_progress,
+    note,
+    plural,
+    print_json,
+    tell,
+    working,
+)
 from recollectum.doors.cli.terminal.prompts import binary_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -173,6 +183,7 @@ def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
     for name, report in done:
         for damage in report.damage:
             note(f"{name} line {damage.line}: {damage.reason}")
+    tell(total(report.notice for _, report in done))
     if run.json:
         print_json({"imports": [{"file": name, **_document(report)} for name, report in done]})
         return
@@ -182,9 +193,6 @@ def _tell(run: Run, done: "list[tuple[str, ImportReport]]") -> None:
         echoes = f", {plural(report.echoes, 'message')} left out as an echo of memory" if report.echoes else ""
         added = plural(report.added, "message")
         print(one_line(f"{name}: {report.session.id}, {added} added{known}{echoes}{damaged}"))
-    replaced = sum(report.replaced for _, report in done)
-    if replaced:
-        note(f"{plural(replaced, 'secret')} replaced")
     brought = next((report.import_id for _, report in done if report.import_id), None)
     if brought:
         note(f"to undo it: recollectum undo import {brought}")
@@ -198,7 +206,7 @@ def _document(report: "ImportReport") -> dict[str, object]:
         "echoes": report.echoes,
         "damage": report.damage,
         "import_id": report.import_id,
-        "replaced": report.replaced,
+        "notice": report.notice,
     }
 
 

@@ -9,7 +9,7 @@ from recollectum.domain.message import Message, Role
 from recollectum.domain.session import MAIN, Session
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, plural
+from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, plural, tell
 from recollectum.doors.cli.terminal.prompts import confirm, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
@@ -84,8 +84,10 @@ def add(
         else:
             chat = vault.sessions.open(channel=channel, agent=agent, group=group, topic=topic, hook=hook)
         (message,) = chat.add_many([said])
-    answer(run, {"message": message}, [message.id])
+    notice = chat.notice + message.notice
+    answer(run, {"message": message, "notice": notice}, [message.id])
     note(f"message {message.position} of {message.session_id}")
+    tell(notice)
 
 
 @command(app, "end")

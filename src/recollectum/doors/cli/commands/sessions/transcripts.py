@@ -10,7 +10,7 @@ from recollectum.doors.cli.terminal.output import answer, answer_rows, note, plu
 from recollectum.doors.cli.terminal.target import open_user_vault
 
 if TYPE_CHECKING:
-    from recollectum.domain.transcript import TranscriptReport
+    from recollectum.domain.files.transcript import TranscriptReport
     from recollectum.vault.vault import Vault
 
 app = new_group("Follow the transcripts of other programs, so that recall finds what was said there.")
@@ -75,4 +75,4 @@ def _lines(report: "TranscriptReport") -> ReportLines:
     )
     reasons = [f"{path} line {line}: {why}" for path, line, why in report.damage]
     reasons += [f"{path} {why}" for path, why in report.skipped]
-    return ReportLines(counts=counts, nothing="nothing new", reasons=reasons)
+    return ReportLines(counts=counts, nothing="nothing new", reasons=reasons, notice=report.notice)

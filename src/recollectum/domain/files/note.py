@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollectum.domain.notice import NO_NOTICE, Notice
+
 #: The greatest depth of notes below a folder.
 MAX_DEPTH = 64
 
@@ -49,3 +51,5 @@ class SyncReport:
     skipped: tuple[tuple[str, str], ...] = ()
     #: False when the deadline passed before everything was done.
     complete: bool = True
+    #: What was done to the texts that were read.
+    notice: Notice = NO_NOTICE

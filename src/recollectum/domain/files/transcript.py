@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollectum.domain.notice import NO_NOTICE, Notice
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedPath:
@@ -62,3 +64,5 @@ class TranscriptReport:
     skipped: tuple[tuple[str, str], ...] = ()
     #: False when the deadline passed before everything was done.
     complete: bool = True
+    #: What was done to the texts that were read.
+    notice: Notice = NO_NOTICE

@@ -307,9 +307,9 @@ def vault(tmp_path: Path) -> Generator[Vault]:
 
 def test_a_name_that_holds_a_secret_is_refused(vault: Vault) -> None:
     chat = vault.sessions.open()
-    with pytest.raises(InvalidInput, match="checkpoint name holds a secret"):
+    with pytest.raises(InvalidInput, match="checkpoint name contains a secret"):
         vault.sessions.checkpoints.save(chat.id, _secret(1))
-    with pytest.raises(InvalidInput, match="source of a quarantine holds a secret"):
+    with pytest.raises(InvalidInput, match="source of a quarantine contains a secret"):
         vault.privacy.quarantine.add(f"tool:{_secret(1)}")
     assert vault.privacy.quarantine.list() == []
 

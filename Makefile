@@ -26,11 +26,11 @@ quick: $(STAMP)
 	$(BIN)/python -m pytest -n auto -q -m "not process and not network and not browser and not slow"
 
 check: $(STAMP)
-	$(BIN)/ruff format --check src tests bench tools packages
-	$(BIN)/ruff check src tests bench tools packages
+	$(BIN)/ruff format --check src tests bench tools packages training
+	$(BIN)/ruff check src tests bench tools packages training
 	$(BIN)/basedpyright --project pyproject.toml
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests bench tools packages docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/codespell src tests bench tools packages training docs README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 docs: $(STAMP)
 	$(BIN)/python -m tools.aio

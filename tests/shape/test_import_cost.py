@@ -9,8 +9,14 @@ import pytest
 
 pytestmark = pytest.mark.process
 
-#: CPU seconds for each import.
+#: CPU seconds for each import, on a machine that does nothing else.
 BUDGETS_S = {"import recollectum": 0.110, "from recollectum import Recollectum": 0.110, "import recollectum.aio": 0.150}
+#: Modules that do not change with ours, and the CPU seconds of importing them on the machine of the budgets.
+YARDSTICK = (
+    "import asyncio, concurrent.futures.process, ctypes.util, email.mime.multipart, http.server, logging.config, pdb, "
+    "sqlite3, tarfile, unittest.mock, xml.dom.minidom, xmlrpc.client, zipfile"
+)
+YARDSTICK_S = 0.080
 HEAVY = frozenset(
     {
         "asyncio",
@@ -36,11 +42,16 @@ def _child(program: str, cache: Path) -> str:
     ).stdout
 
 
+def _cpu_seconds(statement: str, cache: Path) -> float:
+    return float(_child(f"import time; t = time.process_time(); {statement}; print(time.process_time() - t)", cache))
+
+
 @pytest.mark.parametrize("statement", BUDGETS_S)
 def test_import_stays_within_its_cpu_budget(statement: str, tmp_path: Path) -> None:
-    program = f"import time; t = time.process_time(); {statement}; print(time.process_time() - t)"
-    # The best of several: a busy machine makes a run slower, never faster.
-    assert min(float(_child(program, tmp_path)) for _ in range(8)) <= BUDGETS_S[statement]
+    # The best of several, in turns: neighbours who share the cores and their caches make every run slower.
+    runs = [(_cpu_seconds(statement, tmp_path), _cpu_seconds(YARDSTICK, tmp_path)) for _ in range(8)]
+    taken, yardstick = map(min, zip(*runs, strict=True))
+    assert taken <= BUDGETS_S[statement] * max(1, yardstick / YARDSTICK_S)
 
 
 def test_import_loads_nothing_heavy(tmp_path: Path) -> None:

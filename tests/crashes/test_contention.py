@@ -101,7 +101,7 @@ def test_the_failure_of_one_undoes_nothing_of_those_it_shares_a_commit_with(tmp_
 
         def hold(tx: Tx) -> None:
             entered.set()
-            assert go.wait(10)
+            assert go.wait(60)
 
         def work(number: int) -> None:
             def change(tx: Tx) -> str:
@@ -118,7 +118,7 @@ def test_the_failure_of_one_undoes_nothing_of_those_it_shares_a_commit_with(tmp_
         # The others arrive while this one writes, and so share the next commit.
         first = threading.Thread(target=lambda: at.database.write(hold))
         first.start()
-        assert entered.wait(10)
+        assert entered.wait(60)
         in_threads(30, work, started=go.set)
         first.join()
         assert answers == {n: f"job {n} failed" if n % 3 == 0 else f"answer {n}" for n in range(30)}
@@ -158,7 +158,7 @@ def test_a_reader_that_a_close_overtakes_is_told_so_and_does_not_wait_for_ever(t
 
         reader = threading.Thread(target=work, daemon=True)
         reader.start()
-        reader.join(5)
+        reader.join(60)
         assert len(ends) == 1, "it is still waiting"
         assert "was closed" in ends[0]
 

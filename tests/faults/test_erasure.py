@@ -109,11 +109,11 @@ def test_while_a_reader_holds_on_to_the_past_nobody_says_that_it_is_gone(home: R
     def hold(tx: Tx) -> None:
         tx.rows("SELECT count(*) FROM memories", {})
         holding.set()
-        assert let_go.wait(30)
+        assert let_go.wait(60)
 
     reader = threading.Thread(target=lambda: other.read(hold))
     reader.start()
-    assert holding.wait(10)
+    assert holding.wait(60)
     lifecycle = home.vault("user:ann").admin.lifecycle
     first = lifecycle.run()
     assert (first.purged, first.erased) == (4, False)

@@ -43,11 +43,11 @@ def _holding(path: Path, purge: Callable[[], None]) -> None:
     def hold(tx: Tx) -> None:
         tx.rows("SELECT count(*) FROM messages", {})
         holding.set()
-        assert let_go.wait(30)
+        assert let_go.wait(60)
 
     reader = threading.Thread(target=lambda: other.read(hold))
     reader.start()
-    assert holding.wait(10)
+    assert holding.wait(60)
     try:
         purge()
     finally:

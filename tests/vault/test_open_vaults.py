@@ -6,13 +6,14 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from recollectum import Recollectum
+from recollectum.domain.models.embedder import Purpose
 from recollectum.recall.vectors.matrix import VectorMatrix
 from recollectum.recall.vectors.vector_search import VectorSearch
 from recollectum.testing import ScriptedEmbedder
@@ -119,14 +120,14 @@ def test_a_vault_is_not_closed_under_an_operation(tmp_path: Path) -> None:
         def work() -> None:
             def look(*_: object) -> int:
                 inside.set()
-                assert go_on.wait(10)
+                assert go_on.wait(60)
                 return 42
 
             seen.append(ann._runtime.read(look))  # pyright: ignore[reportPrivateUsage]
 
         reader = threading.Thread(target=work)
         reader.start()
-        assert inside.wait(10)
+        assert inside.wait(60)
         home.vault("user:bob").memories.save("The cup is red")
         assert alive(OpenVault) == 2, "ann's is in use"
         go_on.set()
@@ -137,25 +138,28 @@ def test_a_vault_is_not_closed_under_an_operation(tmp_path: Path) -> None:
 
 
 def test_a_vault_is_not_closed_under_its_background_work_and_closes_when_that_ends(tmp_path: Path) -> None:
-    embedder = ScriptedEmbedder()
+    go_on = threading.Event()
+
+    def hold(_: Sequence[str], purpose: Purpose) -> None:
+        if purpose is Purpose.PASSAGE:
+            assert go_on.wait(60)
+
+    embedder = ScriptedEmbedder(fail=hold)
     settings = {"encryption": "off", "storage.open_vaults": 1}
     with Recollectum(tmp_path, settings=settings, embedder=embedder) as home:
         ann = home.vault("user:ann")
         for number in range(40):
             ann.memories.save(f"Kettle {number} is blue")
-        # More than a question waits for.
-        embedder.delay_seconds = 1.5
-        threading.Thread(target=ann.recall, args=("kettle",)).start()
-        while not embedder.passages:
-            time.sleep(0.01)
-        time.sleep(3.2)
+        # It waits for the first passages no longer than a question may, and leaves them to a thread.
+        ann.recall("kettle")
+        assert embedder.passages
         home.vault("user:bob").memories.save("The cup is red")
         assert alive(OpenVault) == 2, "a thread embeds ann's memories"
-        deadline = time.monotonic() + 20
+        go_on.set()
+        deadline = time.monotonic() + 60
         while alive(OpenVault) > 1 and time.monotonic() < deadline:
             time.sleep(0.1)
         assert alive(OpenVault) == 1
-        embedder.delay_seconds = 0
         assert len(ann.recall("kettle", limit=50)) == 40
         assert len(set(embedder.passages)) == 40, "what was stopped goes on from there"
 

@@ -10,10 +10,12 @@ import pytest
 from typer.core import TyperArgument, TyperOption
 
 from tests.doors.cli.calls import PROGRAM, ok
+from tests.shape.yardstick import best_and_limit
 from tools.reference import commands
 
 pytestmark = pytest.mark.process
 
+#: CPU seconds, on a machine that does nothing else.
 BUDGET_S = 0.3
 _MEASURE = """
 import resource, subprocess, sys
@@ -38,8 +40,8 @@ def cpu_seconds(compiled: Path, *line: str) -> float:
 
 
 def test_help_stays_within_its_cpu_budget(tmp_path: Path) -> None:
-    # The best of several: a busy machine makes a run slower, never faster.
-    assert min(cpu_seconds(tmp_path, *PROGRAM, "--help") for _ in range(5)) <= BUDGET_S
+    taken, limit = best_and_limit(lambda: cpu_seconds(tmp_path, *PROGRAM, "--help"), BUDGET_S, tmp_path)
+    assert taken <= limit
 
 
 def test_help_loads_nothing_heavy() -> None:

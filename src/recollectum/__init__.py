@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollectum.domain.event import Event, EventTypeName
     from recollectum.domain.files.note import Note, NoteFolder, SyncReport
     from recollectum.domain.files.transcript import FollowedPath, TranscriptReport
-    from recollectum.domain.hit import Hit, IndexHealth, RecallResult, Source, SourceName
+    from recollectum.domain.hit import ArchivedMatches, Hit, IndexHealth, RecallResult, Source, SourceName
     from recollectum.domain.ids import Clock
     from recollectum.domain.learning import CategoryName, Learning, LearningsReport
     from recollectum.domain.memory import Citation, Kind, KindName, Memory, SaveOutcome, SaveResult, State, StateName
@@ -102,6 +102,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AdoptResult",
     "ApiKey",
+    "ArchivedMatches",
     "Caller",
     "CategoryName",
     "Chat",
@@ -254,7 +255,7 @@ _NAMES_OF = {
     "recollectum.domain.event": "Event EventTypeName",
     "recollectum.domain.files.note": "Note NoteFolder SyncReport",
     "recollectum.domain.files.transcript": "FollowedPath TranscriptReport",
-    "recollectum.domain.hit": "Hit IndexHealth RecallResult Source SourceName",
+    "recollectum.domain.hit": "ArchivedMatches Hit IndexHealth RecallResult Source SourceName",
     "recollectum.domain.ids": "Clock",
     "recollectum.domain.learning": "CategoryName Learning LearningsReport",
     "recollectum.domain.memory": "Citation Kind KindName Memory SaveOutcome SaveResult State StateName",

@@ -104,6 +104,8 @@ class AsyncVault:
         A score is the measured chance that the hit is relevant, if the result is `calibrated`. Hits below `min_score`
         are left out. With `answers_only` nothing is returned where even the best hit is below the floor of the
         settings; `nearest` is then that hit. Scores that are not calibrated are never cut.
+
+        Archived memories are not served; `archived` says how many of them match, with the ids of the newest.
         """
         return await asyncio.to_thread(
             lambda: self._service().recall(

@@ -135,6 +135,23 @@ class AnswerEvidence:
     deviation: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedMatches:
+    """The archived memories that match a question, which recall does not serve."""
+
+    count: int = 0
+    #: Whether there are older archived memories, which were not compared with the question.
+    cut: bool = False
+    #: The newest of them, at most ten, for `memories.move(id, "active")`.
+    ids: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The count as a clause, such as `2 archived memories match`."""
+        least = "at least " if self.cut else ""
+        return f"{least}{self.count} archived " + ("memory matches" if self.count == 1 else "memories match")
+
+
 class RecallResult(list[Hit]):
     """The hits of one recall, best first, with the search mode and, if it was degraded, the reason."""
 
@@ -148,6 +165,7 @@ class RecallResult(list[Hit]):
         calibrated: bool = False,
         evidence: AnswerEvidence | None = None,
         nearest: Hit | None = None,
+        archived: ArchivedMatches | None = None,
     ) -> None:
         super().__init__(hits)
         self.rung = rung
@@ -161,6 +179,8 @@ class RecallResult(list[Hit]):
         self.evidence = evidence
         #: The best of the hits that were left out because their score is too low; None when none was.
         self.nearest = nearest
+        #: The archived memories that match; none if the caller may not list them.
+        self.archived = archived or ArchivedMatches()
 
     def with_hits(self, hits: Iterable[Hit], degraded: str | None = None) -> "RecallResult":
         """Return a result with other hits, or with a reason why it is degraded, and all else the same."""
@@ -172,6 +192,7 @@ class RecallResult(list[Hit]):
             calibrated=self.calibrated,
             evidence=self.evidence,
             nearest=self.nearest,
+            archived=self.archived,
         )
 
 

@@ -8,6 +8,7 @@ allowed_chunks  the chunks that the filters allow
 ranking         z-score fusion of the candidates of all arms
 scoring         fuses scores, and orders by recency; pure
 calibration     turns the evidence for a hit into the chance that it is relevant
+archive         counts the archived memories that match
 rerank          applies a model's scores to the head of a ranking
 hits            turns chunks into hits
 result_limits   token budget, and the cap on untrusted hits

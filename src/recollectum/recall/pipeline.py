@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from recollectum.domain.hit import AnswerEvidence, Hit, Reasons, RecallResult, SearchMode
 from recollectum.policy.clock import ClockReading
 from recollectum.recall.allowed_chunks import AllowedChunks
+from recollectum.recall.archive import ArchiveCache
 from recollectum.recall.calibration import EVIDENCE_ROWS, Calibration, find_calibration, word_evidence
 from recollectum.recall.candidates import (
     best_allowed_matches,
@@ -34,7 +35,7 @@ from recollectum.recall.rerank import RerankScores
 from recollectum.recall.result_limits import MAY_BE_OWN, apply_cap, without_untrusted_neighbours
 from recollectum.recall.scoring import RECENCY_HEAD, DatedStatement, FusedScore, asks_for_the_past, order_by_recency
 from recollectum.recall.vectors.query import VectorQuery
-from recollectum.storage.port import Tx
+from recollectum.storage.port import Matches, Tx
 from recollectum.storage.tables.index import hit_rows, search
 from recollectum.storage.tables.index.hit_rows import ChunkDetail
 from recollectum.storage.tables.index.search import Evidence
@@ -55,6 +56,8 @@ class Arms:
     #: Why only words are compared; None if nothing is missing.
     missing: str | None = None
     judged: RerankScores | None = None
+    #: Where archived memories that match are counted; None not to count them.
+    archive: ArchiveCache | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,9 @@ class Shortlist:
 
     hits: list[tuple[int, Hit]]
     rung: SearchMode
-    within: AllowedChunks
+    question: ParsedQuestion
+    #: Every chunk that was found by its words.
+    words: Matches
     #: The texts that a model scores: the head of the ranking, without duplicates.
     head: tuple[str, ...] = ()
     held_back: int = 0
@@ -87,7 +92,10 @@ def recall(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> tup
     """Return the best hits for any text, best first, and the texts of the head for a model to score."""
     found = find(tx, reading, query, arms)
     found = cut_weak(query, cap_untrusted(tx, reading, query, arms, found))
-    return render(tx, query, arms, found), found.head
+    result = render(tx, query, arms, found)
+    if arms.archive:
+        result.archived = arms.archive.count(tx, reading, found.question, found.words)
+    return result, found.head
 
 
 def find(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> Shortlist:
@@ -95,7 +103,7 @@ def find(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms) -> Short
     question = parse(tx, reading, query)
     pool = gather(tx, question, arms.nearest, max(POOL, query.limit * _PIECES))
     if not pool.numbers:
-        return last_resort(tx, question, query.limit, pool.rung)
+        return last_resort(tx, question, query.limit, pool)
     ranking = rank(tx, question, pool)
     return rerank(tx, question, ranking, query.limit, arms.judged)
 
@@ -154,13 +162,14 @@ def rerank(
     fused = [one.score for one in chosen.ranked]
     scores = calibration.chances(evidence, fused) if calibration else list(map(to_unit_score, fused))
     hits = _to_hits(question, ranking, chosen, scores)
-    return Shortlist(hits, ranking.pool.rung, question.within, chosen.head, evidence=evidence, calibration=calibration)
+    pool = ranking.pool
+    return Shortlist(hits, pool.rung, question, pool.words, chosen.head, evidence=evidence, calibration=calibration)
 
 
-def last_resort(tx: Tx, question: ParsedQuestion, limit: int, rung: SearchMode) -> Shortlist:
+def last_resort(tx: Tx, question: ParsedQuestion, limit: int, pool: CandidatePool) -> Shortlist:
     """Return the texts that contain the question as typed, if neither words nor vectors matched."""
     hits = find_substring(tx, question, limit)
-    return Shortlist(hits, SearchMode.SUBSTRING if hits else rung, question.within)
+    return Shortlist(hits, SearchMode.SUBSTRING if hits else pool.rung, question, pool.words)
 
 
 def cap_untrusted(tx: Tx, reading: ClockReading, query: RecallQuery, arms: Arms, found: Shortlist) -> Shortlist:
@@ -201,7 +210,7 @@ def render(tx: Tx, query: RecallQuery, arms: Arms, found: Shortlist) -> RecallRe
     """Return the result, in which each turn has the adjacent turns that the filters and the cap allow."""
     hits = [hit for _, hit in found.hits]
     if found.rung is not SearchMode.SUBSTRING:
-        hits = add_adjacent_turns(tx, found.hits, found.within)
+        hits = add_adjacent_turns(tx, found.hits, found.question.within)
     if query.max_untrusted is not None:
         hits = without_untrusted_neighbours(hits)
     calibrated = found.calibration is not None

@@ -30,6 +30,10 @@ class TextIndex(Protocol):
         """
         ...
 
+    def stems(self, texts: Iterable[str]) -> list[str]:
+        """Return the words of each text as the index stores them, separated by spaces."""
+        ...
+
     def scrub(self) -> None:
         """Remove the terms of deleted chunks from the pages of the index."""
         ...
@@ -81,7 +85,7 @@ class Tx(Protocol):
     def state(self) -> Hashable:
         """Return a value that is equal in two reads only if nothing was committed between them.
 
-        Unequal values mean nothing.
+        Unequal values mean nothing. It costs no statement once the transaction has read something.
         """
         ...
 

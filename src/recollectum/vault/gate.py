@@ -77,6 +77,10 @@ class Gate:
         """Return whether the caller may read the vault."""
         return decide_access(self.caller_now(), self.owner, Permission.READ, Scope.USER).allowed
 
+    def rules_allow(self, action: Action, arguments: Arguments = dict) -> bool:
+        """Return whether the policy rules allow a caller who passed the gate another action with that permission."""
+        return self.ruling is None or self.ruling.allows(action, (self.caller.name, *self.clients), arguments)
+
     def caller_now(self) -> Caller:
         """Return the caller with its current permissions."""
         return self.look_up() if self.look_up else self.caller

@@ -1,4 +1,4 @@
-"""Opens and closes vaults as a whole: database, clock, vectors, cached lists and deferred writes share one lifetime."""
+"""Opens and closes vaults as a whole: database, clock, vectors, caches and deferred writes share one lifetime."""
 
 import threading
 import time
@@ -19,6 +19,7 @@ from recollectum.vault.deferred.served import UnsavedTexts
 from recollectum.vault.files.crawl_cache import RefreshThrottle
 
 if TYPE_CHECKING:
+    from recollectum.recall.archive import ArchiveCache
     from recollectum.recall.vectors.vector_search import VectorSearch
 
 T = TypeVar("T")
@@ -126,6 +127,13 @@ class MarkKeeper:
             self._catalog.write(lambda tx: vault_marks.advance(tx, self._vault_id, mark))
 
 
+def _new_archive() -> "ArchiveCache":
+    # Imported here: the import of Recollectum is measured, and opens no vault.
+    from recollectum.recall.archive import ArchiveCache  # noqa: PLC0415
+
+    return ArchiveCache()
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class OpenVault:
     """One open vault: its database and everything that this process holds of it in memory."""
@@ -135,6 +143,7 @@ class OpenVault:
     vectors: "VectorSearch"
     session_cache: SessionCache
     throttle: RefreshThrottle
+    archive: "ArchiveCache" = field(default_factory=_new_archive)
     renewals: Renewals = field(default_factory=Renewals)
     served: UnsavedTexts = field(default_factory=UnsavedTexts)
     #: Keeps the high-water mark in the catalog; None for a vault without a home.

@@ -42,13 +42,21 @@ class PolicyGate:
 
     def check(self, tool: str, names: tuple[str, ...], arguments: Callable[[], dict[str, Any]]) -> None:
         """Allow an operation, or refuse it and name the rule that decided."""
-        now = self._now()
-        if self._looked is None or now - self._looked >= _RELOAD_SECONDS:
-            self._look(now)
-        found = self._state[1]
+        found = self._rules()
         # The shipped rules allow every operation, so without another file there is nothing to check.
         if found is not None:
             found.check(tool, names, arguments)
+
+    def allows(self, tool: str, names: tuple[str, ...], arguments: Callable[[], dict[str, Any]]) -> bool:
+        """Return whether an operation would be allowed; a refusal is not logged, because nobody asked for it."""
+        found = self._rules()
+        return found is None or found.allows(tool, names, arguments)
+
+    def _rules(self) -> "ActiveRules | None":
+        now = self._now()
+        if self._looked is None or now - self._looked >= _RELOAD_SECONDS:
+            self._look(now)
+        return self._state[1]
 
     def _look(self, now: float) -> None:
         marks = fingerprint_files(self._folders)

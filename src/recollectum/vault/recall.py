@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from recollectum.domain.errors import ModelError
 from recollectum.domain.hit import RecallResult, SourceKind, SourceName
 from recollectum.domain.ids import parse_enum, parse_optional_enum
-from recollectum.domain.memory import Kind, KindName
+from recollectum.domain.memory import Kind, KindName, State
 from recollectum.domain.trust import Trust, TrustName
+from recollectum.policy.actions import Action
 from recollectum.recall import pipeline
 from recollectum.recall.pipeline import Arms
 from recollectum.recall.query import RecallQuery
@@ -90,7 +91,9 @@ def recall(runtime: VaultRuntime, request: RecallRequest) -> RecallResult:
     refresh_before_search(runtime)
     # Before the snapshot, so that no transaction waits for a model.
     nearest, missing = runtime.nearest(query.text) if request.meaning else (None, None)
-    arms = Arms(nearest, missing)
+    # A caller who may not list the archive does not learn what is in it.
+    lists = runtime.gate.rules_allow(Action.MEMORY_READ, lambda: {"state": State.ARCHIVED.value})
+    arms = Arms(nearest, missing, archive=runtime.archive if lists else None)
     reranker, why = runtime.home.rerankers.get() if runtime.home.rerankers else (None, None)
     if reranker is None or not query.text.strip():
         found, _ = _answer(runtime, query, replace(arms, missing=missing or why))

@@ -20,6 +20,7 @@ from recollectum.vault.open_vaults import SessionCache, VaultHandle
 
 if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
+    from recollectum.recall.archive import ArchiveCache
     from recollectum.recall.rerank import Rerankers
     from recollectum.recall.vectors.query import VectorQuery
     from recollectum.settings.model import Settings
@@ -79,6 +80,12 @@ class VaultRuntime:
         """The cached session lists."""
         with self.vault.use() as opened:
             return opened.session_cache
+
+    @property
+    def archive(self) -> "ArchiveCache":
+        """The cached terms of archived memories."""
+        with self.vault.use() as opened:
+            return opened.archive
 
     @property
     def throttle(self) -> RefreshThrottle:

@@ -74,6 +74,8 @@ class Vault(VaultService):
         A score is the measured chance that the hit is relevant, if the result is `calibrated`. Hits below `min_score`
         are left out. With `answers_only` nothing is returned where even the best hit is below the floor of the
         settings; `nearest` is then that hit. Scores that are not calibrated are never cut.
+
+        Archived memories are not served; `archived` says how many of them match, with the ids of the newest.
         """
         # Imported here: a program that only saves does not need ranking.
         from recollectum.vault.recall import RecallRequest, recall  # noqa: PLC0415

@@ -220,3 +220,16 @@ def test_the_privacy_page_says_how_long_memories_are_kept(place: Place, ada: htt
     page = ada.get("/console/privacy").text
     assert "An unused memory is archived after 90 days and forgotten 60 days later." in page
     assert "can be restored for 7 days" in page
+
+
+@pytest.mark.parametrize("part", ["", "&part=hits"])
+def test_a_search_links_the_archived_memories_that_match(place: Place, ada: httpx2.Client, part: str) -> None:
+    vault = place.home.as_person("user:ada").vault("user:ada")
+    memory = vault.memories.save("the zither stands in the hall").memory.id
+    assert "archived" not in ada.get(f"/?q=zither{part}").text.split('id="hits"')[-1]
+    vault.memories.move(memory, "archived")
+    shown = ada.get(f"/?q=zither{part}").text
+    assert "1 archived memory matches" in shown
+    assert f'href="/console/memories/{memory}"' in shown
+    assert 'href="/console/memories?state=archived"' in shown
+    assert "in the hall" not in shown

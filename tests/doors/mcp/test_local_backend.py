@@ -139,3 +139,18 @@ def test_an_error_that_nobody_expected_is_answered(backend: LocalBackend, monkey
     monkeypatch.setattr(LocalBackend, "exchange", fail)
     monkeypatch.setattr(threading, "excepthook", keep_quiet)
     assert _serve(backend, _remember("Ann likes tea."))["error"]["code"] == -32603
+
+
+def test_recall_tells_how_many_archived_memories_match(backend: LocalBackend, tmp_path: Path) -> None:
+    called = _serve(backend, _remember("the piano stands in the hall"))
+    memory = called["result"]["structuredContent"]["memory"]["id"]
+    recall = request("tools/call", {**ENVELOPE, "name": "recall", "arguments": {"query": "piano"}})
+    assert "archived" not in _serve(backend, recall)["result"]["content"][0]["text"]
+    with Recollectum(tmp_path / "home", settings={"storage.reserve_mib": 0}) as home:
+        home.vault("user:alice").memories.move(memory, "archived")
+    found = _serve(backend, recall)["result"]
+    assert found["structuredContent"]["archived"] == {"count": 1, "cut": False, "ids": [memory]}
+    (said,) = found["content"]
+    assert "1 archived memory matches; `list` with state archived shows them" in said["text"]
+    assert "recollectum memories restore" in said["text"]
+    assert "hall" not in said["text"]

@@ -193,3 +193,16 @@ def test_everything_comes_out_again(served: Served) -> None:
     assert b"good morning" in served.ask("GET", f"/v1/exports/sessions/{chat.id}").body
     assert b"good morning" in served.ask("GET", "/v1/exports/sessions").body
     assert served.ask("GET", "/v1/exports/sessions/ses_none").status == 404
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("path", ["/v1/recall", "/memory/query"])
+def test_recall_counts_the_archived_memories_that_match(served: Served, path: str) -> None:
+    body = {"content": "Ada drinks oolong tea"}
+    memory = served.ask("POST", "/memory/add", body).json["memory"]["id"]
+    assert served.ask("POST", path, {"query": "oolong"}).json["archived"] == {"count": 0, "cut": False, "ids": []}
+    served.ask("POST", f"/memory/{memory}/archive")
+    answered = served.ask("POST", path, {"query": "oolong"}).json
+    assert (answered["hits"], answered["archived"]) == ([], {"count": 1, "cut": False, "ids": [memory]})
+    assert served.ask("POST", path, {"query": "oolong", "kind": "task"}).json["archived"]["count"] == 0
+    assert served.ask("POST", path, {"query": "mountains"}).json["archived"]["count"] == 0

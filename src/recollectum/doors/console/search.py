@@ -109,7 +109,7 @@ def _hits(visit: Visit, asked: str, source: str) -> dict[str, object]:
     hits = visit.vault.recall(asked, limit=_HITS, source=wanted, untrusted=True, answers_only=True)
     found = [HitView(hit, reasons_of(hit), place_of(hit)) for hit in hits]
     nearest = hits.nearest and HitView(hits.nearest, reasons_of(hits.nearest), place_of(hits.nearest))
-    return {"found": found, "degraded": hits.degraded, "nearest": nearest}
+    return {"found": found, "degraded": hits.degraded, "nearest": nearest, "archived": hits.archived}
 
 
 def place_of(hit: Hit) -> str | None:

@@ -29,6 +29,7 @@ _STRING: Schema = {"type": "string"}
 _MAYBE: Schema = {"type": ["string", "null"]}
 _NUMBER: Schema = {"type": "number"}
 _INTEGER: Schema = {"type": "integer"}
+_YES_OR_NO: Schema = {"type": "boolean"}
 
 
 def _object(texts: str, *, maybe: str = "", numbers: str = "", wholes: str = "") -> Schema:
@@ -41,6 +42,7 @@ MEMORY = _object(
     "id content kind state trust created_at updated_at", maybe="key agent", numbers="importance", wholes="version"
 )
 HIT = _object("text source trust author created_at", maybe="memory_id session_id", numbers="score")
+ARCHIVED = answers({"count": _INTEGER, "cut": _YES_OR_NO, "ids": objects(_STRING)})
 SESSION = _object("id key created_at updated_at", maybe="title", wholes="message_count")
 MESSAGE = _object("id role text trust created_at", wholes="position")
 #: What was done to a text besides storing it.
@@ -110,7 +112,7 @@ RECALL = McpTool(
         },
         ["query"],
     ),
-    answers=answers({"hits": objects(HIT), "degraded": _MAYBE, "calibrated": {"type": "boolean"}}),
+    answers=answers({"hits": objects(HIT), "degraded": _MAYBE, "calibrated": _YES_OR_NO, "archived": ARCHIVED}),
     read_only=True,
 )
 CONTEXT = McpTool(

@@ -32,6 +32,7 @@ ToolFunction = Callable[[McpClient, Arguments], ToolResult]
 _HITS = 10
 _LISTED = 20
 _SHOWN = 300
+_ARCHIVED = "`list` with state archived shows them, and the person can bring one back: recollectum memories restore ID"
 _ABOUT_PERSON = frozenset({Kind.FACT, Kind.PREFERENCE, Kind.PROJECT, Kind.TASK})
 
 
@@ -67,7 +68,15 @@ def recall(guest: McpClient, given: Arguments) -> ToolAnswer:
         answers_only=least is None,
     )
     shown = fence_texts([hit_text(hit) for hit in hits], "Nothing is known about that.")
-    found = {"hits": [hit_json(hit) for hit in hits], "degraded": hits.degraded, "calibrated": hits.calibrated}
+    archived = hits.archived
+    if archived.count:
+        shown += f"\n{archived.words}; {_ARCHIVED}"
+    found = {
+        "hits": [hit_json(hit) for hit in hits],
+        "degraded": hits.degraded,
+        "calibrated": hits.calibrated,
+        "archived": {"count": archived.count, "cut": archived.cut, "ids": list(archived.ids)},
+    }
     return ToolAnswer(shown, found)
 
 

@@ -8,7 +8,7 @@ from fastapi import Query as InQuery
 from fastapi.responses import Response
 
 from recollectum.domain.context import Profile
-from recollectum.domain.hit import Hit, SearchMode
+from recollectum.domain.hit import ArchivedMatches, Hit, SearchMode
 from recollectum.domain.message import Json
 from recollectum.doors.http.authentication import KeyedRoute, visitor_of
 from recollectum.doors.rest.requests import AGENT, BuildContext, OwnerQuery, QueryMemories, parse_optional_time
@@ -22,6 +22,7 @@ _HITS = {
     "held_back": int,
     "calibrated": bool,
     "nearest": Hit | None,
+    "archived": ArchivedMatches,
 }
 _CONTEXT = {"text": str, "messages": list[Mapping[str, Json]], "ledger": Mapping[str, Json]}
 
@@ -59,6 +60,7 @@ def query(request: Request, body: QueryMemories, owner: OwnerQuery = None) -> Re
             "held_back": hits.held_back,
             "calibrated": hits.calibrated,
             "nearest": hits.nearest,
+            "archived": hits.archived,
         }
     )
 

@@ -39,6 +39,19 @@ class ActiveRules:
 
     def check(self, tool: str, names: Names, arguments: Arguments) -> None:
         """Return if the rules allow an operation; raise Denied, with the rule that decided, otherwise."""
+        decided = self._decide(tool, names, arguments)
+        why = _refusal(decided, tool, names)
+        if why is not None:
+            judge = decided.check or decided.rule
+            place = judge.place if judge else None
+            self._refused(tool, f"{Path(place.file).name}:{place.line} ({place.tier})" if place else "")
+            raise Denied(why)
+
+    def allows(self, tool: str, names: Names, arguments: Arguments) -> bool:
+        """Return whether the rules allow an operation that is not asked for, and is not reported as refused."""
+        return _refusal(self._decide(tool, names, arguments), tool, names) is None
+
+    def _decide(self, tool: str, names: Names, arguments: Arguments) -> ToolDecision:
         decided = self._kept.get((tool, names))
         if decided is None:
             rules = self._for_the_owner if _is_owner(names) else self._rules
@@ -46,12 +59,7 @@ class ActiveRules:
             decided = decide(self._request(tool, names, arguments if asks else dict), rules)
             if not asks:
                 self._keep(tool, names, decided)
-        why = _refusal(decided, tool, names)
-        if why is not None:
-            judge = decided.check or decided.rule
-            place = judge.place if judge else None
-            self._refused(tool, f"{Path(place.file).name}:{place.line} ({place.tier})" if place else "")
-            raise Denied(why)
+        return decided
 
     def _request(self, tool: str, names: Names, arguments: Arguments) -> ToolRequest:
         return ToolRequest(

@@ -10,7 +10,7 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -77,10 +77,14 @@ class PhraseCounts:
     #: The number of chunks in the index.
     chunks: int
     lists: Sequence[PostingList]
+    #: The frequencies that were asked for: counting a long list takes longer than scoring it.
+    counted: dict[Phrase, int] = field(default_factory=dict[Phrase, int], kw_only=True)
 
     def frequency(self, phrase: Phrase) -> int:
         """Return in how many chunks one of the phrases is; an estimate in a large index."""
-        return next((one.chunk_count() for one in self.lists if one.phrase == phrase), 0)
+        if phrase not in self.counted:
+            self.counted[phrase] = next((one.chunk_count() for one in self.lists if one.phrase == phrase), 0)
+        return self.counted[phrase]
 
 
 @dataclass(frozen=True, slots=True)

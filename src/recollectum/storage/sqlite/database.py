@@ -47,8 +47,11 @@ class SqliteTx:
 
     @property
     def state(self) -> Hashable:
-        """Return SQLite's count of commits by other connections; it is comparable on this connection only."""
-        return self._connection, self._connection.pragma("data_version")
+        """Return SQLite's count of the commits it has seen; it is comparable on this connection only."""
+        if self._connection.txn_state("main") == apsw.SQLITE_TXN_NONE:
+            # BEGIN alone takes no snapshot, and without one the count is that of the last.
+            self._connection.pragma("data_version")
+        return self._connection, self._connection.data_version("main")
 
     def rows(self, sql: str, params: Params) -> list[Row]:
         """Run a statement, and return its rows."""

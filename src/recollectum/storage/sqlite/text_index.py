@@ -6,6 +6,7 @@ import threading
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -125,6 +126,8 @@ _AFTER = """
            ELSE 'FF7F' END, '')
       FROM (SELECT id, sz FROM search_docsize WHERE id > ? ORDER BY id LIMIT ?)
 """
+# FTS5 stores the size of the index in this row: the number of chunks, then the number of terms.
+_SIZE = "SELECT (SELECT block FROM search_data WHERE id = 1), (SELECT max(id) FROM search_docsize)"
 
 
 class DocumentLengths:
@@ -138,6 +141,18 @@ class DocumentLengths:
         self._lock = threading.Lock()
         self._last = 0
         self._packed = array("H", bytes(2 * _LEAST_ROOM))
+        #: The size of the index that each connection read last, and the version of the data it is true for.
+        self._sizes: WeakKeyDictionary[apsw.Connection, tuple[int, Row]] = WeakKeyDictionary()
+
+    def size(self, connection: apsw.Connection) -> Row:
+        """Return the block with the size of the index, and the highest number; read again only after a commit."""
+        if connection.txn_state("main") != apsw.SQLITE_TXN_READ:
+            # What this transaction has written has no version yet.
+            return fetch(connection, _SIZE, ())[0]
+        version, known = connection.data_version("main"), self._sizes.get(connection)
+        if known is None or known[0] != version:
+            known = self._sizes[connection] = version, fetch(connection, _SIZE, ())[0]
+        return known[1]
 
     def upto(self, connection: apsw.Connection, highest: int) -> "array[int]":
         """Return the packed length of every chunk up to a number; 0 for a missing chunk."""
@@ -173,8 +188,6 @@ class DocumentLengths:
 
 _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
-# FTS5 stores the size of the index in this row: the number of chunks, then the number of terms.
-_SIZE = "SELECT (SELECT block FROM search_data WHERE id = 1), (SELECT max(id) FROM search_docsize)"
 #: This many postings are enough to estimate how frequent a phrase is; counting all takes time linear in their number.
 _SAMPLE = 120
 
@@ -197,13 +210,25 @@ class SqliteTextIndex:
 
     def matches(self, phrases: Sequence[Phrase], *, whole: bool = False) -> Matches:
         """Return the chunks that contain any of the phrases; in a large index only candidates for the best."""
-        block, highest = fetch(self._connection, _SIZE, ())[0]
+        block, highest = self._lengths.size(self._connection)
         if not phrases or highest is None:
             return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0), whole=True)
         packed = self._lengths.upto(self._connection, highest)
         whole = whole or highest <= SMALL
         lists = self._lists({quoted(phrase): phrase for phrase in phrases}, highest, whole=whole)
         return score_bm25(lists, packed, _size(block), whole=whole)
+
+    def stems(self, texts: Iterable[str]) -> list[str]:
+        """Return the words of each text as the index stores them, separated by spaces."""
+        tokenize = self._connection.fts5_tokenizer(*_TOKENIZER)
+        found = (
+            cast(
+                list[tuple[str]],
+                tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False),
+            )
+            for text in texts
+        )
+        return [" ".join([word for (word,) in words]) for words in found]
 
     def scrub(self) -> None:
         """Merge the index into one segment, because deleted terms stay in it until then."""

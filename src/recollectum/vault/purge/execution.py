@@ -166,6 +166,7 @@ def run_purge(
     with runtime.vault.use() as opened:
         opened.session_cache.clear()
         opened.served.clear()
+        opened.archive.clear()
     # The returned rows were erased before: backups made since then do not hold them.
     again = PurgeKind(purge.kind) is PurgeKind.RESTORED
     gone = environment.destroy_backups((environment.vault_id,), environment.erased_until() if again else None)

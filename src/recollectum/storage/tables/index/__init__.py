@@ -8,5 +8,6 @@ coarse            IVF index: centroids and cells
 embedding_cache   vectors by text hash
 search            candidate chunks and the features that ranking needs of each
 search_filters    the conditions of a search and their parameters
+archive           the newest archived memories
 hit_rows          text, adjacent turns and origins of hits
 """

@@ -12,25 +12,31 @@ from recollectum.storage.port import Params, Tx
 from recollectum.storage.tables.content import sessions
 from recollectum.storage.times import micros_or_none
 
-# This and policy.lifecycle.state_at decide what may be served; a test checks that they agree.
-_SERVED = """
-       (memories.state = 'active' AND memories.superseded_by IS NULL
+# These and policy.lifecycle.state_at decide what may be served; a test checks that they agree.
+_ACTIVE = """
+        memories.state = 'active' AND (memories.archive_at IS NULL OR memories.archive_at > :policy_now)
+"""
+_ARCHIVED = "(memories.state = 'archived' OR (memories.state = 'active' AND memories.archive_at <= :policy_now))"
+_MEMORY = """
+        memories.superseded_by IS NULL
         AND (memories.expires_at IS NULL OR memories.expires_at > :now)
-        AND (memories.archive_at IS NULL OR memories.archive_at > :policy_now)
         AND (memories.retention_expires_at IS NULL OR memories.retention_expires_at > :policy_now)
         AND (memories.valid_to IS NULL OR memories.valid_to > :now)
         AND (CAST(:kind AS TEXT) IS NULL OR memories.kind = :kind)
         AND CAST(:session_id AS TEXT) IS NULL AND CAST(:speaker AS TEXT) IS NULL
         AND (CAST(:sessions AS TEXT) IS NULL OR (CAST(:channel AS TEXT) IS NULL AND memories.agent = :agent) OR EXISTS (
              SELECT 1 FROM messages AS origin WHERE origin.id = memories.message_id
-                AND origin.session_id IN (SELECT value FROM texts(:sessions)))))
+                AND origin.session_id IN (SELECT value FROM texts(:sessions))))
+"""
+_SERVED = f"""
+       ({_ACTIVE} AND {_MEMORY})
     OR (messages.id IS NOT NULL AND CAST(:kind AS TEXT) IS NULL
         AND (CAST(:session_id AS TEXT) IS NULL OR messages.session_id = :session_id)
         AND (CAST(:speaker AS TEXT) IS NULL OR folded(coalesce(messages.speaker, messages.role)) = folded(:speaker))
         AND (CAST(:sessions AS TEXT) IS NULL OR messages.session_id IN (SELECT value FROM texts(:sessions))))
     OR (notes.number IS NOT NULL AND CAST(:kind AS TEXT) IS NULL AND CAST(:session_id AS TEXT) IS NULL
         AND CAST(:speaker AS TEXT) IS NULL AND CAST(:sessions AS TEXT) IS NULL)
-"""
+"""  # noqa: S608  (constants of this file)
 ROWS = """
      INNER JOIN chunks ON chunks.number = {numbers}
       LEFT JOIN memories ON chunks.source = 'memories' AND memories.number = chunks.source_number
@@ -50,6 +56,14 @@ FILTERED = f"""
      AND ({_SERVED})
      AND (CAST(:trusts AS TEXT) IS NULL OR {TRUST} IN (SELECT value FROM texts(:trusts)))
 """  # noqa: S608  (constants of this file)
+#: The archived memories that would be served if they were restored.
+ARCHIVED_MEMORY = f"""
+     (CAST(:sources AS TEXT) IS NULL OR 'memories' IN (SELECT value FROM texts(:sources)))
+     AND (CAST(:since AS BIGINT) IS NULL OR memories.created_at >= :since)
+     AND (CAST(:until AS BIGINT) IS NULL OR memories.created_at < :until)
+     AND {_ARCHIVED} AND {_MEMORY}
+     AND (CAST(:trusts AS TEXT) IS NULL OR memories.trust IN (SELECT value FROM texts(:trusts)))
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

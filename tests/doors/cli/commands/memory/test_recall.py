@@ -76,3 +76,25 @@ def test_where_nothing_reaches_the_minimum_the_nearest_text_is_told() -> None:
     assert answer.out == ""
     assert answer.err.startswith("nothing close; nearest: Grace lives in Lyon (score ")
     assert "Grace lives in Lyon" in ok("recall", "where does Grace live?", "--min-score", "0").out
+
+
+def test_archived_memories_that_match_are_counted_with_the_way_back() -> None:
+    ok("remember", "the piano is black")
+    first = ok("remember", "the piano stands in the hall", "--json").json["memory"]["id"]
+    second = ok("remember", "the piano was tuned in May", "--json").json["memory"]["id"]
+    assert "archived" not in ok("recall", "piano").err
+    assert ok("recall", "piano", "--json").json["archived"] == {"count": 0, "cut": False, "ids": []}
+    for one in (first, second):
+        ok("memories", "archive", one)
+    found = ok("recall", "where is the piano?")
+    assert "hall" not in found.out
+    assert f"2 archived memories match ({second}, {first}); bring one back with: recollectum memories restore ID; " in (
+        found.err
+    )
+    assert "recollectum memories list --state archived" in found.err
+    assert ok("recall", "piano", "--json").json["archived"] == {"count": 2, "cut": False, "ids": [second, first]}
+    ok("memories", "restore", first)
+    found = ok("recall", "where is the piano?")
+    assert "hall" in found.out
+    assert f"1 archived memory matches ({second})" in found.err
+    assert "archived" not in ok("recall", "violin").err

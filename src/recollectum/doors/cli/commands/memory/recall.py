@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from recollectum.domain.hit import Hit, Neighbour, Reasons, RecallResult, Source, SourceKind
+from recollectum.domain.hit import ArchivedMatches, Hit, Neighbour, Reasons, RecallResult, Source, SourceKind
 from recollectum.domain.ids import parse_optional_enum
 from recollectum.domain.memory import Kind
 from recollectum.domain.trust import Trust
@@ -17,6 +17,8 @@ from recollectum.doors.cli.terminal.times import parse_time
 
 #: Of the nearest hit, in characters.
 _NEAREST = 120
+#: Of the archived memories that match.
+_NAMED = 3
 
 
 def explain_reasons(reasons: Reasons) -> list[str]:
@@ -109,6 +111,7 @@ def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
         "held_back": hits.held_back,
         "calibrated": hits.calibrated,
         "nearest": hits.nearest,
+        "archived": hits.archived,
     }
     shown = enumerate(hits, start=1)
     answer(run, document, (line for place, hit in shown for line in _lines(place, hit, around=around, explain=explain)))
@@ -121,6 +124,17 @@ def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
         note(f"nothing close; nearest: {nearest} (score {hits.nearest.score:.2g}); --min-score 0 shows everything")
     elif not hits:
         note("nothing was found; try other words, or fewer filters")
+    if hits.archived.count:
+        _tell_archived(hits.archived)
+
+
+def _tell_archived(archived: ArchivedMatches) -> None:
+    shown = archived.ids[:_NAMED]
+    others = ", …" if archived.count > len(shown) else ""
+    note(
+        f"{archived.words} ({', '.join(shown)}{others}); bring one back with: recollectum memories restore ID; "
+        "see all that is archived with: recollectum memories list --state archived"
+    )
 
 
 def _lines(place: int, hit: Hit, *, around: bool, explain: bool) -> list[str]:

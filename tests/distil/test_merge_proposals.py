@@ -1,11 +1,14 @@
 """Looking at all memories proposes merges and replacements, always the same, and never a loss."""
 
-import time
+import sys
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from recollectum.distil.merge_proposals import analyse
-from recollectum.domain.proposal import RULES, Act
+from recollectum.domain.proposal import RULES, Act, Finding
 from tests.distil.said import memory
 
 TEA = "Drinks green tea with lemon every morning before work"
@@ -83,10 +86,42 @@ def test_nothing_is_to_be_forgotten_and_the_order_of_memories_does_not_matter() 
     assert found == analyse(known[::-1])
 
 
+class _Comparisons:
+    """Counts how often two texts are compared."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401  (its form is given)
+        self.count += event == "call" and frame.f_code.co_name == "_is_near"
+
+
+def _compared(texts: Iterable[str]) -> tuple[int, tuple[Finding, ...]]:
+    counter = _Comparisons()
+    known = [memory(f"mem_{number:05}", text) for number, text in enumerate(texts)]
+    sys.setprofile(counter)
+    try:
+        found = analyse(known)
+    finally:
+        sys.setprofile(None)
+    return counter.count, found
+
+
 @pytest.mark.slow
-def test_thousands_of_memories_take_moments() -> None:
-    known = [memory(f"mem_{n:05}", f"Item{n} of the kind{n % 7} that was seen in place{n % 50}") for n in range(2000)]
-    before = time.process_time()
-    analyse(known)
-    # Every pair would take minutes.
-    assert time.process_time() - before < 10
+def test_of_thousands_that_are_near_each_other_and_stay_apart_each_is_compared_with_a_few() -> None:
+    # Each has a number that no other has.
+    compared, found = _compared(f"{TEA} with {number} friends" for number in range(5000))
+    assert found == ()
+    # Every pair would be twelve million.
+    assert compared <= 64 * 5000
+
+
+def test_thousands_that_are_nearly_the_same_are_one_proposal_and_each_is_compared_once() -> None:
+    compared, (one,) = _compared(f"{TEA} {_word(number)}" for number in range(5000))
+    assert len(one.targets) == 5000
+    assert compared == 4999
+
+
+def _word(number: int) -> str:
+    """A word for each number, without a digit."""
+    return "zq" + "".join(chr(ord("a") + int(digit)) for digit in str(number))

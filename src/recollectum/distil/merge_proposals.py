@@ -5,8 +5,9 @@ It never proposes to forget a memory because it was not used.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
-from recollectum.distil.reconciliation import adds_detail, current_memories, words_of
+from recollectum.distil.reconciliation import Words, adds_detail, current_memories, words_of
 from recollectum.distil.rules.corrections import Attribute, attribute_of, contradicts
 from recollectum.domain.memory import Memory
 from recollectum.domain.proposal import RULES, Act, Finding
@@ -17,6 +18,8 @@ from recollectum.text.terms.similarity import fingerprint
 
 #: The threshold of near-duplicates, in tenths of their terms.
 _NEAR_TENTHS = 7
+#: Each memory is compared with at most so many others.
+_MOST_COMPARED = 64
 
 
 def analyse(memories: Sequence[Memory], recalls: Mapping[str, int] | None = None) -> tuple[Finding, ...]:
@@ -29,15 +32,9 @@ def analyse(memories: Sequence[Memory], recalls: Mapping[str, int] | None = None
 
 def _merges(best_first: Sequence[Memory], used: Mapping[str, int]) -> Iterator[Finding]:
     """Return groups of near-duplicates, each around the one that is used most."""
-    near = _near(best_first)
-    taken: set[str] = set()
-    for place, memory in enumerate(best_first):
-        others = [best_first[other] for other in sorted(near[place]) if best_first[other].id not in taken]
-        if memory.id in taken or not others:
-            continue
-        group = [memory, *others]
-        taken.update(one.id for one in group)
-        yield _merge(group, used)
+    for group in _groups([_Text(one) for one in best_first]):
+        if len(group) > 1:
+            yield _merge(group, used)
 
 
 def _merge(group: Sequence[Memory], used: Mapping[str, int]) -> Finding:
@@ -57,44 +54,79 @@ def _merge(group: Sequence[Memory], used: Mapping[str, int]) -> Finding:
     )
 
 
-def _near(memories: Sequence[Memory]) -> list[set[int]]:
-    """Return the indexes of the near-duplicates of each memory.
+class _Text:
+    """A memory, with what comparisons need of its text; each part is computed once."""
 
-    Two texts that share seven tenths of their terms share one of the rarest of each, so only those are looked up:
-    comparing every pair of some thousand memories would take minutes.
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.terms = frozenset(index_terms(memory.content).split())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return fingerprint(self.memory.content)
+
+    @cached_property
+    def attribute(self) -> Attribute | None:
+        return attribute_of(self.memory.content)
+
+    @cached_property
+    def words(self) -> Words:
+        return words_of(self.memory.content)
+
+
+def _groups(texts: Sequence[_Text]) -> list[list[Memory]]:
+    """Return the memories in groups: each joins the first group whose first memory is near it, or begins one.
+
+    Two texts that share seven tenths of their terms share one of the rarest of each, so only those are looked up. Where
+    many texts share those too, only the first few are compared: the work grows with the number of memories, not with
+    its square.
     """
-    terms = [frozenset(index_terms(one.content).split()) for one in memories]
-    seen = Counter(term for one in terms for term in one)
+    seen = Counter(term for one in texts for term in one.terms)
+    groups: list[list[Memory]] = []
+    firsts: list[_Text] = []
     holders: defaultdict[str, list[int]] = defaultdict(list)
-    near: list[set[int]] = [set() for _ in memories]
-    for place, own in enumerate(terms):
-        rarest = sorted(own, key=lambda term: (seen[term], term))
-        telling = rarest[: len(own) - -(-_NEAR_TENTHS * len(own) // 10) + 1]
-        for other in sorted({other for term in telling for other in holders[term]}):
-            shared = len(own & terms[other])
-            if 10 * shared >= _NEAR_TENTHS * (len(own) + len(terms[other]) - shared) and _may_merge(
-                memories[place], memories[other]
-            ):
-                near[place].add(other)
-                near[other].add(place)
+    for text in texts:
+        rarest = sorted(text.terms, key=lambda term: (seen[term], term))
+        telling = rarest[: len(rarest) - -(-_NEAR_TENTHS * len(rarest) // 10) + 1]
+        nearest = next((at for at in _candidates(telling, holders) if _is_near(text, firsts[at])), None)
+        if nearest is not None:
+            groups[nearest].append(text.memory)
+            continue
         for term in telling:
-            holders[term].append(place)
-    return near
+            if len(holders[term]) < _MOST_COMPARED:
+                holders[term].append(len(firsts))
+        firsts.append(text)
+        groups.append([text.memory])
+    return groups
 
 
-def _may_merge(one: Memory, other: Memory) -> bool:
+def _candidates(telling: Sequence[str], holders: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return the groups that share a telling term, of too many those that share the rarest; in their order."""
+    found: set[int] = set()
+    for term in telling:
+        found.update(holders.get(term, ())[: _MOST_COMPARED - len(found)])
+        if len(found) == _MOST_COMPARED:
+            break
+    return sorted(found)
+
+
+def _is_near(one: _Text, other: _Text) -> bool:
+    """Return whether two texts share most of their terms, and one can stand for both."""
+    shared = len(one.terms & other.terms)
+    union = len(one.terms) + len(other.terms) - shared
+    return 10 * shared >= _NEAR_TENTHS * union and _may_merge(one, other)
+
+
+def _may_merge(one: _Text, other: _Text) -> bool:
     """Return whether nothing would be lost: no key, time, name, number or negation that only one of them has."""
-    if one.key and other.key and one.key != other.key:
+    if one.memory.key and other.memory.key and one.memory.key != other.memory.key:
         return False
-    if not is_same_time(one, other.valid_from, other.valid_to) or fingerprint(one.content) == fingerprint(
-        other.content
-    ):
+    same_time = is_same_time(one.memory, other.memory.valid_from, other.memory.valid_to)
+    if not same_time or one.fingerprint == other.fingerprint:
         return False
-    told, known = attribute_of(one.content), attribute_of(other.content)
-    if told and known and contradicts(told, known):
+    if one.attribute and other.attribute and contradicts(one.attribute, other.attribute):
         return False
-    first, second = words_of(one.content), words_of(other.content)
-    return not adds_detail(first, second) and not adds_detail(second, first)
+    return not adds_detail(one.words, other.words) and not adds_detail(other.words, one.words)
 
 
 def _contradictions(held: Sequence[Memory]) -> Iterator[Finding]:

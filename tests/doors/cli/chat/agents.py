@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from recollectum import Recollectum
 from recollectum.domain.message import Message
-from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.chat.agent import ChatAgent
 from recollectum.models.language.port import LanguageModel
 from recollectum.vault.vault import Vault
@@ -43,7 +42,7 @@ def agent_with(
 ) -> ChatAgent:
     """An agent that shows nothing unless it is given where."""
     screen = shown or Shown()
-    return ChatAgent(vault, model, screen, key=SessionKey(), tokens=tokens, told=screen.told.append)
+    return ChatAgent(vault, model, screen, key=None, begin=vault.sessions.open, tokens=tokens, told=screen.told.append)
 
 
 def recorded(agent: ChatAgent) -> list[Message]:

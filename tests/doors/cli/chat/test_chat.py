@@ -45,6 +45,16 @@ def test_without_a_model_it_says_so_once_and_answers_by_rules() -> None:
     assert ok("chat", "--once", "Grace?", "--json").json["by"] == "rules"
 
 
+@pytest.mark.parametrize("lines", [b"", b"\n\n", b"/help\n", b"/memory\n/exit\n"])
+def test_leaving_before_the_first_message_leaves_no_session(lines: bytes) -> None:
+    for named in ((), ("--session", "agent:main:signal:direct")):
+        ok(*PIPED, *named, stdin=lines)
+    assert ok("sessions", "list", "--json").json["sessions"] == []
+    ok(*PIPED, stdin=b"hello\n")
+    (session,) = ok("sessions", "list", "--json").json["sessions"]
+    assert session["message_count"] == 2
+
+
 @pytest.mark.feature("A15")
 def test_remember_memory_and_forget() -> None:
     assert say("/remember Grace lives in Lyon", "/remember tea is best green").count("remembered (mem_") == 2

@@ -173,13 +173,16 @@ class ChatAgent:
         model: "LanguageModel | None",
         show: ReplySink,
         *,
-        key: SessionKey,
+        key: SessionKey | None,
+        begin: "Callable[[], Chat]",
         tokens: int | None = None,
         counted_as: str | None = None,
         told: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.vault = vault
+        #: The key of the session; None before the first message, unless the person named one.
         self.key = key
+        self._begin = begin
         self.tokens = tokens
         #: The name of the model whose tokens are counted.
         self.counted_as = counted_as
@@ -191,8 +194,10 @@ class ChatAgent:
         self._interrupts = InterruptGuard()
 
     def chat(self) -> "Chat":
-        """Return the open session, or a new one if the last has ended."""
-        return self.vault.sessions.open_key(self.key)
+        """Return the open session, or a new one if there is none or the last has ended."""
+        chat = self._begin() if self.key is None else self.vault.sessions.open_key(self.key)
+        self.key = chat.key
+        return chat
 
     def turn(self, text: str) -> ChatTurn:
         """Record the message, stream the reply and record it; after a ModelError the recorded part stays."""

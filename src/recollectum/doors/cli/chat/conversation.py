@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollectum.domain.errors import KeyProblem, RecollectumError
+from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.chat.agent import ChatAgent, ChatTurn, ReplySink
 from recollectum.doors.cli.chat.terminal_io import Ask
 from recollectum.doors.cli.chat.upkeep import ChatUpkeep
@@ -23,7 +24,6 @@ from recollectum.settings.registry import all_settings, nearest
 from recollectum.upkeep.presence import has_keys
 
 if TYPE_CHECKING:
-    from recollectum.domain.session import SessionKey
     from recollectum.engine import Recollectum
     from recollectum.models.language.port import LanguageModel
     from recollectum.settings.model import Settings
@@ -138,7 +138,7 @@ class Conversation:
         self._mark: Mapping[Path, str] = settings_digests(run)
         self._place = open_chat_home(run, wanted.agent)
         try:
-            self.agent = self._agent(self._place, self._key())
+            self.agent = self._agent(self._place, self._named_key())
         except BaseException:
             self._place.closes.close()
             raise
@@ -160,7 +160,8 @@ class Conversation:
         try:
             return self.agent.turn(text)
         finally:
-            self.upkeep.turn(self.agent.chat().id)
+            if self.agent.key is not None:
+                self.upkeep.turn(self.agent.chat().id)
 
     def refresh(self) -> None:
         """Apply changed settings; an invalid file is reported once, and the old settings stay."""
@@ -192,16 +193,23 @@ class Conversation:
         if self.upkeep.stop():
             self._place.closes.close()
 
-    def _key(self) -> "SessionKey":
-        sessions, wanted = self._place.vault.sessions, self._wanted
-        if wanted.session is not None:
-            return sessions.open_key(wanted.session).key
-        return sessions.open(channel=wanted.channel, agent=wanted.agent).key
+    def _named_key(self) -> SessionKey | None:
+        return None if self._wanted.session is None else SessionKey.parse(self._wanted.session)
 
-    def _agent(self, place: ChatHome, key: "SessionKey") -> ChatAgent:
+    def _agent(self, place: ChatHome, key: SessionKey | None) -> ChatAgent:
         named = place.settings.language_model.model or (place.model.identity.model if place.model else None)
         tokens = self._wanted.tokens or place.tokens
-        return ChatAgent(place.vault, place.model, self._show, key=key, tokens=tokens, counted_as=named, told=note)
+        wanted = self._wanted
+        return ChatAgent(
+            place.vault,
+            place.model,
+            self._show,
+            key=key,
+            begin=lambda: place.vault.sessions.open(channel=wanted.channel, agent=wanted.agent),
+            tokens=tokens,
+            counted_as=named,
+            told=note,
+        )
 
     def _upkeep(self) -> ChatUpkeep:
         return ChatUpkeep(self._place.vault, self._place.settings.consolidation.idle_minutes)

@@ -31,6 +31,7 @@ from recollectum.storage.port import Database, Tx
 from recollectum.storage.read_cache import ReadCache
 from recollectum.storage.tables.catalog import people, vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
+from recollectum.storage.vault_opening import SettledKey, open_vault
 from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.clock import VaultClock
@@ -212,8 +213,13 @@ class HomeRuntime:
         )
 
     def settle(self) -> None:
-        """Note the time, and finish erasing people whose purge was interrupted when a process ended."""
+        """Note the time, and finish what was interrupted when a process ended: changes of keys, and erasing people."""
         self.latest()
+        if self.keys.has_unfinished():
+            from recollectum.upkeep.rekey.settling import settle_keys  # noqa: PLC0415 - few homes change a key
+
+            with suppress(StorageError, HomeError, OSError):
+                settle_keys(self.home, self.engine, self.keys)
         environment = self.purge_environment("")
         if environment.has_ledger():
             # Imported here: most homes have erased nothing, and the module is slow to import.
@@ -231,7 +237,7 @@ class HomeRuntime:
     def _open_vault(self, entry: VaultEntry) -> OpenVault:
         """Open a vault, apply its retention, and finish its purges before it is served."""
         retention = self.catalog.read(lambda tx: self._retention(tx, entry.owner))
-        database = self.engine.open_vault(entry.id, entry.owner, self._vault_key(entry))
+        database = open_vault(self.engine, self.keys, entry, self._settled_key)
         mark = MarkKeeper(self.catalog.uncounted, entry.id, database)
         try:
             mark.check(entry.owner)
@@ -299,6 +305,11 @@ class HomeRuntime:
 
     def _vault_key(self, entry: VaultEntry) -> bytes | None:
         return self.keys.key(entry.id) if entry.encrypted else None
+
+    def _settled_key(self, vault_id: str) -> SettledKey:
+        from recollectum.upkeep.rekey.settling import settled_key  # noqa: PLC0415 - few homes change a key
+
+        return settled_key(self.home, self.engine, self.keys, vault_id)
 
     def _discard(self, entry: VaultEntry) -> None:
         self.engine.destroy_vault(entry.id)

@@ -47,7 +47,7 @@ def _task(r: Recollectum, folder: Path, where: str) -> tuple[Callable[[], object
 
 
 def _refused(work: Callable[[], object], filler: Path, pages: int) -> str:
-    _take_all(filler)
+    take_all(filler)
     os.truncate(filler, filler.stat().st_size - pages * 4096)
     try:
         work()
@@ -58,7 +58,8 @@ def _refused(work: Callable[[], object], filler: Path, pages: int) -> str:
     return f"nothing, with {pages} pages of {shutil.disk_usage(filler.parent).total // 4096}"
 
 
-def _take_all(path: Path) -> None:
+def take_all(path: Path) -> None:
+    """Fill the disk to the last byte."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT)
     size = 1 << 20
     while size:

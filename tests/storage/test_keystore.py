@@ -12,7 +12,7 @@ import pytest
 from recollectum.domain.errors import Conflict, Damaged, KeyProblem, KeyStoreMissing, SchemaNewer, WrongKey
 from recollectum.home.keys.holders import HolderKind
 from recollectum.home.paths import Home, prepare
-from recollectum.storage import keystore
+from recollectum.storage import key_tables
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteTx
@@ -247,7 +247,7 @@ def test_closing_twice_does_nothing(home: Home) -> None:
 
 def _wrapped(home: Home, vault_id: str) -> bytes:
     connection = connect(HomeFiles(home).keys)
-    wrapped = keystore.find_key(SqliteTx(connection), vault_id)
+    wrapped = key_tables.find_key(SqliteTx(connection), vault_id)
     connection.close()
     assert wrapped is not None
     return wrapped

@@ -15,7 +15,7 @@ from recollectum.domain.errors import InvalidInput, KeyProblem, RecollectumError
 from recollectum.home.keys import key_file
 from recollectum.home.keys.holders import HolderKind
 from recollectum.home.paths import Home
-from recollectum.storage import keystore
+from recollectum.storage import key_tables
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.database import SqliteTx
@@ -188,7 +188,7 @@ def test_no_object_and_no_error_shows_a_key(home: Home, store: KeyStore, tmp_pat
     master = _key_file(store).read_text().strip().partition(":")[2]
     key = store.make_key("vlt_1")
     other = tmp_path / "other.key"
-    key_file.keep(key_file.KeyFile(other, named_for_home=False), key_file.fetch(_key_file(store)), home.root)
+    key_file.keep(key_file.KeyFile(other, named_for_home=False), key_file.fetch_all(_key_file(store))[0], home.root)
     other.chmod(0o644)
     code = store.new_recovery_code()
     given = _open(home, "correct horse")
@@ -225,7 +225,7 @@ def _unlock_by(home: Home, path: Path) -> None:
 
 def _recorded_salt(home: Home) -> str:
     connection = connect(HomeFiles(home).keys)
-    record = keystore.find_holder(SqliteTx(connection), HomeFiles(home).keys)
+    record = key_tables.find_holder(SqliteTx(connection), HomeFiles(home).keys)
     connection.close()
     assert record is not None
     return str(record.detail["salt"])

@@ -78,6 +78,15 @@ def sync_file(file: int) -> None:
         os.fsync(file)
 
 
+def sync_path(path: Path) -> None:
+    """Flush the bytes of a closed file to the disk."""
+    file = os.open(path, os.O_RDWR)
+    try:
+        sync_file(file)
+    finally:
+        os.close(file)
+
+
 def sync_folder(path: Path) -> None:
     """Flush the names in the folder to the disk."""
     if sys.platform == "win32":

@@ -6,6 +6,11 @@ opening          chooses the engine of a home
 catalog_mark     notices a catalog that is older than last seen
 copies           reads the copies in a backup
 encrypted_pages  decrypts pages of a file that is not opened as a database
+page_recoding    rewrites such a file under another key
+key_tables       the tables of keys.db
+key_database     opens keys.db and asks the holder for the master key
+key_renewal      replaces the key of a vault, and the master key
+vault_opening    opens a vault with its key, also while the key is changed
 keystore         the wrapped key of each vault (keys.db)
 read_cache       caches reads until the database changes
 times            moments as stored integers

@@ -10,13 +10,16 @@ from pathlib import Path
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged
 from recollectum.domain.ids import Clock
-from recollectum.home.files import make_private_folder
+from recollectum.home.files import PRIVATE_FILE, explain, make_private_folder, sync_folder, sync_path
 from recollectum.home.paths import Home
 from recollectum.settings.model import StorageSettings
 from recollectum.storage.engine import CATALOG, VAULT
+from recollectum.storage.key_renewal import MasterChange, rewrap
+from recollectum.storage.key_tables import find_holder
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite.backup import drop_keys
 from recollectum.storage.sqlite.conversion import convert, page_bytes_of
+from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions, checkpoint
 from recollectum.storage.sqlite.engine import SqliteEngine
 from recollectum.storage.sqlite.files import (
     CATALOG_FILE,
@@ -47,6 +50,7 @@ __all__ = [
     "mark_vaults",
     "newest_schema",
     "recode_copy",
+    "rewrap_keys",
     "upgrade_catalog",
     "upgrade_vault",
 ]
@@ -99,6 +103,36 @@ def recode_copy(file: Path, key: bytes | None, new_key: bytes | None) -> None:
         convert(file, key, made, new_key, size=page_bytes_of(file, key))
         remove(file)
         made.replace(file)
+    finally:
+        remove(made)
+
+
+def rewrap_keys(file: Path, change: MasterChange, clock: Clock) -> bool:
+    """Wrap the keys in a copy of keys.db by another master key, in one step; return False when they have a third one.
+
+    A copy whose keys are wrapped by the new one already is left as it is.
+    """
+    made = file.with_name(f".{file.name}-rekey.unfinished")
+    remove(made)
+    try:
+        shutil.copyfile(file, made)
+        made.chmod(PRIVATE_FILE)
+        database = SqliteDatabase(made, SqliteOptions(readers=1))
+        try:
+            record = database.read(lambda tx: find_holder(tx, file))
+            held = record.fingerprint if record else b""
+            if held == change.old.fingerprint():
+                database.write(lambda tx: rewrap(tx, change, file, clock()))
+                database.on_connection(checkpoint)
+        finally:
+            database.close()
+        if held == change.old.fingerprint():
+            sync_path(made)
+            made.replace(file)
+            sync_folder(file.parent)
+        return held in (change.old.fingerprint(), change.new.fingerprint())
+    except OSError as error:
+        raise explain(error, file) from error
     finally:
         remove(made)
 

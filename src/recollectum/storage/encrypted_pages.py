@@ -5,6 +5,7 @@ that of ChaCha20 in SQLite3 Multiple Ciphers: each page ends in a nonce of 16 by
 of the first page the bytes 16 to 23 are not encrypted.
 """
 
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def decrypt_page(key: bytes, page: bytes, number: int) -> bytes | None:
         return None
     start = _CLEAR_BYTES if number == 1 else 0
     return _stream(once[32:], counter + 1, nonce).update(page[start:end])
+
+
+def encrypt_page(key: bytes, page: bytes, content: bytes, number: int) -> bytes:
+    """Return a page with this content under another key; what is not encrypted in the page stays."""
+    start = _CLEAR_BYTES if number == 1 else 0
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    counter = int.from_bytes(nonce[12:], "little") ^ number
+    once = _stream(key, counter, nonce).update(bytes(64))
+    sealed = page[:start] + _stream(once[32:], counter + 1, nonce).update(content) + nonce
+    return sealed + Poly1305.generate_tag(once[:32], sealed)
 
 
 def is_plain_database(head: bytes) -> bool:

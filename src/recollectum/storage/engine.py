@@ -97,8 +97,37 @@ class Inspection(Protocol):
         ...
 
 
+class VaultRewriting(Protocol):
+    """Rewrites the vaults of one home under other keys."""
+
+    def rewrite(self, vault_id: str, key: bytes, new_key: bytes, progress: Progress) -> None:
+        """Replace a vault that nobody has open by a copy of it under another key, in one step."""
+        ...
+
+    def is_opened_by(self, vault_id: str, key: bytes) -> bool:
+        """Return whether a key opens a vault, which this process does not have open."""
+        ...
+
+    def clear(self, vault_id: str) -> None:
+        """Delete what an interrupted rewrite left."""
+        ...
+
+    def copies(self, vault_id: str) -> list[Path]:
+        """Return the copies of a vault in the home that only its key opens; backups have keys with them."""
+        ...
+
+    def rewrite_copy(self, copy: Path, key: bytes, new_key: bytes, progress: Progress) -> None:
+        """Rewrite such a copy under another key, in one step; do nothing when the old key does not open it."""
+        ...
+
+
 class EngineUpkeep(Protocol):
     """Copies, verifies, repairs and restores the databases of one home."""
+
+    @property
+    def rewriting(self) -> VaultRewriting:
+        """Return the object that rewrites vaults under other keys."""
+        ...
 
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy the catalog, which may be in use, into the folder of a backup."""

@@ -4,5 +4,6 @@ home_admin  what all maintenance needs of an open home
 presence    whether there is a home, without opening it
 rounds      periodic work in the daemon
 backup      backup, restore and repair
+rekey       new keys for vaults, and a new master key
 doctor      checks of a home and its vaults
 """

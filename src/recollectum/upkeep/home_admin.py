@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import NotFound
 from recollectum.domain.ids import Clock, IdMaker
+from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home
 from recollectum.settings.model import Settings
@@ -18,6 +19,11 @@ from recollectum.storage.tables.catalog.vaults import VaultEntry
 
 if TYPE_CHECKING:
     from recollectum.models.embedding.port import Embedder
+
+
+def rekey_lock(home: Home) -> Lock:
+    """Allow one change of keys at a time, across all processes; what replaces a vault's file takes it too."""
+    return Lock(home.locks / "rekey.lock")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

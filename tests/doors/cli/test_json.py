@@ -224,6 +224,7 @@ def test_every_answer_has_the_promised_keys(monkeypatch: pytest.MonkeyPatch, tmp
     answers["encryption recover"] = ok("encryption", "recover", "--json", stdin=f"{code}\n".encode()).json
     answers["credentials set"] = ok("credentials", "set", "other", "--json", stdin=b"another-secret\n").json
     answers |= dict(daemon_answers())
+    answers["encryption rekey"] = ok("encryption", "rekey", "--all", "--master", "--yes", "--json").json
     answers["encryption passphrase"] = ok("encryption", "passphrase", "--json", stdin=b"four words and more\n").json
     # A hook speaks as the agent that calls it.
     assert set(answers) == set(leaves()) - {"hook"}

@@ -66,7 +66,7 @@ def test_a_passphrase_comes_before_a_key_file(means: HolderOptions, use_keyring:
 def test_a_key_file_is_the_last(means: HolderOptions, usual: Path) -> None:
     record, master = establish(means)
     assert record.kind is HolderKind.KEY_FILE
-    assert fetch(record, means) == master == key_file.fetch(usual)
+    assert fetch(record, means) == master == key_file.find(usual)
     found = describe(record, means, None)
     assert found.path == str(usual)
     assert found.words == (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
-from recollectum.home.keys.key_file import KeyFile, check_outside, drop, fetch, find, keep, place
+from recollectum.home.keys.key_file import KeyFile, check_outside, drop, fetch_all, find, keep, place
 from recollectum.home.keys.wrapping import MasterKey
 
 _MASTER = MasterKey.new()
@@ -49,7 +49,7 @@ def test_a_key_is_kept_privately_and_comes_back(file: KeyFile, home: Path) -> No
         assert keep(file, _MASTER, home)
     finally:
         os.umask(old)
-    assert fetch(file.path) == _MASTER
+    assert fetch_all(file.path) == [_MASTER]
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
     assert [path.name for path in file.path.parent.iterdir()] == ["home_a.key"]
@@ -81,14 +81,14 @@ def test_a_file_that_others_can_touch_is_refused_with_the_cure(file: KeyFile, ho
     keep(file, _MASTER, home)
     file.path.chmod(mode)
     with pytest.raises(KeyProblem, match=f"chmod 600 {file.path}"):
-        fetch(file.path)
+        fetch_all(file.path)
     file.path.chmod(0o400)
-    assert fetch(file.path) == _MASTER
+    assert fetch_all(file.path) == [_MASTER]
 
 
 def test_a_missing_file_is_named_with_the_cure(file: KeyFile) -> None:
     with pytest.raises(KeyProblem, match=rf"{file.path}.*not there; restore the file, or run: recollectum encryption"):
-        fetch(file.path)
+        fetch_all(file.path)
     assert find(file.path) is None
 
 
@@ -108,7 +108,7 @@ def test_the_key_of_something_else_is_not_overwritten(tmp_path: Path, home: Path
     assert keep(file, other, home)
     with pytest.raises(KeyProblem, match="something else"):
         keep(file, _MASTER, home)
-    assert fetch(file.path) == other
+    assert fetch_all(file.path) == [other]
 
 
 def test_the_same_key_is_left_as_it_is(tmp_path: Path, home: Path) -> None:
@@ -120,14 +120,14 @@ def test_the_same_key_is_left_as_it_is(tmp_path: Path, home: Path) -> None:
 def test_a_broken_file_under_the_homes_own_name_is_replaced(file: KeyFile, home: Path) -> None:
     keep(file, MasterKey.new(), home)
     assert keep(file, _MASTER, home)
-    assert fetch(file.path) == _MASTER
+    assert fetch_all(file.path) == [_MASTER]
 
 
 def test_a_folder_or_a_pipe_is_not_a_key_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o600)
     for path in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(KeyProblem, match="is not a file"):
-            fetch(path)
+            fetch_all(path)
 
 
 def test_a_place_that_cannot_be_written_names_the_ways_out(tmp_path: Path, home: Path) -> None:

@@ -11,7 +11,7 @@ from keyring.backends.fail import Keyring as FailKeyring
 from keyring.backends.null import Keyring as NullKeyring
 
 from recollectum.domain.errors import KeyProblem
-from recollectum.home.keys.keyring_holder import available, drop, fetch, keep
+from recollectum.home.keys.keyring_holder import available, drop, fetch_all, keep
 from recollectum.home.keys.wrapping import MasterKey
 from tests.home.keys.keyrings import (
     BrokenKeyring,
@@ -39,7 +39,7 @@ def test_a_keyring_that_keeps_is_used_and_the_probe_leaves_nothing(use_keyring: 
     assert available()
     assert backend.entries == {}
     detail = keep(_HOME, _MASTER)
-    assert fetch(_HOME, detail) == _MASTER
+    assert fetch_all(_HOME, detail) == [_MASTER]
     assert list(backend.entries) == [("recollectum", _HOME)]
     drop(_HOME, detail)
     drop(_HOME, detail)
@@ -77,7 +77,7 @@ def test_in_a_chain_the_key_goes_past_the_plaintext_member(use_keyring: Use) -> 
     detail = keep(_HOME, _MASTER)
     assert detail["backend"] == f"{DictKeyring.__module__}.DictKeyring"
     assert plain.entries == {}
-    assert fetch(_HOME, detail) == _MASTER
+    assert fetch_all(_HOME, detail) == [_MASTER]
 
 
 def test_another_keyring_than_the_recorded_one_is_named(use_keyring: Use) -> None:
@@ -87,7 +87,7 @@ def test_another_keyring_than_the_recorded_one_is_named(use_keyring: Use) -> Non
     with pytest.raises(
         KeyProblem, match=r"DictKeyring, which is not available \(found: none\).*recollectum encryption recover"
     ):
-        fetch(_HOME, detail)
+        fetch_all(_HOME, detail)
 
 
 def test_an_entry_that_is_gone_is_named(use_keyring: Use) -> None:
@@ -96,7 +96,7 @@ def test_an_entry_that_is_gone_is_named(use_keyring: Use) -> None:
     detail = keep(_HOME, _MASTER)
     backend.entries.clear()
     with pytest.raises(KeyProblem, match="has no entry recollectum/home_a"):
-        fetch(_HOME, detail)
+        fetch_all(_HOME, detail)
 
 
 def test_an_entry_that_is_no_key_is_refused_without_quoting_it(use_keyring: Use) -> None:
@@ -105,7 +105,7 @@ def test_an_entry_that_is_no_key_is_refused_without_quoting_it(use_keyring: Use)
     detail = keep(_HOME, _MASTER)
     backend.entries["recollectum", _HOME] = "hunter2"
     with pytest.raises(KeyProblem, match="not a key of Recollectum") as raised:
-        fetch(_HOME, detail)
+        fetch_all(_HOME, detail)
     assert "hunter2" not in str(raised.value)
 
 
@@ -123,7 +123,7 @@ def test_a_keyring_that_fails_later_is_one_sentence_without_the_secret(use_keyri
     detail = keep(_HOME, _MASTER)
     backend.locked = True
     with pytest.raises(KeyProblem, match="failed with OSError") as raised:
-        fetch(_HOME, detail)
+        fetch_all(_HOME, detail)
     assert _MASTER.to_text() not in repr(raised.value)
     assert raised.value.__suppress_context__
 
@@ -145,13 +145,13 @@ def test_without_the_package_there_is_no_keyring() -> None:
 
 
 _REAL = """
-from recollectum.home.keys.keyring_holder import available, drop, fetch, keep
+from recollectum.home.keys.keyring_holder import available, drop, fetch_all, keep
 from recollectum.home.keys.wrapping import MasterKey
 assert available()
 master = MasterKey.new()
 detail = keep("home_a", master)
 assert detail["backend"] == "keyring.backends.SecretService.Keyring", detail
-assert fetch("home_a", detail) == master
+assert fetch_all("home_a", detail) == [master]
 drop("home_a", detail)
 print("kept")
 """

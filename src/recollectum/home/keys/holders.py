@@ -106,22 +106,60 @@ def keep(kind: HolderKind, master: MasterKey, means: HolderOptions) -> HolderRec
 
 def fetch(record: HolderRecord, means: HolderOptions) -> MasterKey:
     """Return the master key from its holder; raise an error with the holder, the finding and the cure."""
+    return fetch_all(record, means)[0]
+
+
+def fetch_all(record: HolderRecord, means: HolderOptions) -> list[MasterKey]:
+    """Return every key that the holder has, the recorded one first; a second one is of a change of the master key."""
     match record.kind:
         case HolderKind.KEYRING:
-            master, where = keyring_holder.fetch(means.home_id, record.detail), "the operating system's keyring"
+            found, where = keyring_holder.fetch_all(means.home_id, record.detail), "the operating system's keyring"
         case HolderKind.PASSPHRASE:
-            master = passphrase.fetch(means.home_id, record.detail, means.passphrase)
+            found = [passphrase.fetch(means.home_id, record.detail, means.passphrase)]
             where = "the passphrase's record"
         case HolderKind.KEY_FILE:
             path = _path(record, means)
-            master, where = key_file.fetch(path), f"the key file {path}"
+            found, where = key_file.fetch_all(path), f"the key file {path}"
         case HolderKind.OFF:
             raise KeyProblem("this home is not encrypted, so it has no key")
-    if not hmac.compare_digest(master.fingerprint(), record.fingerprint):
+    right = [key for key in found if hmac.compare_digest(key.fingerprint(), record.fingerprint)]
+    if not right:
         raise WrongKey(
             f"the key in {where} belongs to another home; restore the right one, or run: recollectum encryption recover"
         )
-    return master
+    return right + [key for key in found if key not in right]
+
+
+def keep_beside(record: HolderRecord, old: MasterKey, new: MasterKey, means: HolderOptions) -> HolderRecord:
+    """Store a new key with the holder, which keeps the old one too until `drop_others`; return its record."""
+    detail = record.detail
+    match record.kind:
+        case HolderKind.KEYRING:
+            keyring_holder.put(means.home_id, detail, (old, new))
+        case HolderKind.KEY_FILE:
+            path = _path(record, means)
+            if detail.get("ours") is not True:
+                raise KeyProblem(
+                    f"the key file {path} was there before this home, so another home may use it, and it is not "
+                    "changed; move the key of this home first, with: recollectum encryption passphrase"
+                )
+            key_file.put(path, (old, new))
+            detail = {**detail, "path": str(path)}
+        case _:
+            return keep(record.kind, new, means)
+    made = HolderRecord(kind=record.kind, detail=detail, fingerprint=new.fingerprint())
+    if fetch(made, means) != new:
+        raise KeyProblem(f"the {record.kind} did not give the key back; choose another holder")
+    return made
+
+
+def drop_others(record: HolderRecord, means: HolderOptions) -> None:
+    """Delete every key from the holder but the recorded one."""
+    found = fetch_all(record, means)
+    if len(found) > 1 and record.kind is HolderKind.KEYRING:
+        keyring_holder.put(means.home_id, record.detail, found[:1])
+    elif len(found) > 1:
+        key_file.put(_path(record, means), found[:1])
 
 
 def drop(record: HolderRecord, means: HolderOptions) -> None:

@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,24 +50,39 @@ def _config_folder(environ: Mapping[str, str]) -> Path:
 
 def find(path: Path) -> MasterKey | None:
     """Return the key in the file, or None when there is no file."""
+    found = _find_all(path)
+    return found[0] if found else None
+
+
+def fetch_all(path: Path) -> list[MasterKey]:
+    """Return the keys in the file: one, or two while the master key is being changed."""
+    found = _find_all(path)
+    if found is None:
+        raise KeyProblem(f"the key of this home is held in the file {path}, which is not there; {_CURE}")
+    return found
+
+
+def _find_all(path: Path) -> list[MasterKey] | None:
     try:
         text = _read_private(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise KeyProblem(f"the key file {path} cannot be read ({error.strerror}); {_CURE}") from None
-    master = MasterKey.from_text(text)
-    if master is None:
+    found = MasterKey.all_from_text(text)
+    if not found:
         raise WrongKey(f"{path} is not a key file of Recollectum; name another with key_file, or {_CURE}")
-    return master
+    return found
 
 
-def fetch(path: Path) -> MasterKey:
-    """Return the key from the file that stores it."""
-    master = find(path)
-    if master is None:
-        raise KeyProblem(f"the key of this home is held in the file {path}, which is not there; {_CURE}")
-    return master
+def put(path: Path, keys: Sequence[MasterKey]) -> None:
+    """Replace the keys in a file that exists, and read them back."""
+    try:
+        write_atomic(path, "".join(f"{key.to_text()}\n" for key in keys).encode())
+    except (ReadOnly, HomeError, OSError) as error:
+        raise KeyProblem(f"the key file {path} cannot be written; make it and its folder writable") from error
+    if fetch_all(path) != list(keys):
+        raise KeyProblem(f"the key file {path} did not keep the key; look at its disk")
 
 
 def keep(file: KeyFile, master: MasterKey, home: Path) -> bool:

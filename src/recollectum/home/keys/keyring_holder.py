@@ -1,7 +1,7 @@
 """Holds the master key in the operating system's keyring after a probe of that keyring."""
 
 import secrets
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol, cast
 
@@ -55,8 +55,35 @@ def keep(home_id: str, master: MasterKey) -> Mapping[str, Json]:
     return {"backend": name_of(backend), "service": _SERVICE, "account": home_id}
 
 
-def fetch(home_id: str, detail: Mapping[str, Json]) -> MasterKey:
-    """Return the key from the keyring that stores it."""
+def fetch_all(home_id: str, detail: Mapping[str, Json]) -> list[MasterKey]:
+    """Return the keys in the keyring's entry: one, or two while the master key is being changed."""
+    backend = _recorded_backend(detail)
+    with keyring_errors(backend):
+        stored = backend.get_password(_SERVICE, home_id)
+    name = name_of(backend)
+    if stored is None:
+        raise KeyProblem(
+            f"the key of this home is held by the keyring {name}, which has no entry {_SERVICE}/{home_id}; {_CURE}"
+        )
+    found = MasterKey.all_from_text(stored)
+    if not found:
+        raise KeyProblem(
+            f"the entry {_SERVICE}/{home_id} of the keyring {name} is not a key of Recollectum; "
+            "restore it, or run: recollectum encryption recover"
+        )
+    return found
+
+
+def put(home_id: str, detail: Mapping[str, Json], keys: Sequence[MasterKey]) -> None:
+    """Replace the keys in the entry, and read them back."""
+    backend = _recorded_backend(detail)
+    with keyring_errors(backend):
+        backend.set_password(_SERVICE, home_id, "\n".join(key.to_text() for key in keys))
+    if fetch_all(home_id, detail) != list(keys):
+        raise KeyProblem(f"the keyring {name_of(backend)} did not keep the key; choose a passphrase or a key file")
+
+
+def _recorded_backend(detail: Mapping[str, Json]) -> Keyring:
     recorded = str(detail.get("backend"))
     backend = next((found for found in acceptable() if name_of(found) == recorded), None)
     if backend is None:
@@ -64,19 +91,7 @@ def fetch(home_id: str, detail: Mapping[str, Json]) -> MasterKey:
         raise KeyProblem(
             f"the key of this home is held by the keyring {recorded}, which is not available (found: {found}); {_CURE}"
         )
-    with keyring_errors(backend):
-        stored = backend.get_password(_SERVICE, home_id)
-    if stored is None:
-        raise KeyProblem(
-            f"the key of this home is held by the keyring {recorded}, which has no entry {_SERVICE}/{home_id}; {_CURE}"
-        )
-    master = MasterKey.from_text(stored)
-    if master is None:
-        raise KeyProblem(
-            f"the entry {_SERVICE}/{home_id} of the keyring {recorded} is not a key of Recollectum; "
-            "restore it, or run: recollectum encryption recover"
-        )
-    return master
+    return backend
 
 
 def drop(home_id: str, detail: Mapping[str, Json]) -> None:

@@ -39,6 +39,12 @@ class MasterKey:
             return None
         return cls(secret) if f"{head}:" == _TEXT_HEAD and len(secret) == KEY_BYTES else None
 
+    @classmethod
+    def all_from_text(cls, text: str) -> "list[MasterKey]":
+        """Return the keys that `to_text` wrote, one to a line; none when a line is invalid."""
+        found = [cls.from_text(line) for line in text.split()]
+        return [key for key in found if key is not None] if all(found) else []
+
     def to_text(self) -> str:
         """Return one line for a keyring or a key file. This is the secret itself."""
         return _TEXT_HEAD + base64.b64encode(self._secret).decode()

@@ -65,7 +65,7 @@ def copy_snapshot(
         with translated(source, encrypted=key is not None):
             reader.execute("BEGIN")
             counts = row_counts(reader)
-        _fill(target, key, reader, progress)
+        fill(target, key, reader, progress)
         return counts
     finally:
         reader.close(True)
@@ -91,7 +91,7 @@ def replace_content(source: Path, source_key: bytes | None, target: Path, target
 def _pour(source: Path, source_key: bytes | None, target: Path, target_key: bytes | None) -> None:
     reader = connect(source, key=source_key)
     try:
-        _fill(target, target_key, reader, lambda _: None)
+        fill(target, target_key, reader, lambda _: None)
     finally:
         reader.close()
 
@@ -120,7 +120,8 @@ def _remove_keys(path: Path, goes: Callable[[str], bool]) -> None:
         connection.close()
 
 
-def _fill(target: Path, key: bytes | None, source: apsw.Connection, progress: Callable[[int], None]) -> None:
+def fill(target: Path, key: bytes | None, source: apsw.Connection, progress: Callable[[int], None]) -> None:
+    """Copy the pages of one database into another, under its own key."""
     destination = connect(target, key=key, page_bytes=page_bytes(source))
     try:
         with translated(target, encrypted=key is not None):

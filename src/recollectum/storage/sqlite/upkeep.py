@@ -10,9 +10,9 @@ from typing import TypeVar
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import Damaged, KeyProblem, StorageError
 from recollectum.domain.ids import Clock
-from recollectum.home.files import sync_file, sync_folder
+from recollectum.home.files import sync_folder, sync_path
 from recollectum.home.paths import Home
-from recollectum.storage.engine import VAULT, Inspection, Progress, SalvagedVault, VaultCopy
+from recollectum.storage.engine import VAULT, Inspection, Progress, SalvagedVault, VaultCopy, VaultRewriting
 from recollectum.storage.port import Tx
 from recollectum.storage.sqlite import files, integrity
 from recollectum.storage.sqlite.backup import copy_snapshot, keep_only_keys, replace_content
@@ -78,6 +78,14 @@ class SqliteUpkeep:
         self._home = home
         self._files = HomeFiles(home)
         self._clock = clock
+
+    @property
+    def rewriting(self) -> VaultRewriting:
+        """Return the object that rewrites vaults under other keys."""
+        # Imported here: few homes change a key.
+        from recollectum.storage.sqlite.recovery.rewriting import SqliteRewriting  # noqa: PLC0415
+
+        return SqliteRewriting(self._home)
 
     def copy_catalog(self, folder: Path, key: bytes | None, progress: Progress) -> VaultCopy:
         """Copy the catalog, which may be in use, into the folder of a backup."""
@@ -191,9 +199,5 @@ def _copy(source: Path, folder: Path, name: str, key: bytes | None, progress: Pr
 def _described(file: Path, name: str, key: bytes | None, rows: Mapping[str, int] | None = None) -> VaultCopy:
     with inspect_file(file, key) as copy:
         found = VaultCopy(file=name, schema=copy.schema(), rows=copy.row_counts() if rows is None else rows)
-    opened = os.open(file, os.O_RDWR)
-    try:
-        sync_file(opened)
-    finally:
-        os.close(opened)
+    sync_path(file)
     return found

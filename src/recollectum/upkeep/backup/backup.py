@@ -58,7 +58,7 @@ def back_up(
         try:
             made = _fill(admin, work, owners, progress)
             _try_out(admin, work, made, progress)
-            path = _pack(work, archive) if archive else _name(admin, work, parent)
+            path = pack(work, archive) if archive else _name(admin, work, parent)
             sync_folder(parent)
         except OSError as error:
             raise explain(error, parent) from error
@@ -161,7 +161,8 @@ def _name(admin: HomeAdmin, work: Path, parent: Path) -> Path:
     raise InvalidInput(f"{parent} has a thousand backups of this second; name another folder with --to")
 
 
-def _pack(work: Path, archive: Path) -> Path:
+def pack(work: Path, archive: Path) -> Path:
+    """Put the folder of a backup into one file, which replaces one of that name in one step."""
     packed = work.with_name(f"{work.name}{ARCHIVE}")
     try:
         # A private file first: otherwise the archive would be readable by everybody.

@@ -11,7 +11,7 @@ from recollectum.recall.index.verification import rebuild_index
 from recollectum.storage.engine import SalvageCounts
 from recollectum.storage.tables.catalog import vault_marks
 from recollectum.upkeep.doctor.vault_checks import read_vault
-from recollectum.upkeep.home_admin import HomeAdmin
+from recollectum.upkeep.home_admin import HomeAdmin, rekey_lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def repair(admin: HomeAdmin, owner: Owner, *, force: bool = False) -> RepairResu
     faults = tuple(read_vault(admin, entry).faults)
     if not faults and not force:
         return RepairResult(owner=owner, faults=())
-    with Lock(admin.home.locks / f"{entry.id}.repair.lock"):
+    with Lock(admin.home.locks / f"{entry.id}.repair.lock"), rekey_lock(admin.home):
         made = admin.engine.upkeep.repair_vault(
             entry.id,
             owner,

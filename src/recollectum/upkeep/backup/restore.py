@@ -39,7 +39,7 @@ from recollectum.storage.tables.catalog.vaults import VaultEntry
 from recollectum.upkeep.backup.backup import back_up
 from recollectum.upkeep.backup.manifest_file import Manifest, check_authentic
 from recollectum.upkeep.backup.staging import check_is_backup, opened_backup, read_manifest, stage
-from recollectum.upkeep.home_admin import HomeAdmin
+from recollectum.upkeep.home_admin import HomeAdmin, rekey_lock
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.purge.environment import was_erased
 
@@ -162,7 +162,8 @@ def restore_vaults(
             if entry is None:
                 _add(admin, one)
             else:
-                kept += _replace(admin, one, entry)
+                with rekey_lock(admin.home):
+                    kept += _replace(admin, one, entry)
                 admin.catalog.write(partial(vault_marks.remove, vault_id=entry.id))
                 # Before anybody reads what was erased since the backup.
                 admin.settle(entry)

@@ -96,7 +96,7 @@ def destroy_copies(
     for archive in sorted(archives):
         _rewrite_archive(backups, archive, vault_ids, catalog, manifest_key)
     for manifest in backups.rglob(_MANIFEST):
-        _rewrite(manifest, catalog, manifest_key)
+        rewrite_manifest(manifest, catalog, manifest_key)
     for folder in {path.parent for path in found}:
         sync_folder(folder)
     return len(found)
@@ -190,8 +190,13 @@ def _holds(archive: Path, vault_ids: Collection[str]) -> bool:
     return any(name.endswith(f"/{copy_name(one)}") for name in names for one in vault_ids)
 
 
-def _rewrite(manifest: Path, catalog: CatalogChange | None, key: bytes | None) -> None:
-    """Rewrite a manifest so that it lists the files that are left, as they are now; authenticate it again."""
+def rewrite_manifest(
+    manifest: Path, catalog: CatalogChange | None, key: bytes | None, new_key: bytes | None = None
+) -> None:
+    """Rewrite a manifest so that it lists the files that are left, as they are now; authenticate it again.
+
+    With `new_key`, by that key, which replaces the other.
+    """
     document: dict[str, Any] = json.loads(manifest.read_bytes())
     before: list[dict[str, Any]] = document["parts"]
     after = [_describe_part(manifest.parent, part, catalog) for part in _remaining_parts(manifest.parent, before)]
@@ -200,7 +205,7 @@ def _rewrite(manifest: Path, catalog: CatalogChange | None, key: bytes | None) -
         made = {**document, "whole": whole, "parts": after}
         # A forged one must not become genuine here.
         if key is not None and is_authentic(document, key):
-            made[MAC] = manifest_mac(made, key)
+            made[MAC] = manifest_mac(made, new_key or key)
         write_atomic(manifest, json.dumps(made, indent=2).encode() + b"\n")
 
 

@@ -8,6 +8,7 @@ keys         API keys
 grants       access to another owner's vault
 credentials  secrets for other services
 encryption   who holds the key of the home
+rekey        new keys for vaults, and a new master key
 policy       checks and explains rules
 settings     shows and changes settings
 """

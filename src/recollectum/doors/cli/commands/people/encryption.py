@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from recollectum.doors.cli.commands.people import rekey
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
 from recollectum.doors.cli.terminal.output import answer, listing
 from recollectum.doors.cli.terminal.prompts import ask_new_passphrase, ask_secret
@@ -11,7 +12,7 @@ from recollectum.doors.cli.terminal.target import describe_key_holder, home_of, 
 from recollectum.home.keys.holders import OFF, HolderKind, KeyHolder
 from recollectum.upkeep.presence import check_made, has_keys
 
-app = new_group("Show who holds the key, create a recovery code, and recover the key.")
+app = new_group("Show who holds the key, create a recovery code, recover the key, and change the keys.")
 
 
 @command(app, "status")
@@ -57,6 +58,9 @@ def passphrase(run: Run) -> None:
         holder = recollectum.encryption().hold_by(HolderKind.PASSPHRASE, passphrase=ask_new_passphrase())
     note = "Set RECOLLECTUM_PASSPHRASE, or type it when you are asked."
     answer(run, {"encryption": holder}, [describe_key_holder(holder), note])
+
+
+rekey.add_to(app)
 
 
 def _answer_holder(run: Run, holder: KeyHolder) -> None:

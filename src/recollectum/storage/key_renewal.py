@@ -1,0 +1,187 @@
+"""Replaces the key of a vault and the master key in keys.db, so that an interrupted change is finished or undone.
+
+A vault has its next key in a second row while its file is rewritten; whichever of the two keys opens the file is the
+key. The master key is replaced in one transaction, which also stores the old one, wrapped by the new one, until
+everything else that it wraps is rewritten.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from recollectum.domain.errors import KeyProblem
+from recollectum.home.keys import holders
+from recollectum.home.keys.holders import HolderRecord
+from recollectum.home.keys.wrapping import MasterKey, new_key, unwrap, wrap
+from recollectum.storage.key_database import KeyDatabase, label, wrapping_key, wrong_wrap
+from recollectum.storage.key_tables import (
+    add_key,
+    find_holder,
+    find_key,
+    names_of_keys,
+    remove_key,
+    remove_recovery,
+    replace_key,
+    save_holder,
+    save_recovery,
+)
+from recollectum.storage.port import Tx
+
+#: The name of a vault's next key begins with this. No vault id has a colon.
+_NEXT = "next:"
+#: The name of the master key that was replaced.
+_OLD_MASTER = "old:master"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MasterChange:
+    """The old and the new master key, and what a copy of keys.db records of the new one."""
+
+    old: MasterKey = field(repr=False)
+    new: MasterKey = field(repr=False)
+    record: HolderRecord = field(repr=False)
+    #: The new master key as wrapped by the recovery code, and when that was made.
+    recovery: tuple[bytes, datetime] | None = field(repr=False)
+
+    def manifest_keys(self) -> tuple[bytes, bytes]:
+        """Return the keys that authenticate the manifests of backups: the old one and the new one."""
+        return manifest_key(self.old), manifest_key(self.new)
+
+
+def names_of(vault_id: str) -> tuple[str, str]:
+    """Return the names of a vault's key and of its next key."""
+    return vault_id, _NEXT + vault_id
+
+
+def manifest_key(master: MasterKey) -> bytes:
+    """Return the key that authenticates the manifests of backups."""
+    return master.derive("backup manifests")
+
+
+def rewrap(tx: Tx, change: MasterChange, path: Path, now: datetime) -> None:
+    """Wrap every key by the new master key, and record its holder; the previous recovery code is deleted."""
+    old, new = wrapping_key(change.old), wrapping_key(change.new)
+    for name in names_of_keys(tx):
+        key = unwrap(old, find_key(tx, name) or b"", label(name))
+        if key is None:
+            raise wrong_wrap(name, path)
+        replace_key(tx, name, wrap(new, key, label(name)))
+    save_holder(tx, change.record, now)
+    remove_recovery(tx)
+    if change.recovery:
+        save_recovery(tx, *change.recovery)
+
+
+class KeyRenewal(KeyDatabase):
+    """The part of the key store that replaces keys."""
+
+    def add_next_key(self, vault_id: str) -> bytes:
+        """Create and durably store the key that a vault is rewritten under; its present key stays."""
+        name, key = _NEXT + vault_id, new_key()
+
+        def change(tx: Tx, wrapped: bytes) -> None:
+            remove_key(tx, name)
+            add_key(tx, name, wrapped, self._clock())
+
+        self._store(name, key, change)
+        return key
+
+    def find_next_key(self, vault_id: str) -> bytes | None:
+        """Return the key that a vault is being rewritten under; None when it is not."""
+        return self._find(_NEXT + vault_id) if self._database else None
+
+    def use_next_key(self, vault_id: str) -> None:
+        """Make the next key of a vault its key, and delete the old one and every byte of it."""
+        key = self.find_next_key(vault_id)
+        if key is None:
+            raise KeyProblem(f"vault {vault_id!r} has no next key in {self._files.keys}; rewrite the vault again")
+
+        def change(tx: Tx, wrapped: bytes) -> None:
+            replace_key(tx, vault_id, wrapped, self._clock())
+            remove_key(tx, _NEXT + vault_id)
+
+        self._store(vault_id, key, change)
+        self._empty_log(f"the new key of vault {vault_id!r} is recorded and the old one deleted")
+
+    def remove_next_key(self, vault_id: str) -> None:
+        """Delete the next key of a vault, which keeps its key."""
+        self._write(lambda tx: remove_key(tx, _NEXT + vault_id), frees=True)
+
+    def is_key(self, vault_id: str, key: bytes) -> bool:
+        """Return whether this is the key of a vault that is not being rewritten."""
+        return self.find_next_key(vault_id) is None and self._find(vault_id) == key
+
+    def has_unfinished(self) -> bool:
+        """Return whether a change of keys is going on, or was interrupted when a process ended."""
+        names = self._read(names_of_keys) if self._database else []
+        return self._holds_several or any(name.startswith(_NEXT) or name == _OLD_MASTER for name in names)
+
+    def unfinished_vaults(self) -> list[str]:
+        """Return the vaults that are being rewritten, or were when a process ended."""
+        names = self._read(names_of_keys) if self._database else []
+        return [name.removeprefix(_NEXT) for name in names if name.startswith(_NEXT)]
+
+    def change_master(self, code: str | None = None) -> MasterChange:
+        """Replace the master key: its holder has the new one, and every other key is wrapped by it.
+
+        The recovery code no longer works. The old key is stored until `finish_master`, for what it still wraps; only
+        then is `code` the recovery code, if one is given.
+        """
+        with self._guard, self._lock():
+            old, record, means = self._unlocked(), self._record(), self._means()
+            new = MasterKey.new()
+            change = MasterChange(old=old, new=new, record=holders.keep_beside(record, old, new, means), recovery=None)
+            try:
+                self._write(lambda tx: self._replace_master(tx, change))
+            except BaseException:
+                holders.drop_others(self._record(), means)
+                raise
+            self._master = new
+            holders.drop_others(change.record, means)
+        self._empty_log("the new master key is recorded and the old one deleted")
+        if code is None:
+            return change
+        from recollectum.home.keys.recovery import wrap_master  # noqa: PLC0415 - few homes change their key
+
+        return replace(change, recovery=(wrap_master(code, new, means.home_id), self._clock()))
+
+    def find_master_change(self) -> MasterChange | None:
+        """Return the change of the master key that was interrupted."""
+        secret = self._find(_OLD_MASTER) if self._database else None
+        if secret is None:
+            return None
+        return MasterChange(old=MasterKey(secret), new=self._unlocked(), record=self._record(), recovery=None)
+
+    def finish_master(self, change: MasterChange) -> None:
+        """Delete the old master key and every byte of it; store the recovery code that the change has."""
+
+        def finish(tx: Tx) -> None:
+            remove_key(tx, _OLD_MASTER)
+            if change.recovery:
+                save_recovery(tx, *change.recovery)
+
+        self._write(finish, frees=True)
+        self._empty_log("the old master key is deleted")
+
+    def settle_holder(self) -> None:
+        """Delete a second key that an interrupted change of the master key left with the holder."""
+        if not self._database or not self._holds_several:
+            return
+        lock = self._lock()
+        if lock.wait(timedelta()):
+            try:
+                # Under the lock: a change that is going on needs both keys.
+                holders.drop_others(self._record(), self._means())
+                self._holds_several = False
+            finally:
+                lock.release()
+
+    def _replace_master(self, tx: Tx, change: MasterChange) -> None:
+        found = find_holder(tx, self._files.keys)
+        if found is None or found.fingerprint != change.old.fingerprint():
+            raise KeyProblem(f"the master key in {self._files.keys} was changed meanwhile; try again")
+        if find_key(tx, _OLD_MASTER) is not None:
+            raise KeyProblem("an earlier change of the master key is not finished; open the home again, then try again")
+        rewrap(tx, change, self._files.keys, self._clock())
+        wrapped = change.old.wrapped_by(wrapping_key(change.new), label(_OLD_MASTER))
+        add_key(tx, _OLD_MASTER, wrapped, self._clock())

@@ -1,0 +1,91 @@
+"""Finishes or undoes a change of keys that was interrupted when a process ended."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from recollectum.domain.errors import HomeError, StorageError
+from recollectum.home.locks import Lock
+from recollectum.home.paths import Home
+from recollectum.storage.engine import Engine, Progress
+from recollectum.storage.keystore import KeyStore
+from recollectum.storage.vault_opening import SettledKey
+from recollectum.upkeep.home_admin import rekey_lock
+
+#: How often a process that waits for a change looks whether its vault is done.
+_LOOKS = 100
+
+
+@contextmanager
+def changing_keys(home: Home) -> Generator[None]:
+    """Hold what a change of keys needs to itself: the keys, and the backups, which have copies of them."""
+    with rekey_lock(home), Lock(home.locks / "backup.lock"):
+        yield
+
+
+def settle_keys(home: Home, engine: Engine, keys: KeyStore) -> None:
+    """Finish or undo every interrupted change, unless a process is at work on it."""
+    lock = rekey_lock(home)
+    if not lock.wait(timedelta()):
+        return
+    try:
+        settle_all(home, engine, keys)
+    finally:
+        lock.release()
+
+
+def settle_all(home: Home, engine: Engine, keys: KeyStore) -> None:
+    """Finish or undo every interrupted change; the caller holds the lock."""
+    keys.settle_holder()
+    for vault_id in keys.unfinished_vaults():
+        settle_vault(engine, keys, vault_id)
+    change = keys.find_master_change()
+    if change is not None:
+        # Imported here: it happens after a crash only.
+        from recollectum.upkeep.rekey.backups import renew_backups  # noqa: PLC0415
+
+        renew_backups(home, change)
+        keys.finish_master(change)
+
+
+def settled_key(home: Home, engine: Engine, keys: KeyStore, vault_id: str) -> SettledKey:
+    """Wait for a change of a vault's key, or finish or undo it; return the key that opens the vault."""
+    lock = rekey_lock(home)
+    for _ in range(_LOOKS):
+        if lock.wait(lock.timeout / _LOOKS):
+            break
+        if keys.find_next_key(vault_id) is None:
+            # Done; the process may be at work on the next vault.
+            return SettledKey(keys.key(vault_id), finished=True)
+    else:
+        lock.acquire()
+    try:
+        return _settled_key(engine, keys, vault_id)
+    finally:
+        lock.release()
+
+
+def _settled_key(engine: Engine, keys: KeyStore, vault_id: str) -> SettledKey:
+    try:
+        settle_vault(engine, keys, vault_id)
+    except (StorageError, HomeError, OSError):
+        # A disk that takes no writes must not prevent reading: the change waits.
+        new = keys.find_next_key(vault_id)
+        is_new = new is not None and engine.upkeep.rewriting.is_opened_by(vault_id, new)
+        return SettledKey(new if new and is_new else keys.key(vault_id), finished=False)
+    return SettledKey(keys.key(vault_id), finished=True)
+
+
+def settle_vault(engine: Engine, keys: KeyStore, vault_id: str, progress: Progress = lambda _: None) -> None:
+    """Make the next key of a vault its key if it opens the vault, after its copies are rewritten; else delete it."""
+    new, rewriting = keys.find_next_key(vault_id), engine.upkeep.rewriting
+    if new is None:
+        return
+    rewriting.clear(vault_id)
+    if not keys.has_key(vault_id) or not rewriting.is_opened_by(vault_id, new):
+        keys.remove_next_key(vault_id)
+        return
+    old = keys.key(vault_id)
+    for copy in rewriting.copies(vault_id):
+        rewriting.rewrite_copy(copy, old, new, progress)
+    keys.use_next_key(vault_id)

@@ -4,6 +4,7 @@ Each life is a fork of this process, which keeps no home open itself: to start P
 minutes. Prints one JSON object.
 """
 
+import importlib
 import json
 import os
 import shutil
@@ -139,6 +140,14 @@ def killed_at(point: int, folder: Path, after: timedelta) -> int:
     return count
 
 
+def counted(folder: Path) -> tuple[int, list[str]]:
+    """How many statements a consolidation has, and the modules that it and the examination import when they run."""
+    before = set(sys.modules)
+    points = killed_at(0, folder, _LATER)
+    examine(folder)
+    return points, sorted(set(sys.modules) - before)
+
+
 def recovered(folder: Path) -> list[str]:
     """What is wrong after a sweep that nobody kills."""
     consolidate(folder, _LATER + 2 * _LEASE_OVER)
@@ -150,8 +159,11 @@ def main(folder: Path) -> None:
     prepared, told = folder / "prepared", folder / "told.json"
     life(lambda: prepare(prepared))
     shutil.copytree(prepared, folder / "counted")
-    life(lambda: killed_at(0, folder / "counted", _LATER), told)
-    points = int(told.read_text())
+    life(lambda: counted(folder / "counted"), told)
+    points, modules = json.loads(told.read_text())
+    # Imported here once, or each life would import them when it needs them.
+    for name in modules:
+        importlib.import_module(name)
     wrong: list[str] = []
     kills = 0
     for point in range(1, points + 1):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recollectum.vault.intake.new_message import MAX_TEXT
 from tests.doors.cli.calls import PROGRAM, call, ok, refused
 
 pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.process]
@@ -53,6 +54,11 @@ def test_leaving_before_the_first_message_leaves_no_session(lines: bytes) -> Non
     ok(*PIPED, stdin=b"hello\n")
     (session,) = ok("sessions", "list", "--json").json["sessions"]
     assert session["message_count"] == 2
+
+
+def test_a_refused_message_opens_no_session() -> None:
+    assert "is too long" in refused(*PIPED, "--once", "x" * (MAX_TEXT + 1))
+    assert ok("sessions", "list", "--json").json["sessions"] == []
 
 
 @pytest.mark.feature("A15")

@@ -17,6 +17,7 @@ from recollectum.domain.notice import NO_NOTICE, Notice, total
 from recollectum.domain.proposal import RULES
 from recollectum.domain.session import SessionKey
 from recollectum.doors.cli.chat.tools import TOOLS, Toolbox, search_lines, with_call_ids
+from recollectum.vault.intake.new_message import NewMessage, check_message
 
 if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
@@ -201,6 +202,8 @@ class ChatAgent:
 
     def turn(self, text: str) -> ChatTurn:
         """Record the message, stream the reply and record it; after a ModelError the recorded part stays."""
+        # A refused message opens no session.
+        check_message(NewMessage(role=Role.USER, content=text))
         with self._interrupts.taken():
             chat = self.chat()
             heard = chat.add("user", text)

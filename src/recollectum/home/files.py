@@ -19,6 +19,8 @@ _NOT_ALLOWED = (errno.EACCES, errno.EPERM)
 # Windows has neither flag, and needs a privilege to create links.
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
+#: The names of files that are being written; one stays only when its process is killed.
+TEMPORARY = ".recollectum-*.tmp"
 
 
 def explain(error: OSError, path: Path) -> RecollectumError:
@@ -38,7 +40,7 @@ def explain(error: OSError, path: Path) -> RecollectumError:
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Replace the file atomically: a reader or a crash sees the old bytes or the new, never a mixture."""
-    temporary = path.with_name(f".recollectum-{os.urandom(8).hex()}.tmp")
+    temporary = path.with_name(TEMPORARY.replace("*", os.urandom(8).hex()))
     try:
         _write_new(temporary, data)
         temporary.replace(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollectum.domain.errors import InvalidInput, KeyProblem, WrongKey
-from recollectum.home.keys.key_file import KeyFile, check_outside, drop, fetch_all, find, keep, place
+from recollectum.home.keys.key_file import KeyFile, check_outside, drop, fetch_all, find, keep, place, put
 from recollectum.home.keys.wrapping import MasterKey
 
 _MASTER = MasterKey.new()
@@ -141,3 +141,19 @@ def test_dropping_removes_the_file_and_a_missing_one_is_no_failure(file: KeyFile
     drop(file.path)
     drop(file.path)
     assert not file.path.exists()
+
+
+def test_new_keys_leave_no_copy_of_the_old_ones_that_a_killed_process_made(tmp_path: Path) -> None:
+    path, other = tmp_path / "home.key", MasterKey.new()
+    new = MasterKey.new()
+    keep(KeyFile(path, named_for_home=True), _MASTER, tmp_path / "home")
+    for name, key in (("a", _MASTER), ("b", new), ("c", other)):
+        left = tmp_path / f".recollectum-{name}.tmp"
+        left.write_text(key.to_text())
+        left.chmod(0o600)
+    put(path, (_MASTER, new))
+    assert fetch_all(path) == [_MASTER, new]
+    put(path, (new,))
+    assert fetch_all(path) == [new]
+    # That of another home may be in use at this moment.
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".recollectum-c.tmp", "home.key"]

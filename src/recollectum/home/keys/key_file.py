@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollectum.domain.errors import HomeError, InvalidInput, KeyProblem, ReadOnly, WrongKey
-from recollectum.home.files import PRIVATE_FOLDER, sync_folder, write_atomic
+from recollectum.home.files import PRIVATE_FOLDER, TEMPORARY, sync_folder, write_atomic
 from recollectum.home.keys.wrapping import MasterKey
 
 _MOST_BYTES = 1024
@@ -76,13 +76,25 @@ def _find_all(path: Path) -> list[MasterKey] | None:
 
 
 def put(path: Path, keys: Sequence[MasterKey]) -> None:
-    """Replace the keys in a file that exists, and read them back."""
+    """Replace the keys in a file that exists, and read them back; leave no copy that a killed attempt made."""
+    known = [*fetch_all(path), *keys]
     try:
         write_atomic(path, "".join(f"{key.to_text()}\n" for key in keys).encode())
     except (ReadOnly, HomeError, OSError) as error:
         raise KeyProblem(f"the key file {path} cannot be written; make it and its folder writable") from error
     if fetch_all(path) != list(keys):
         raise KeyProblem(f"the key file {path} did not keep the key; look at its disk")
+    for left in path.parent.glob(TEMPORARY):
+        if any(key in known for key in _readable_keys(left)):
+            left.unlink(missing_ok=True)
+
+
+def _readable_keys(path: Path) -> list[MasterKey]:
+    try:
+        return MasterKey.all_from_text(_read_private(path))
+    except (OSError, KeyProblem):
+        # Another process has finished with it, or it is no file of ours.
+        return []
 
 
 def keep(file: KeyFile, master: MasterKey, home: Path) -> bool:

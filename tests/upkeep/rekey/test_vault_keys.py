@@ -186,6 +186,15 @@ def test_backups_from_before_are_restored_as_before(place: Path) -> None:
             assert said(again.vault(ANN)) == before
 
 
+def test_a_purge_after_the_change_is_proven_in_spite_of_older_backups(place: Path) -> None:
+    with filled(place) as home:
+        back_up(home.admin)
+        back_up(home.admin, to=home.home.backups / "packed.tar")
+        rekey_vaults(home.admin)
+        for owner in (BEN, ANN):
+            _purge_one(home.vault(owner))
+
+
 def test_copies_in_the_home_open_with_the_new_key_however_damaged(place: Path) -> None:
     with filled(place, owners=(ANN,)) as home:
         path, old, backups = file_of(home, ANN), _key(home, ANN), home.home.backups

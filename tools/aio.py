@@ -38,6 +38,7 @@ from recollectum.vault.review.service import Review
 from recollectum.vault.service import Service
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.sessions.checkpoints import Checkpoints
+from recollectum.vault.sessions.echoes import StoredEchoes
 from recollectum.vault.sessions.service import Sessions
 from recollectum.vault.sessions.summaries import Summaries
 from recollectum.vault.transcripts.service import Transcripts
@@ -49,7 +50,7 @@ FOLDER = Path(__file__).parents[1] / "src" / "recollectum" / "aio"
 FILES: dict[str, tuple[str, tuple[type, ...]]] = {
     "home": ("the home: people, keys and receipts", (Recollectum, People, Keys, Receipts)),
     "vault": ("a vault: memories, learnings and contacts", (Vault, Memories, Learnings, Contacts)),
-    "sessions": ("the conversations of a vault", (Sessions, Chat, Checkpoints, Summaries)),
+    "sessions": ("the conversations of a vault", (Sessions, Chat, Checkpoints, StoredEchoes, Summaries)),
     "admin": (
         "what runs a vault",
         (

@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from recollectum.vault.review.service import Review
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.sessions.checkpoints import Checkpoints
+    from recollectum.vault.sessions.echoes import EchoReport, StoredEchoes
     from recollectum.vault.sessions.service import AdoptResult, Sessions
     from recollectum.vault.sessions.summaries import Summaries
     from recollectum.vault.transcripts.service import Transcripts
@@ -126,6 +127,7 @@ __all__ = [
     "DiskFull",
     "Draft",
     "DueMove",
+    "EchoReport",
     "Embedder",
     "Estimate",
     "Event",
@@ -220,6 +222,7 @@ __all__ = [
     "StateName",
     "StepRefused",
     "StorageError",
+    "StoredEchoes",
     "Summaries",
     "Summary",
     "Sweep",
@@ -314,6 +317,7 @@ _NAMES_OF = {
     "recollectum.vault.sessions.chat": "Chat",
     "recollectum.vault.sessions.checkpoints": "Checkpoints",
     "recollectum.vault.sessions.service": "AdoptResult Sessions",
+    "recollectum.vault.sessions.echoes": "EchoReport StoredEchoes",
     "recollectum.vault.sessions.summaries": "Summaries",
     "recollectum.vault.transcripts.service": "Transcripts",
     "recollectum.vault.undo.diff": "Diff",

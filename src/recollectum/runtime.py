@@ -35,8 +35,6 @@ from recollectum.storage.vault_opening import SettledKey, open_vault
 from recollectum.vault.access.latest_time import LatestTime
 from recollectum.vault.access.people import ensure_tenant
 from recollectum.vault.clock import VaultClock
-from recollectum.vault.deferred.renewals import Renewals
-from recollectum.vault.deferred.served import UnsavedTexts
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.idempotency import InFlightRequests
@@ -236,6 +234,10 @@ class HomeRuntime:
 
     def _open_vault(self, entry: VaultEntry) -> OpenVault:
         """Open a vault, apply its retention, and finish its purges before it is served."""
+        # Imported here: importing the package must stay cheap.
+        from recollectum.vault.deferred.renewals import Renewals  # noqa: PLC0415
+        from recollectum.vault.deferred.served import UnsavedTexts  # noqa: PLC0415
+
         retention = self.catalog.read(lambda tx: self._retention(tx, entry.owner))
         database = open_vault(self.engine, self.keys, entry, self._settled_key)
         mark = MarkKeeper(self.catalog.uncounted, entry.id, database)

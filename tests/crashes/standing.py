@@ -18,6 +18,8 @@ from recollectum.storage.sqlite.database import SqliteDatabase, SqliteOptions
 from recollectum.storage.sqlite.migrate import migrate, shipped
 from recollectum.transfer.transcript_reader import TranscriptLineReader
 from recollectum.vault.clock import VaultClock
+from recollectum.vault.deferred.renewals import Renewals
+from recollectum.vault.deferred.served import UnsavedTexts
 from recollectum.vault.files.crawl_cache import CrawlCache, RefreshThrottle
 from recollectum.vault.gate import Gate
 from recollectum.vault.open_vaults import OpenVault, SessionCache, handle_of
@@ -42,6 +44,8 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
     try:
         migrate(database, shipped(VAULT), clock=clock, backup=_no_backup)
         opened = OpenVault(
+            renewals=Renewals(),
+            served=UnsavedTexts(),
             database=database,
             clock=VaultClock(clock, timedelta(days=45)),
             vectors=VectorSearch(Embedders(EmbeddingSettings(provider="none"), {}), EmbeddingSettings(), clock),

@@ -61,6 +61,7 @@ def _of_sessions(session: str, folder: str) -> Commands:
         "sessions add": ((session, "user", "hello"), (A.SESSION_WRITE,)),
         "sessions end": ((session,), (A.SESSION_WRITE,)),
         "sessions delete": ((session, "--yes"), (A.SESSION_DELETE,)),
+        "sessions clean": (("--yes",), (A.SESSION_DELETE, A.MEMORY_DELETE)),
         "sessions export": ((session,), (A.SESSION_READ,)),
         "sessions import": ((f"{folder}/exported.jsonl",), (A.SESSION_WRITE,)),
         "sessions imports": ((), (A.SESSION_READ,)),

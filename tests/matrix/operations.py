@@ -90,6 +90,7 @@ def _vault_reads(held: Held) -> Iterator[Attempt]:
     yield read("vault.context", lambda v: v.context(mark=MARK), oracle.AS_CONTEXT)
     yield read("vault.context", lambda v: v.context(COMMON, mark=MARK), oracle.RECALLED)
     yield read("profiles.find", lambda v: v.admin.profile.find(), oracle.AS_CONTEXT)
+    yield read("storedechoes.preview", lambda v: v.sessions.echoes.preview())
     yield read("checkpoints.list", lambda v: v.sessions.checkpoints.list())
     # What was said last in the session is the question, and finds what is like it anywhere.
     shown = oracle.RECALLED
@@ -224,6 +225,7 @@ def _upkeep() -> Iterator[Attempt]:
         permission="write",
         run=lambda v: _tried(lambda: v.admin.notes.remove_folder("/dev/null")),
     )
+    yield Attempt(name="storedechoes.remove", permission="write", run=lambda v: v.sessions.echoes.remove())
     yield Attempt(name="notes.sync", permission="write", run=lambda v: v.admin.notes.sync())
     yield Attempt(name="notes.watch", permission="write", run=lambda v: v.admin.notes.watch(_stopped()))
     yield Attempt(name="learnings.save", permission="write", run=lambda v: v.learnings.save("so it is done", "pattern"))

@@ -35,6 +35,7 @@ from recollectum.vault.review.service import Review
 from recollectum.vault.service import VaultService
 from recollectum.vault.sessions.chat import Chat
 from recollectum.vault.sessions.checkpoints import Checkpoints
+from recollectum.vault.sessions.echoes import StoredEchoes
 from recollectum.vault.sessions.service import Sessions
 from recollectum.vault.sessions.summaries import Summaries
 from recollectum.vault.transcripts.service import Transcripts
@@ -52,6 +53,7 @@ OF_A_VAULT = {
     Vault,
     VaultAdmin,
     VaultPrivacy,
+    StoredEchoes,
     Summaries,
     Checkpoints,
     Profiles,
@@ -160,6 +162,7 @@ def _nobodys(dave: Recollectum) -> dict[type, object]:
         vault.privacy,
         vault.memories,
         vault.sessions,
+        vault.sessions.echoes,
         vault.sessions.summaries,
         vault.sessions.checkpoints,
         vault.admin.profile,

@@ -24,7 +24,7 @@ from recollectum.aio.admin import (
 )
 from recollectum.aio.home import AsyncKeys, AsyncPeople, AsyncReceipts, AsyncRecollectum
 from recollectum.aio.privacy import AsyncPurge, AsyncQuarantines, AsyncTrash, AsyncUndo, AsyncVaultPrivacy
-from recollectum.aio.sessions import AsyncChat, AsyncCheckpoints, AsyncSessions, AsyncSummaries
+from recollectum.aio.sessions import AsyncChat, AsyncCheckpoints, AsyncSessions, AsyncStoredEchoes, AsyncSummaries
 from recollectum.aio.vault import AsyncContacts, AsyncLearnings, AsyncMemories, AsyncVault
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "AsyncReview",
     "AsyncServed",
     "AsyncSessions",
+    "AsyncStoredEchoes",
     "AsyncSummaries",
     "AsyncTranscripts",
     "AsyncTrash",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollectum.vault.intake.new_message import NewMessage
     from recollectum.vault.sessions.chat import Chat
     from recollectum.vault.sessions.checkpoints import Checkpoints
+    from recollectum.vault.sessions.echoes import EchoReport, StoredEchoes
     from recollectum.vault.sessions.service import AdoptResult, Sessions
     from recollectum.vault.sessions.summaries import Summaries
 
@@ -38,6 +39,11 @@ class AsyncSessions:
     def checkpoints(self) -> AsyncCheckpoints:
         """Places in conversations to go back to."""
         return AsyncCheckpoints(lambda: self._service().checkpoints)
+
+    @property
+    def echoes(self) -> AsyncStoredEchoes:
+        """Echoes of what memory served, from before they were recognised."""
+        return AsyncStoredEchoes(lambda: self._service().echoes)
 
     @property
     def summaries(self) -> AsyncSummaries:
@@ -216,6 +222,24 @@ class AsyncCheckpoints:
     async def remove(self, name: str) -> None:
         """Remove a checkpoint; the conversation and its forks stay."""
         await asyncio.to_thread(lambda: self._service().remove(name))
+
+
+class AsyncStoredEchoes:
+    """The echoes in one vault's conversations, of times before they were recognised on their way in."""
+
+    def __init__(self, service: Callable[[], StoredEchoes]) -> None:
+        self._service = service
+
+    async def preview(self, progress: Callable[[int], None] | None = None) -> EchoReport:
+        """Return which messages hold an echo, and which memories and proposals come from nothing else."""
+        return await asyncio.to_thread(lambda: self._service().preview(progress))
+
+    async def remove(self, progress: Callable[[int], None] | None = None) -> EchoReport:
+        """Cut the echoes out of messages for good, and move memories that come from nothing else to the trash.
+
+        A message that was only an echo stays as an empty one, so that the others keep their places.
+        """
+        return await asyncio.to_thread(lambda: self._service().remove(progress))
 
 
 class AsyncSummaries:

@@ -1,17 +1,11 @@
 """Removes from a Gemini CLI conversation the text that the program adds to the person's messages."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from recollectum.context.asides import own_words
 from recollectum.domain.message import Content, Json, Message, Part, Role, text_of
 from recollectum.text.tokens import estimate
-
-#: The first message of each chat: the date, the folders, the instructions of tool servers.
-_SESSION = re.compile(r"\s*<session_context>.*</session_context>\s*", re.DOTALL)
-# The output of a hook, before or after the prompt. The program escapes tags inside it, so the first closing tag is the
-# right one.
-_HOOK = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 
 
 def without_asides(messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -31,7 +25,7 @@ def _without_hooks(message: Message) -> Message | None:
     """Return a message with the person's own words; None when it has none."""
     content = message.content
     if isinstance(content, str):
-        bare: Content = _own_words(content)
+        bare: Content = own_words(content)
     else:
         bare = tuple(part for one in content if (part := _own_part(one)))
     if bare == content:
@@ -50,16 +44,7 @@ def _own_part(part: Part) -> Part | None:
     text = part.get("text")
     if not isinstance(text, str):
         return part
-    own = _own_words(text)
+    own = own_words(text)
     if own == text:
         return part
     return {**part, "text": own} if own else None
-
-
-def _own_words(text: str) -> str:
-    if _SESSION.fullmatch(text):
-        return ""
-    at = 0
-    while begins := _HOOK.match(text, at):
-        at = begins.end()
-    return text[at:]

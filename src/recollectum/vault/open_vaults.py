@@ -14,13 +14,13 @@ from recollectum.domain.session import Session
 from recollectum.storage.port import Database, Tx
 from recollectum.storage.tables.catalog import vault_marks
 from recollectum.vault.clock import VaultClock
-from recollectum.vault.deferred.renewals import Renewals
-from recollectum.vault.deferred.served import UnsavedTexts
 from recollectum.vault.files.crawl_cache import RefreshThrottle
 
 if TYPE_CHECKING:
     from recollectum.recall.archive import ArchiveCache
     from recollectum.recall.vectors.vector_search import VectorSearch
+    from recollectum.vault.deferred.renewals import Renewals
+    from recollectum.vault.deferred.served import UnsavedTexts
 
 T = TypeVar("T")
 
@@ -143,9 +143,9 @@ class OpenVault:
     vectors: "VectorSearch"
     session_cache: SessionCache
     throttle: RefreshThrottle
+    renewals: "Renewals"
+    served: "UnsavedTexts"
     archive: "ArchiveCache" = field(default_factory=_new_archive)
-    renewals: Renewals = field(default_factory=Renewals)
-    served: UnsavedTexts = field(default_factory=UnsavedTexts)
     #: Keeps the high-water mark in the catalog; None for a vault without a home.
     mark: MarkKeeper | None = None
 

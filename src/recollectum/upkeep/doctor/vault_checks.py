@@ -19,6 +19,7 @@ from recollectum.storage.tables.trail import events, health
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.upkeep.doctor.home_checks import ABANDONED, HealthFinding, Severity, fine
 from recollectum.upkeep.home_admin import HomeAdmin
+from recollectum.vault.sessions.echoes import count_echoes
 
 _UNDECODABLE = (ValueError, KeyError, TypeError, RecollectumError)
 _MANY = 1 << 40
@@ -221,10 +222,10 @@ def vault(admin: HomeAdmin, entry: VaultEntry, *, deep: bool) -> Iterator[Health
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=f"{gap}, lost in earlier damage")
     if report.sound:
         with admin.engine.upkeep.inspect(entry.id, admin.key_of(entry)) as inside:
-            yield from _inside(inside, topic)
+            yield from _inside(inside, topic, entry.owner)
 
 
-def _inside(vault: Inspection, topic: str) -> Iterator[HealthFinding]:
+def _inside(vault: Inspection, topic: str, owner: Owner) -> Iterator[HealthFinding]:
     steps = vault.pending_steps()
     if steps:
         words = f"{len(steps)} schema steps of this version are due; opening the vault applies them, after a backup"
@@ -237,6 +238,10 @@ def _inside(vault: Inspection, topic: str) -> Iterator[HealthFinding]:
         words = f"{found.duplicates} memories duplicate another ({found.duplicates / found.live:.0%})"
         severity = Severity.WARNING if found.duplicates > found.live * _MANY_DUPLICATES else Severity.NOTE
         yield HealthFinding(topic=topic, severity=severity, words=words, cure="forget those you do not want")
+    if echoes := vault.read(count_echoes):
+        words = f"{echoes} messages hold text that Recollectum itself had inserted"
+        cure = f"cut it out with: recollectum sessions clean --user {owner}"
+        yield HealthFinding(topic=topic, severity=Severity.WARNING, words=words, cure=cure)
     if found.slight:
         words = f"{found.slight} memories have an importance below 0.2 ({found.slight / found.live:.0%})"
         yield HealthFinding(topic=topic, severity=Severity.NOTE, words=words)

@@ -41,6 +41,7 @@ from recollectum.vault.sessions.chat import Chat
 
 if TYPE_CHECKING:
     from recollectum.vault.sessions.checkpoints import Checkpoints
+    from recollectum.vault.sessions.echoes import StoredEchoes
     from recollectum.vault.sessions.summaries import Summaries
 
 
@@ -65,6 +66,9 @@ class Sessions(VaultService):
 
     checkpoints: Service["Checkpoints"] = Service(
         "sessions.checkpoints.Checkpoints", "Places in conversations to go back to."
+    )
+    echoes: Service["StoredEchoes"] = Service(
+        "sessions.echoes.StoredEchoes", "Echoes of what memory served, from before they were recognised."
     )
     summaries: Service["Summaries"] = Service(
         "sessions.summaries.Summaries", "Summaries of what a window no longer shows."

@@ -1,10 +1,13 @@
 """Reads and writes the citations table: the message spans that support a memory."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from recollectum.domain.memory import Citation
 from recollectum.domain.proposal import Span
 from recollectum.storage.port import Tx
+
+#: Returns where a span is in a changed text; None when it is not there any more.
+MovedSpan = Callable[[int, int], tuple[int, int] | None]
 
 _ADD = """
     INSERT INTO citations (memory_id, message_id, start, stop, run_id)
@@ -20,6 +23,11 @@ _PLACES = """
      WHERE citations.memory_id = :memory_id
      ORDER BY messages.session_id, messages.position, citations.start, citations.stop
 """
+_CITING = """
+    SELECT memory_id, start, stop, run_id FROM citations WHERE message_id = :message_id
+     ORDER BY memory_id, start, stop
+"""
+_REMOVE_OF_MESSAGE = "DELETE FROM citations WHERE message_id = :message_id"
 _REMOVE = "DELETE FROM citations WHERE memory_id = :memory_id"
 
 
@@ -46,3 +54,19 @@ def places(tx: Tx, memory_id: str) -> list[Citation]:
 def remove(tx: Tx, memory_id: str) -> None:
     """Delete the citations of a memory."""
     tx.run(_REMOVE, {"memory_id": memory_id})
+
+
+def citing(tx: Tx, message_id: str) -> list[tuple[str, Span]]:
+    """Return the memories that cite a message, each with a span of it."""
+    rows = tx.rows(_CITING, {"message_id": message_id})
+    return [(row[0], Span(message_id, row[1], row[2])) for row in rows]
+
+
+def move(tx: Tx, message_id: str, to: MovedSpan) -> set[str]:
+    """Move the citations of a message whose text has changed; return the memories that now cite nothing."""
+    rows = tx.rows(_CITING, {"message_id": message_id})
+    tx.run(_REMOVE_OF_MESSAGE, {"message_id": message_id})
+    for memory_id, start, stop, run_id in rows:
+        if place := to(start, stop):
+            add(tx, memory_id, [Span(message_id, *place)], run_id)
+    return {row[0] for row in rows if not of(tx, row[0])}

@@ -1,7 +1,7 @@
 """Reads and writes the messages table: the messages of each session in order."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -42,6 +42,21 @@ _ALL = f"SELECT {_COLUMNS} FROM messages ORDER BY number"  # noqa: S608
 _TEXTS = "SELECT number, text FROM messages ORDER BY number"
 _FOLLOWING = f"SELECT {_COLUMNS} FROM messages WHERE number > :number ORDER BY number LIMIT :limit"  # noqa: S608
 _CALLS = "UPDATE messages SET tool_calls = :tool_calls WHERE id = :id"
+_REWRITE = """
+    UPDATE messages SET text = :text, parts = :parts, tool_calls = :tool_calls, thoughts = :thoughts,
+        token_estimate = :token_estimate, speaker = :speaker, extra = :extra
+     WHERE id = :id
+"""
+_HOLDING = """
+    SELECT {columns} FROM messages WHERE number > :after AND number <= :up_to AND ({holds}) ORDER BY number
+"""
+# Most messages have their text alone.
+_HOLDS = """
+    instr(text, :{name}) > 0 OR (coalesce(parts, tool_calls, thoughts, extra, speaker) IS NOT NULL
+        AND instr(coalesce(parts, '') || coalesce(tool_calls, '') || coalesce(thoughts, '') || coalesce(extra, '')
+            || coalesce(speaker, ''), :{name}) > 0)
+"""
+_LAST_NUMBER = "SELECT coalesce(max(number), 0) FROM messages"
 _OF_SESSION = f"SELECT {_COLUMNS} FROM messages WHERE session_id = :session_id"  # noqa: S608
 
 
@@ -107,6 +122,25 @@ def following(tx: Tx, number: int, limit: int) -> list[tuple[int, Message]]:
 def set_calls(tx: Tx, message: Message) -> None:
     """Store the current state of a message's tool calls."""
     tx.run(_CALLS, {"id": message.id, "tool_calls": _to_row(message)["tool_calls"]})
+
+
+def rewrite(tx: Tx, message: Message) -> None:
+    """Store the words, tool calls and fields of a message anew; its place, time and author stay."""
+    row = _to_row(message)
+    names = ("id", "text", "parts", "tool_calls", "thoughts", "token_estimate", "speaker", "extra")
+    tx.run(_REWRITE, {name: row[name] for name in names})
+
+
+def holding(tx: Tx, wanted: Sequence[str], *, after: int, up_to: int) -> list[Message]:
+    """Return the messages in a range of row numbers that contain one of the texts anywhere."""
+    named = {f"wanted{number}": text for number, text in enumerate(wanted)}
+    sql = _HOLDING.format(columns=_COLUMNS, holds=" OR ".join(_HOLDS.format(name=name) for name in named))
+    return [_from_row(row) for row in tx.rows(sql, {**named, "after": after, "up_to": up_to})]
+
+
+def last_number(tx: Tx) -> int:
+    """Return the highest row number; 0 when there are no messages."""
+    return tx.rows(_LAST_NUMBER, {})[0][0]
 
 
 def of_session(tx: Tx, session_id: str) -> Iterable[tuple[int, Message]]:

@@ -60,6 +60,7 @@ _DESCRIBE = """
     UPDATE sessions SET title = :title, summary = :summary, ended_at = :ended_at, updated_at = :updated_at
      WHERE id = :id
 """
+_SHRINK = "UPDATE sessions SET token_estimate = token_estimate - :tokens WHERE id = :id"
 _DELETE = "DELETE FROM sessions WHERE id = :id"
 # Hook sessions older than the age limit, and the oldest of those above the count limit.
 _STALE_HOOKS = """
@@ -117,6 +118,11 @@ def grow(tx: Tx, session_id: str, *, messages: int, tokens: int, at: datetime) -
     """Add new messages to the count; return the new count, or None when there is no such session."""
     rows = tx.rows(_GREW, {"id": session_id, "messages": messages, "tokens": tokens, "at": micros(at)})
     return rows[0][0] if rows else None
+
+
+def shrink(tx: Tx, session_id: str, tokens: int) -> None:
+    """Take the tokens of removed words out of the estimate of a session."""
+    tx.run(_SHRINK, {"id": session_id, "tokens": tokens})
 
 
 def describe(tx: Tx, session: Session) -> None:

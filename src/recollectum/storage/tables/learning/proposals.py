@@ -52,6 +52,12 @@ _ABOUT = """
     DELETE FROM proposals WHERE id IN (SELECT proposal_id FROM proposal_items WHERE item = :item)
     RETURNING content, reason
 """
+_QUOTING = f"""
+    SELECT {_COLUMNS} FROM proposals
+     WHERE id IN (SELECT proposal_id FROM proposal_items WHERE item = :message_id) ORDER BY id
+"""  # noqa: S608
+_SPANS = "UPDATE proposals SET spans = :spans WHERE id = :id"
+_DELETE = "DELETE FROM proposals WHERE id = :id RETURNING content, reason"
 _OF_SESSION = """
     SELECT content, reason FROM proposals
      WHERE id IN (SELECT proposal_id FROM proposal_items WHERE item = :session_id) ORDER BY id
@@ -140,6 +146,21 @@ def remove_quoting(tx: Tx, message_id: str) -> list[str]:
     return _texts(tx.rows(_ABOUT, {"item": message_id}))
 
 
+def quoting(tx: Tx, message_id: str) -> list[Proposal]:
+    """Return the proposals that quote a message."""
+    return [_from_row(tx, row) for row in tx.rows(_QUOTING, {"message_id": message_id})]
+
+
+def set_spans(tx: Tx, proposal_id: str, spans: Iterable[Span]) -> None:
+    """Store other spans of a proposal, because the text of a message has changed."""
+    tx.run(_SPANS, {"id": proposal_id, "spans": _spans_to_json(spans)})
+
+
+def remove(tx: Tx, proposal_id: str) -> list[str]:
+    """Delete a proposal; return its texts."""
+    return _texts(tx.rows(_DELETE, {"id": proposal_id}))
+
+
 def texts_of_session(tx: Tx, session_id: str) -> list[str]:
     """Return the texts of the proposals that are deleted with a session."""
     return _texts(tx.rows(_OF_SESSION, {"session_id": session_id}))
@@ -194,7 +215,11 @@ def _to_row(laid: NewProposal) -> Params:
         "trust": finding.trust.value,
         "by": finding.by,
         "certain": int(finding.certain),
-        "spans": json.dumps([[span.message_id, span.start, span.end] for span in finding.spans]),
+        "spans": _spans_to_json(finding.spans),
         "fingerprint": laid.fingerprint,
         "created_at": micros(laid.at),
     }
+
+
+def _spans_to_json(spans: Iterable[Span]) -> str:
+    return json.dumps([[span.message_id, span.start, span.end] for span in spans])

@@ -1,6 +1,6 @@
 """`recollectum sessions`: shows conversations, adds to them, ends and destroys them."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,13 +9,25 @@ from recollectum.domain.message import Message, Role
 from recollectum.domain.session import MAIN, Session
 from recollectum.doors.cli.terminal.errors import FAILED, Misuse
 from recollectum.doors.cli.terminal.flags import Run, command, new_group
-from recollectum.doors.cli.terminal.output import answer, answer_rows, listing, moment, note, plural, tell
+from recollectum.doors.cli.terminal.output import (
+    answer,
+    answer_rows,
+    listing,
+    moment,
+    note,
+    plural,
+    step_progress,
+    tell,
+)
 from recollectum.doors.cli.terminal.prompts import confirm, read_text_or_stdin
 from recollectum.doors.cli.terminal.sanitise import one_line, visible
 from recollectum.doors.cli.terminal.target import open_user_vault
 from recollectum.vault.intake.new_message import NewMessage, check_message
 
-app = new_group("List, show, extend, import, export, end and destroy conversations.")
+if TYPE_CHECKING:
+    from recollectum.vault.sessions.echoes import EchoReport
+
+app = new_group("List, show, extend, clean, import, export, end and destroy conversations.")
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="The session's id.")]
 
@@ -118,6 +130,42 @@ def delete(
         note(
             "another program is reading the vault, so its log still contains it; finish with: recollectum lifecycle run"
         )
+
+
+@command(app, "clean")
+def clean(
+    run: Run,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be cut out.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Cut out what Recollectum itself had inserted into conversations, before it recognised its own echoes.
+
+    Memories that come from nothing else are moved to the trash, and such proposals are deleted.
+    """
+    with open_user_vault(run) as vault:
+        echoes = vault.sessions.echoes
+        with step_progress(run, "reading messages", None) as advance:
+            found = echoes.preview(advance)
+        if found.messages and not dry_run:
+            if not confirm(f"{_echo_words(found)}; it would be cut out for good", yes=yes):
+                note("nothing was changed")
+                raise typer.Exit(FAILED)
+            with step_progress(run, "cutting out", None) as advance:
+                found = echoes.remove(advance)
+    answer(run, {"echoes": found}, [_echo_words(found) if found.messages else "no message holds an echo"])
+    if not found.erased:
+        note(
+            "another program is reading the vault, so its log still contains it; finish with: recollectum lifecycle run"
+        )
+
+
+def _echo_words(found: "EchoReport") -> str:
+    count = plural(len(found.messages), "message")
+    said = f"{count} {'held' if found.removed else 'with'} text that Recollectum itself had inserted"
+    counted = ((len(found.memories), "memory"), (len(found.proposals), "proposal"))
+    others = [f"{plural(count, noun)} made from nothing else" for count, noun in counted if count]
+    return ", ".join([said, *others])
 
 
 def _split(words: list[str], *, placed: bool) -> tuple[str | None, str, str]:

@@ -132,6 +132,7 @@ def whole(count: int) -> Iterator[Look]:
     yield Look("memories.as_of", "", lambda v: v.memories.as_of(v.admin.clock().now))
     yield Look("undo.diff", "of a day", lambda v: v.privacy.undo.diff(v.memories.get(memory_id(count - 20)).created_at))
     yield Look("index.verify", "", lambda v: v.admin.index.verify())
+    yield Look("storedechoes.preview", "", lambda v: v.sessions.echoes.preview())
     yield Look(
         "lifecycle.preview",
         "of a month",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.million import look_at
+from bench.million import look_at, look_through_doors
 from bench.million_looks import looks, whole
 from bench.million_vault import fill
 from bench.surroundings import own_surroundings
@@ -44,6 +44,23 @@ _GROWS = {
     **{f"consolidation.list_jobs {one}": "few jobs are kept" for one in ("waiting", "claimed", "failed")},
     "consolidation.list_unread": "it looks at every conversation",
 }
+#: The same at the doors. The console counts memories on most pages, by the index, and the proposals that wait on all.
+_DOORS_GROW = {
+    "POST /v1/recall": "every memory matches the question",
+    "MCP recall": "every memory matches the question",
+    "console /?q=soup+after+lunch": "every memory matches the question",
+    "console /console/context?q=soup+after+lunch": "every memory matches the question",
+    "console /": "it counts by the index",
+    "console /console/privacy": "it counts by the index",
+    "console /console/memories?state=active": "it counts by the index",
+    "console /console/memories?state=archived": "it counts by the index",
+    "console /console/memories?state=soft_deleted": "it counts by the index",
+    "console /console/memories?state=archived&before={memory}": "it counts by the index",
+    "console /console/review": "few proposals wait",
+    "console /console/timeline": "twice the events of a page, and their memories",
+    "console /console/health": "a small vault is checked whole",
+    "doctor": "it reads the whole vault",
+}
 #: Readers that are no list, page or lookup of stored rows.
 _OTHER = {"review.analyse", "lifecycle.retention", "served.save"}
 
@@ -78,4 +95,15 @@ def test_the_work_of_a_list_does_not_grow_with_the_vault(folder: Path) -> None:
     free = {str(look) for look in whole(1000)} | _GROWS.keys()
     assert not {name: count for name, count in large.items() if count > _OF_A_PAGE and name not in free}
     # Four times as many rows cost nothing more than four times as much, or a little over.
+    assert not {name: count for name, count in large.items() if count > 6 * max(small[name], _OF_A_PAGE)}
+
+
+@pytest.mark.slow
+def test_the_work_of_a_page_at_a_door_does_not_grow_with_the_vault(folder: Path) -> None:
+    steps: list[dict[str, int]] = []
+    for count in (_SMALL, _LARGE):
+        fill(folder / str(count), count)
+        steps.append({str(one.look): one.steps for one in look_through_doors(folder / str(count), count)})
+    small, large = steps
+    assert not {name: count for name, count in large.items() if count > _OF_A_PAGE and name not in _DOORS_GROW}
     assert not {name: count for name, count in large.items() if count > 6 * max(small[name], _OF_A_PAGE)}

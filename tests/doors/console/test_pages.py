@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from recollectum.domain.proposal import Act, Finding
+from recollectum.doors.console import health as console_health
 from tests.doors.console.samples import PERSON
 from tests.doors.console.servers import Place
 
@@ -233,3 +234,13 @@ def test_a_search_links_the_archived_memories_that_match(place: Place, ada: http
     assert f'href="/console/memories/{memory}"' in shown
     assert 'href="/console/memories?state=archived"' in shown
     assert "in the hall" not in shown
+
+
+def test_the_health_of_a_large_vault_is_checked_only_on_request(
+    ada: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "<dt>Matches the stored texts</dt><dd>yes</dd>" in ada.get("/console/health").text
+    # Every vault is large then: reading all of its rows must wait for the button.
+    monkeypatch.setattr(console_health, "_QUICK", 0)
+    assert "<dt>Matches the stored texts</dt><dd>not checked yet</dd>" in ada.get("/console/health").text
+    assert "<dt>Matches the stored texts</dt><dd>yes</dd>" in ada.get("/console/health?doctor=1").text

@@ -33,7 +33,7 @@ def health(visit: CurrentVisit, doctor: str = "") -> Response:
         "severity": worst(found).value if looked else "note",
         "findings": found,
         "index": visit.vault.admin.index.status(),
-        "check": visit.vault.admin.index.verify(),
+        "check": visit.vault.admin.index.verify() if looked else None,
         "reading": visit.vault.admin.clock(),
         "jobs": visit.vault.admin.consolidation.list_jobs(limit=10),
         "rounds": rounds(visit),

@@ -23,6 +23,7 @@ from recollectum.home.credentials.store import Credentials
 from recollectum.policy.actions import Action as A
 from recollectum.text.secrets import redaction
 from recollectum.vault.gate import declared_operation
+from recollectum.vault.intake.draft import Draft
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.vault import Vault
@@ -245,6 +246,34 @@ def test_what_memory_served_is_not_stored_whichever_way_it_comes_back(
     assert not [named[n] for n in named if _served(n) in rows]
     files = {one: one.read_bytes().lower() for one in home.rglob("*.db*") if one.is_file()}
     assert not [(named[n], one.name) for n in named for one, data in files.items() if _served(n).encode() in data]
+
+
+@pytest.mark.slow
+@pytest.mark.loopback
+@pytest.mark.parametrize("keep", [False], indirect=True, ids=["redacted"])
+@pytest.mark.usefixtures("keep")
+def test_a_person_who_repeats_a_memory_is_recorded_whichever_way_it_comes(tmp_path: Path) -> None:
+    home = Path(os.environ["RECOLLECTUM_HOME"])
+    with serving(home) as served:
+        vaults = [served.home.vault(owner) for owner in ("user:alice", "user:bob")]
+        for vault in vaults:
+            vault.memories.save_many([Draft(content=_served(number)) for number in range(len(ENTRIES))])
+            for number in range(len(ENTRIES)):
+                assert _served(number) in vault.context(_served(number)).text
+        for number, (name, feed) in enumerate(ENTRIES.items()):
+            folder = tmp_path / f"person{number}"
+            folder.mkdir()
+            # Word for word, as a line of a profile, and in words of the person's own.
+            text = f"marker{number:02}: {_served(number)}\n- {_served(number)}\n| so x{number:02} hates mist"
+            feed(World(served.home, served, folder), _pasted(name, text))
+    rows = _rows(home)
+    lost = [
+        (name, words)
+        for number, name in enumerate(ENTRIES)
+        for words in (f"marker{number:02}: {_served(number)}", f"- {_served(number)}", f"x{number:02} hates mist")
+        if words not in rows
+    ]
+    assert not lost
 
 
 def _pasted(entry: str, text: str) -> str:

@@ -93,6 +93,7 @@ def test_the_words_of_a_key_match_too(vault: Vault) -> None:
     assert vault.recall("favourite tea").archived.ids == (saved,)
 
 
+@pytest.mark.process
 def test_a_memory_that_is_restored_edited_forgotten_superseded_or_purged_is_not_counted(home_: Recollectum) -> None:
     vault = home_.vault(OWNER)
     texts = [f"the piano number {number} is loud" for number in range(5)]

@@ -58,6 +58,7 @@ def _purge_one(vault: Vault) -> None:
     assert vault.privacy.purge.run(vault.privacy.purge.preview(request).token).state is PurgeState.DONE
 
 
+@pytest.mark.process
 def test_everything_in_the_vault_stays_and_the_old_key_is_nowhere(place: Path) -> None:
     with filled(place) as home:
         vault = home.vault(ANN)

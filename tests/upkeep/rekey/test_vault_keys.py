@@ -187,6 +187,7 @@ def test_backups_from_before_are_restored_as_before(place: Path) -> None:
             assert said(again.vault(ANN)) == before
 
 
+@pytest.mark.process
 def test_a_purge_after_the_change_is_proven_in_spite_of_older_backups(place: Path) -> None:
     with filled(place) as home:
         back_up(home.admin)

@@ -84,7 +84,8 @@ class OpenDoors:
 
     def examine(self) -> None:
         """Examine the home as `recollectum doctor` does."""
-        examine(self.home.admin, lambda owner: self.home.vault(owner, create=False).admin.clock())
+        home = self.home
+        examine(home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), home.settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from recollectum.vault.access.people import People
     from recollectum.vault.idempotency import Idempotency
     from recollectum.vault.purge.receipts import Receipts
+    from recollectum.vault.purge.service import Purge
+    from recollectum.vault.runtime import VaultRuntime
 
 API_KEY_VARIABLE = "RECOLLECTUM_API_KEY"
 
@@ -200,7 +202,12 @@ class Recollectum:
         clients = self._clients if agent is None else (*self._clients, f"agent:{agent}")
         gate = self._runtime.gate(caller, known.entry.owner, self._now, clients)
         runtime = self._runtime.vault_runtime(known, gate)
-        return Vault(wanted, runtime, lambda: self._runtime.purge_environment(known.entry.id))
+        return Vault(wanted, runtime, self._purge)
+
+    def _purge(self, runtime: "VaultRuntime") -> "Purge":
+        from recollectum.vault.purge.service import Purge  # noqa: PLC0415 - few programs erase
+
+        return Purge(runtime, self._runtime.person_erasure(), self._runtime.latest)
 
     def chat(self, identity: str, *, agent: str = "main", group: str | None = None, topic: str | None = None) -> Chat:
         """Open the conversation with the person who has a channel address: person and session in one step."""
@@ -257,7 +264,7 @@ class Recollectum:
         # Imported here: few programs look at receipts.
         from recollectum.vault.purge.receipts import Receipts  # noqa: PLC0415
 
-        return Receipts(self._runtime.catalog, self._home_gate(), self._runtime.purge_environment(""))
+        return Receipts(self._home_gate(), self._runtime.person_erasure())
 
     @property
     def idempotency(self) -> "Idempotency":
@@ -279,6 +286,11 @@ class Recollectum:
         return self._runtime.keys
 
     @property
+    def embedder(self) -> "Embedder | None":
+        """The embedder that all vaults share; None when there is none. It is closed with the home."""
+        return self._runtime.embedder()
+
+    @property
     def language_model(self) -> "LanguageModel | None":
         """The language model that chat, consolidation, summaries and profile share; None when the settings name none.
 
@@ -297,15 +309,11 @@ class Recollectum:
         return HomeAdmin(
             home=runtime.home,
             engine=runtime.engine,
-            settings=runtime.settings,
             keys=runtime.keys,
             catalog=runtime.catalog,
             clock=runtime.clock,
-            ids=runtime.ids,
             log=runtime.log,
-            embedder=runtime.embedder,
-            settle=runtime.settle_vault,
-            release=runtime.release,
+            opened=runtime,
         )
 
     def close(self) -> None:

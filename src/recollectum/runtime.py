@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from recollectum.models.language.port import LanguageModel
     from recollectum.vault.files.transcript_files import TranscriptReader
     from recollectum.vault.intake.secret_store import SecretStore
+    from recollectum.vault.purge.person_erasure import PersonErasure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +153,9 @@ class HomeRuntime:
         self.keys.close()
         self.log.close()
 
-    def embedder(self) -> "tuple[Embedder | None, str | None]":
-        """Return the one embedder of the home, or None and the reason."""
-        return self._embedders.get()
+    def embedder(self) -> "Embedder | None":
+        """Return the one embedder of the home, created on first use."""
+        return self._embedders.get()[0]
 
     def find_vault(self, owner: Owner) -> "KnownVault | None":
         """Return the vault of an owner as the catalog has it now; None when there is none."""
@@ -195,20 +196,15 @@ class HomeRuntime:
             log=self.log,
         )
 
-    def purge_environment(self, vault_id: str) -> PurgeEnvironment:
-        """Return the parts of the home that a purge of one vault touches."""
-        return PurgeEnvironment(
-            home=self.home,
-            catalog=self.catalog,
-            keys=self.keys,
-            clock=self.clock,
-            latest=self.latest,
-            release=self.release,
-            engine=self.engine,
-            needles=self._needles,
-            forget_secrets=self._forget_secrets,
-            vault_id=vault_id,
-        )
+    def _purge_environment(self) -> PurgeEnvironment:
+        """Return the parts of the home that a purge touches."""
+        return PurgeEnvironment(self.home, self.engine, self.catalog, self.keys, self.clock, self._needles)
+
+    def person_erasure(self) -> "PersonErasure":
+        """Return what erases a whole person."""
+        from recollectum.vault.purge.person_erasure import PersonErasure  # noqa: PLC0415 - few programs erase
+
+        return PersonErasure(self._purge_environment(), self.release, self._forget_secrets)
 
     def settle(self) -> None:
         """Note the time, and finish what was interrupted when a process ended: changes of keys, and erasing people."""
@@ -218,14 +214,13 @@ class HomeRuntime:
 
             with suppress(StorageError, HomeError, OSError):
                 settle_keys(self.home, self.engine, self.keys)
-        environment = self.purge_environment("")
-        if environment.has_ledger():
+        if self._purge_environment().has_ledger():
             # Imported here: most homes have erased nothing, and the module is slow to import.
             from recollectum.vault.purge.resume import resume_home_purges  # noqa: PLC0415
 
             # A disk that takes no writes must not prevent reading: the erasure waits.
             with suppress(StorageError, HomeError, OSError):
-                resume_home_purges(environment)
+                resume_home_purges(self.person_erasure())
 
     def settle_vault(self, entry: VaultEntry) -> None:
         """Erase again what was erased from a vault whose file was replaced, even if it is open already."""
@@ -253,12 +248,12 @@ class HomeRuntime:
                 served=UnsavedTexts(self.clock),
                 mark=mark,
             )
-            environment = self.purge_environment(entry.id)
+            environment = self._purge_environment()
             if environment.has_ledger():
                 # Imported here: most homes have erased nothing, and the module is slow to import.
                 from recollectum.vault.purge.resume import resume_vault_purges  # noqa: PLC0415
 
-                known = KnownVault(entry, retention, handle_of(opened))
+                known = KnownVault(entry, retention, handle_of(opened, entry.id))
                 resume_vault_purges(self.vault_runtime(known, Gate(OPERATOR, entry.owner)), environment)
             apply_retention(database, opened.clock, retention)
             self._applied[entry.id] = retention

@@ -53,7 +53,7 @@ def standing(path: Path, options: SqliteOptions, *, clock: Clock = system_clock)
             throttle=RefreshThrottle(CrawlCache()),
         )
         runtime = VaultRuntime(
-            vault=handle_of(opened),
+            vault=handle_of(opened, ""),
             gate=Gate(OPERATOR, OWNER),
             ids=IdMaker(clock),
             retention=Retention(),

@@ -41,7 +41,9 @@ def _open(place: Path, encryption: str = "auto") -> Recollectum:
 
 
 def _findings(home: Recollectum, *, deep: bool = False, fix: bool = False) -> list[HealthFinding]:
-    return examine(home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), deep=deep, fix=fix)
+    return examine(
+        home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), home.settings, deep=deep, fix=fix
+    )
 
 
 def _about(findings: list[HealthFinding], topic: str) -> list[HealthFinding]:

@@ -79,6 +79,7 @@ OF_A_VAULT = {
 OF_THE_HOME = {People, Keys, Receipts}
 #: What an open home offers to anybody, and what it keeps for its operator.
 FOR_ANYBODY = {
+    "embedder",
     "language_model",
     "vault",
     "list_owners",

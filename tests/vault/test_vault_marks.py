@@ -39,7 +39,7 @@ def _file(place: Path) -> Path:
 
 
 def _findings(home: Recollectum, *, fix: bool = False) -> list[HealthFinding]:
-    found = examine(home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), fix=fix)
+    found = examine(home.admin, lambda owner: home.vault(owner, create=False).admin.clock(), home.settings, fix=fix)
     return [one for one in found if one.topic == "older vault"]
 
 

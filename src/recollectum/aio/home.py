@@ -203,6 +203,11 @@ class AsyncRecollectum:
         return await asyncio.to_thread(lambda: self._service().encryption())
 
     @property
+    def embedder(self) -> Embedder | None:
+        """The embedder that all vaults share; None when there is none. It is closed with the home."""
+        return self._service().embedder
+
+    @property
     def language_model(self) -> LanguageModel | None:
         """The language model that chat, consolidation, summaries and profile share; None when the settings name none.
 

@@ -1,24 +1,32 @@
-"""Bundles what home-wide maintenance needs: files, keys, catalog, settings and clock."""
+"""Bundles what home-wide maintenance needs: files, engine, keys, catalog, clock and the vaults that are open."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import NotFound
-from recollectum.domain.ids import Clock, IdMaker
+from recollectum.domain.ids import Clock
 from recollectum.home.locks import Lock
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home
-from recollectum.settings.model import Settings
 from recollectum.storage.catalog_mark import CountedCatalog
 from recollectum.storage.engine import CATALOG, Engine
 from recollectum.storage.keystore import KeyStore
 from recollectum.storage.tables.catalog import vaults
 from recollectum.storage.tables.catalog.vaults import VaultEntry
 
-if TYPE_CHECKING:
-    from recollectum.models.embedding.port import Embedder
+
+class OpenedVaults(Protocol):
+    """The vaults that this process has open, such as those of a `HomeRuntime`."""
+
+    def release(self, vault_id: str) -> bool:
+        """Close a vault in this process; True when no other process has it open either."""
+        ...
+
+    def settle_vault(self, entry: VaultEntry) -> None:
+        """Erase again what was erased from a vault whose file was replaced, even if it is open already."""
+        ...
 
 
 def rekey_lock(home: Home) -> Lock:
@@ -32,20 +40,12 @@ class HomeAdmin:
 
     home: Home
     engine: Engine
-    settings: Settings
     keys: KeyStore
     catalog: CountedCatalog
     clock: Clock
-    ids: IdMaker
     #: Receives what was done.
-    log: Log = field(default_factory=Log)
-    #: The embedder that all vaults share, or None and the reason.
-    embedder: "Callable[[], tuple[Embedder | None, str | None]]" = lambda: (None, None)
-
-    #: Erases again what was erased from a vault that was replaced.
-    settle: Callable[[VaultEntry], None] = lambda _: None
-    #: Closes a vault in this process; True when no other process has it open either.
-    release: Callable[[str], bool] = lambda _: True
+    log: Log
+    opened: OpenedVaults
 
     def entries(self, owners: Sequence[Owner] | None = None) -> list[VaultEntry]:
         """Return the vaults of these owners, or all; raise for an owner without one."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recollectum.domain.access.caller import Scope
+from recollectum.domain.errors import InvalidInput
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from recollectum.vault.intake.served import Served
     from recollectum.vault.notes.global_notes import GlobalNotesFile
     from recollectum.vault.notes.service import Notes
-    from recollectum.vault.purge.environment import PurgeEnvironment
     from recollectum.vault.purge.service import Purge
     from recollectum.vault.retention.lifecycle import Lifecycle
     from recollectum.vault.retention.quarantine import Quarantines
@@ -78,13 +78,13 @@ class VaultPrivacy(VaultService):
     trash: Service["Trash"] = Service("retention.trash.Trash", "What was deleted and can still be restored.")
     undo: Service["Undo"] = Service("undo.service.Undo", "Undoes changes, and shows what changed since a time.")
 
-    def __init__(self, runtime: VaultRuntime, environment: "Callable[[], PurgeEnvironment] | None") -> None:
+    def __init__(self, runtime: VaultRuntime, purging: "Callable[[VaultRuntime], Purge] | None") -> None:
         super().__init__(runtime)
-        self._environment = environment
+        self._purging = purging
 
     @property
     def purge(self) -> "Purge":
         """Erases for good, with a signed receipt."""
-        from recollectum.vault.purge.service import Purge  # noqa: PLC0415 - few programs erase
-
-        return Purge(self._runtime, self._environment() if self._environment else None)
+        if self._purging is None:
+            raise InvalidInput("this vault was opened without a home; open it through one to purge")
+        return self._purging(self._runtime)

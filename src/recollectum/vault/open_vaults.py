@@ -354,6 +354,6 @@ class VaultHandle:
         """Do nothing: the cache closes what it opened."""
 
 
-def handle_of(opened: OpenVault) -> VaultHandle:
+def handle_of(opened: OpenVault, vault_id: str) -> VaultHandle:
     """Return a handle for a vault that is open already and that its opener closes."""
-    return VaultHandle(OpenVaults(1, 0), "", lambda: opened)
+    return VaultHandle(OpenVaults(1, 0), vault_id, lambda: opened)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recollectum.vault.consolidation.learn import LearnResult
     from recollectum.vault.intake.new_message import NewMessage
     from recollectum.vault.learnings.service import Learnings
-    from recollectum.vault.purge.environment import PurgeEnvironment
+    from recollectum.vault.purge.service import Purge
 
 
 class Vault(VaultService):
@@ -35,13 +35,13 @@ class Vault(VaultService):
     )
 
     def __init__(
-        self, owner: Owner, runtime: VaultRuntime, environment: "Callable[[], PurgeEnvironment] | None" = None
+        self, owner: Owner, runtime: VaultRuntime, purging: "Callable[[VaultRuntime], Purge] | None" = None
     ) -> None:
         self.owner = owner
         self.memories = Memories(runtime)
         self.sessions = Sessions(runtime)
         self.admin = VaultAdmin(runtime)
-        self.privacy = VaultPrivacy(runtime, environment)
+        self.privacy = VaultPrivacy(runtime, purging)
         super().__init__(runtime)
 
     @operation(Action.MEMORY_SEARCH, Scope.USER)

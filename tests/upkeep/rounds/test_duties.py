@@ -59,7 +59,9 @@ class Doors:
 
 
 def upkeep_of(home: Recollectum, doors: Doors) -> UpkeepRuntime:
-    return UpkeepRuntime(admin=home.admin, open_vault=doors, stop=threading.Event(), settling=timedelta(0))
+    return UpkeepRuntime(
+        admin=home.admin, settings=home.settings, open_vault=doors, stop=threading.Event(), settling=timedelta(0)
+    )
 
 
 def settled(home: Recollectum, clock: Turning, name: str) -> tuple[VaultDuty, Doors]:
@@ -212,7 +214,7 @@ def test_a_round_stops_at_once_when_the_program_ends(home: Recollectum) -> None:
 def test_a_vault_that_was_written_to_a_moment_ago_is_looked_at_again(home: Recollectum, clock: Turning) -> None:
     # What stands in its log may become visible without any further change of the file.
     doors = Doors(home)
-    upkeep = UpkeepRuntime(admin=home.admin, open_vault=doors, stop=threading.Event())
+    upkeep = UpkeepRuntime(admin=home.admin, settings=home.settings, open_vault=doors, stop=threading.Event())
     made = duty(upkeep, "retention", EVERY)
     for _ in range(3):
         made.make()

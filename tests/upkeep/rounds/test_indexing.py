@@ -19,7 +19,7 @@ ANY = {"embedding.provider": "local"}
 
 
 def make(home: Recollectum) -> int:
-    upkeep = UpkeepRuntime(admin=home.admin, open_vault=home.vault, stop=threading.Event())
+    upkeep = UpkeepRuntime(admin=home.admin, settings=home.settings, open_vault=home.vault, stop=threading.Event())
     return duty(upkeep, "indexing", EVERY).make(force=True).counts.get("embedded", 0)
 
 

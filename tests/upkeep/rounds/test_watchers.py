@@ -43,7 +43,9 @@ def watch(home: Recollectum, name: str, opened: list[str] | None = None) -> Duty
         return home.vault(owner)
 
     return duty(
-        UpkeepRuntime(admin=home.admin, open_vault=door, stop=threading.Event(), settling=timedelta(0)),
+        UpkeepRuntime(
+            admin=home.admin, settings=home.settings, open_vault=door, stop=threading.Event(), settling=timedelta(0)
+        ),
         name,
         EVERY,
     )

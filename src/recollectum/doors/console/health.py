@@ -45,7 +45,11 @@ def findings(visit: Visit) -> list[HealthFinding]:
     """Return the doctor's findings about this person's vault; those about the home only if no other person is in it."""
     operator, owner = visit.operator, visit.vault.owner
     found = examine(
-        operator.admin, lambda one: operator.vault(one, create=False).admin.clock(), owners=[owner], fix=False
+        operator.admin,
+        lambda one: operator.vault(one, create=False).admin.clock(),
+        operator.settings,
+        owners=[owner],
+        fix=False,
     )
     if len(operator.people.list()) <= 1:
         return found

@@ -44,12 +44,12 @@ async def _embed(request: Request) -> Response:
 
 
 def _embedded(serving: ServerState, texts: Sequence[str], purpose: Purpose) -> dict[str, object]:
-    embedder, why = serving.recollectum.admin.embedder()
+    embedder = serving.recollectum.embedder
     while isinstance(embedder, Wrapper):
         # The model itself: the caller's own cache does the rounding.
         embedder = embedder.inner
     if embedder is None or embedder.identity.provider != "local":
-        raise ModelMissing(why or "this daemon has no local embedder; the calling process must load its own")
+        raise ModelMissing("this daemon has no local embedder; the calling process must load its own")
     rows = embedder.embed(texts, purpose)
     return {"identity": embedder.identity.text_key(), "vectors": pack(rows)}
 

@@ -59,7 +59,9 @@ def serve(recollectum: Recollectum, place: ListenAddress | None, tell: Callable[
     with lock, _stopping() as stop:
         # A killed daemon may have left it.
         remove_daemon(recollectum.home)
-        upkeep = UpkeepRuntime(admin=recollectum.admin, open_vault=recollectum.vault, stop=stop)
+        upkeep = UpkeepRuntime(
+            admin=recollectum.admin, settings=recollectum.settings, open_vault=recollectum.vault, stop=stop
+        )
         listening = _bind(place) if place else None
         lanes: list[UpkeepThread] = []
         try:

@@ -57,7 +57,7 @@ def repair(admin: HomeAdmin, owner: Owner, *, force: bool = False) -> RepairResu
             entry.id,
             owner,
             admin.key_of(entry),
-            release=lambda: admin.release(entry.id),
+            release=lambda: admin.opened.release(entry.id),
             rebuild=rebuild_index,
         )
         # What is lost is in the result; the repaired file is the newest there is.

@@ -12,7 +12,7 @@ from typing import Literal
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.access.person import DEFAULT_TENANT, Person
 from recollectum.domain.errors import Conflict, Damaged, InvalidInput, KeyProblem, NotFound
-from recollectum.domain.ids import Clock
+from recollectum.domain.ids import Clock, IdMaker
 from recollectum.home.files import make_private_folder
 from recollectum.home.keys.key_file import check_outside
 from recollectum.home.locks import Lock
@@ -48,6 +48,7 @@ from recollectum.vault.purge.environment import was_erased
 class BackupAccess:
     """What a backup is opened with."""
 
+    #: Those of the home into which it is restored.
     settings: Settings
     environ: Mapping[str, str] = field(repr=False)
     clock: Clock
@@ -160,13 +161,13 @@ def restore_vaults(
         for one in staged:
             entry = entries.get(one.owner)
             if entry is None:
-                _add(admin, one)
+                _add(admin, one, encrypted=opening.settings.encryption == "auto" and admin.keys.enabled)
             else:
                 with rekey_lock(admin.home):
                     kept += _replace(admin, one, entry)
                 admin.catalog.write(partial(vault_marks.remove, vault_id=entry.id))
                 # Before anybody reads what was erased since the backup.
-                admin.settle(entry)
+                admin.opened.settle_vault(entry)
     admin.log.info("restore.done", {"kind": "vaults", "vaults": len(staged)})
     encrypted = {entry.owner: entry.encrypted for entry in admin.entries()}
     return RestoreResult(
@@ -301,10 +302,10 @@ def _check_catalog(room: Path, manifest: Manifest, keys: KeyStore | None, found:
             raise Damaged(f"{one.file.name} is not the vault that the catalog of the backup names; use another backup")
 
 
-def _add(admin: HomeAdmin, one: _Staged) -> None:
+def _add(admin: HomeAdmin, one: _Staged, *, encrypted: bool) -> None:
     """Add a vault that was not here: key, file, and last the catalog row, which makes it visible."""
-    encrypted = admin.settings.encryption == "auto" and admin.keys.enabled
-    entry = VaultEntry(owner=one.owner, id=admin.ids("vlt"), encrypted=encrypted, created_at=admin.clock())
+    made_id = IdMaker(admin.clock)("vlt")
+    entry = VaultEntry(owner=one.owner, id=made_id, encrypted=encrypted, created_at=admin.clock())
     key = admin.keys.make_key(entry.id) if encrypted else None
     admin.engine.upkeep.put_vault(entry.id, key, one.file, one.key)
 

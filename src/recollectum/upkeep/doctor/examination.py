@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from recollectum.domain.access.owner import Owner
 from recollectum.policy.clock import ClockReading
+from recollectum.settings.model import Settings
 from recollectum.upkeep.doctor import home_checks, place_checks, vault_checks
 from recollectum.upkeep.doctor.home_checks import HealthFinding, Severity, fine
 from recollectum.upkeep.home_admin import HomeAdmin
@@ -12,6 +13,7 @@ from recollectum.upkeep.home_admin import HomeAdmin
 def examine(
     admin: HomeAdmin,
     clock_of: Callable[[Owner], ClockReading],
+    settings: Settings,
     *,
     owners: Sequence[Owner] | None = None,
     deep: bool = False,
@@ -25,7 +27,7 @@ def examine(
     found = [
         *vault_checks.key(admin),
         *place_checks.place(home),
-        *home_checks.room(home, admin.settings),
+        *home_checks.room(home, settings),
         *home_checks.logs(admin.engine.upkeep),
         *home_checks.damaged_logs(home),
         *home_checks.locks(home, clock),

@@ -102,7 +102,7 @@ def _rekey(admin: HomeAdmin, entry: VaultEntry, progress: Progress) -> None:
 def _check_unused(admin: HomeAdmin, entry: VaultEntry) -> None:
     if admin.engine.place_of(entry.id) is None:
         raise StorageError(f"the vault of {entry.owner} is missing, so it gets no new key; restore it from a backup")
-    if not admin.release(entry.id):
+    if not admin.opened.release(entry.id):
         raise Busy(
             f"another process has the vault of {entry.owner} open, so it keeps its key; stop the programs that use it "
             "(the daemon: recollectum daemon stop), then try again"

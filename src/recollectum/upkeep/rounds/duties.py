@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 
 from recollectum.domain.access.owner import Owner
 from recollectum.domain.errors import RecollectumError
+from recollectum.settings.model import Settings
 from recollectum.storage.tables.catalog import rounds
 from recollectum.storage.tables.catalog.rounds import RoundRow
 from recollectum.storage.tables.catalog.vaults import VaultEntry
@@ -95,6 +96,7 @@ class UpkeepRuntime:
     """What all rounds of one home use."""
 
     admin: HomeAdmin
+    settings: Settings
     open_vault: OpenVault
     #: Set when the program ends: a round stops after its current vault.
     stop: threading.Event

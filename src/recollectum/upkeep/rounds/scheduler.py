@@ -67,8 +67,7 @@ def duty(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
 
 
 def _watch(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
-    admin = upkeep.admin
-    settings, owners = admin.settings, admin.home.root / "owners"
+    settings, owners = upkeep.settings, upkeep.admin.home.root / "owners"
 
     @cache
     def folder_of(owner: Owner) -> Path:
@@ -92,7 +91,7 @@ def _watch(upkeep: UpkeepRuntime, name: str, every: timedelta) -> Duty:
 
 def duties(upkeep: UpkeepRuntime, names: tuple[str, ...]) -> list[Duty]:
     """Return those of the named rounds that the settings turn on."""
-    wanted = intervals(upkeep.admin.settings)
+    wanted = intervals(upkeep.settings)
     return [duty(upkeep, name, every) for name in names if (every := wanted[name])]
 
 

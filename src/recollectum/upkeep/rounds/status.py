@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from recollectum.settings.model import Settings
 from recollectum.storage.tables.catalog import rounds
 from recollectum.upkeep.home_admin import HomeAdmin
 from recollectum.upkeep.rounds.scheduler import NAMES, intervals
@@ -16,6 +17,11 @@ class HasHomeAdmin(Protocol):
     @property
     def admin(self) -> HomeAdmin:
         """The services for maintenance of the whole home."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """The effective settings."""
         ...
 
 
@@ -45,7 +51,7 @@ def list_rounds(recollectum: HasHomeAdmin) -> list[RoundStatus]:
     admin = recollectum.admin
     rows = admin.catalog.read(rounds.everything)
     owners = {entry.id: str(entry.owner) for entry in admin.entries()}
-    wanted = intervals(admin.settings)
+    wanted = intervals(recollectum.settings)
     found: list[RoundStatus] = []
     for name in NAMES:
         every = wanted[name]

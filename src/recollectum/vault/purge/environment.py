@@ -25,30 +25,23 @@ _DIGEST_BYTES = 16
 
 
 class PurgeEnvironment(NamedTuple):
-    """The parts of one home that a purge of one vault touches."""
+    """The parts of one home that a purge touches."""
 
     home: Home
     engine: Engine
     catalog: Database
     keys: KeyStore
     clock: Clock
-    #: The latest time that the home has seen, which decides whether a token is too old.
-    latest: Clock
-    #: Closes a vault in this process; True when no other process has it open either.
-    release: Callable[[str], bool]
     #: Samples of what purges of this process erased, until the files are searched.
     needles: dict[str, ErasureSamples]
-    #: Deletes the secrets that were stored for a vault, and returns how many.
-    forget_secrets: Callable[[str], int]
-    vault_id: str
 
     def has_ledger(self) -> bool:
         """Return whether anything was ever erased in this home."""
         return self.catalog.read(lambda tx: erased.find_secret(tx, _SALT)) is not None
 
-    def lock(self) -> Lock:
+    def lock(self, vault_id: str) -> Lock:
         """Allow one purge of a vault at a time, across all processes."""
-        return Lock(self.home.locks / f"purge-{self.vault_id}.lock", clock=self.clock)
+        return Lock(self.home.locks / f"purge-{vault_id}.lock", clock=self.clock)
 
     def salt(self) -> bytes:
         """Return the key of the ledger's digests."""
@@ -103,9 +96,9 @@ class PurgeEnvironment(NamedTuple):
         manifest_key = self.keys.manifest_key() if self.keys.enabled else None
         return destroy_copies(self.home.backups, tuple(vault_ids), before, catalog, manifest_key)
 
-    def erased_until(self) -> datetime | None:
-        """Return when something was last erased from this vault."""
-        return self.catalog.read(lambda tx: erased.last_time(tx, vault_digest(self.salt(), self.vault_id)))
+    def erased_until(self, vault_id: str) -> datetime | None:
+        """Return when something was last erased from a vault."""
+        return self.catalog.read(lambda tx: erased.last_time(tx, vault_digest(self.salt(), vault_id)))
 
 
 def ledger_digest(salt: bytes, *parts: str) -> bytes:

@@ -169,7 +169,8 @@ def run_purge(
         opened.archive.clear()
     # The returned rows were erased before: backups made since then do not hold them.
     again = PurgeKind(purge.kind) is PurgeKind.RESTORED
-    gone = environment.destroy_backups((environment.vault_id,), environment.erased_until() if again else None)
+    vault_id = runtime.vault.id
+    gone = environment.destroy_backups((vault_id,), environment.erased_until(vault_id) if again else None)
     blank = _blank_receipt(runtime, environment, purge, gone)
     if erase_remains(runtime):
         return _settle(runtime, environment, _search_for(runtime, environment, blank, needles, resumed=resumed))
@@ -198,7 +199,7 @@ def _samples_of(runtime: VaultRuntime, environment: PurgeEnvironment, purge: Act
 
 def _settle(runtime: VaultRuntime, environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
     """Store a receipt, and record in the vault how far its purge has come."""
-    kept = store_receipt(environment, receipt)
+    kept = store_receipt(environment, receipt, runtime.vault.id)
     done = kept.state is PurgeState.DONE
 
     def change(tx: Tx) -> None:
@@ -215,9 +216,9 @@ def _settle(runtime: VaultRuntime, environment: PurgeEnvironment, receipt: Recei
     return kept
 
 
-def store_receipt(environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
-    """Sign a receipt and store it; do not replace one that says more."""
-    vault, seed = vault_digest(environment.salt(), environment.vault_id), environment.seed()
+def store_receipt(environment: PurgeEnvironment, receipt: Receipt, vault_id: str = "") -> Receipt:
+    """Sign a receipt of one vault or of a person, and store it; do not replace one that says more."""
+    vault, seed = vault_digest(environment.salt(), vault_id), environment.seed()
 
     def change(tx: Tx) -> Receipt:
         known = receipts.find(tx, receipt.id)
@@ -236,10 +237,11 @@ def store_receipt(environment: PurgeEnvironment, receipt: Receipt) -> Receipt:
 def _note_in_ledger(runtime: VaultRuntime, environment: PurgeEnvironment, purge: ActivePurge) -> int:
     """Write the ledger first: if somebody restores an older copy, the ledger says what was erased."""
     salt = environment.salt()
-    vault = vault_digest(salt, environment.vault_id)
+    vault_id = runtime.vault.id
+    vault = vault_digest(salt, vault_id)
     names = {1: "memory", 2: "message", 3: "session", 4: "folder", 5: "root"}
     left = runtime.database.read(lambda tx: erased_items.items(tx, purge.id))
-    digests = [ledger_digest(salt, environment.vault_id, names[rank], item) for rank, item in left if rank in names]
+    digests = [ledger_digest(salt, vault_id, names[rank], item) for rank, item in left if rank in names]
     return environment.catalog.write(lambda tx: erased.add(tx, vault, digests, purge.at), frees=True)
 
 
@@ -287,7 +289,7 @@ def _blank_receipt(runtime: VaultRuntime, environment: PurgeEnvironment, purge: 
         at=environment.clock().isoformat(),
         counts=dict(purge.counts),
         backups_destroyed=gone,
-        elsewhere=environment.backups_elsewhere((environment.vault_id,)),
+        elsewhere=environment.backups_elsewhere((runtime.vault.id,)),
         reason=_LOG_HELD,
     )
 
@@ -301,7 +303,7 @@ def _search_for(
         environment,
         blank.id,
         needles,
-        (environment.vault_id,),
+        (runtime.vault.id,),
         folder,
         lambda sample, is_term: runtime.database.read(lambda tx: _is_in_kept_text(tx, sample, is_term=is_term)),
     )

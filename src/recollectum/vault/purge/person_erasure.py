@@ -28,17 +28,103 @@ def vaults_of(tx: Tx, person: Owner) -> tuple[str, ...]:
     return tuple(f"{entry.id} {entry.owner}" for entry in vaults.everything(tx) if entry.owner.person == person)
 
 
-def begin_departure(environment: PurgeEnvironment, departure: Departure) -> None:
-    """Record that a person is being erased, and lock their vaults from here on."""
-    outlines = environment.needles[departure.id].to_outlines(OutlineKey(environment.outline_key(departure.id)))
-    forget = _forget_in(environment, departure)
+class PersonErasure:
+    """Erases whole people from one home."""
 
-    def change(tx: Tx) -> None:
-        erased.depart(tx, departure)
-        purge_samples.add(tx, departure.id, [(one.bits, one.digest) for one in outlines])
-        forget(tx)
+    def __init__(
+        self,
+        environment: PurgeEnvironment,
+        release: Callable[[str], bool],
+        forget_secrets: Callable[[str], int],
+    ) -> None:
+        self.environment = environment
+        #: Closes a vault in this process; True when no other process has it open either.
+        self._release = release
+        #: Deletes the secrets that were stored for a vault, and returns how many.
+        self._forget_secrets = forget_secrets
 
-    environment.catalog.write(change, frees=True)
+    def begin(self, departure: Departure) -> None:
+        """Record that a person is being erased, and lock their vaults from here on."""
+        home = self.environment
+        outlines = home.needles[departure.id].to_outlines(OutlineKey(home.outline_key(departure.id)))
+        forget = _forget_in(home, departure)
+
+        def change(tx: Tx) -> None:
+            erased.depart(tx, departure)
+            purge_samples.add(tx, departure.id, [(one.bits, one.digest) for one in outlines])
+            forget(tx)
+
+        home.catalog.write(change, frees=True)
+
+    def run(self, departure: Departure) -> Receipt:
+        """Destroy what is left of a person; the receipt says whether that is all."""
+        home, ids = self.environment, _ids(departure)
+        blank = Receipt(
+            id=departure.id,
+            kind=PurgeKind.USER,
+            state=PurgeState.PENDING,
+            request=departure.digest,
+            owner=owner_digest(home.salt(), departure.person),
+            by=departure.by,
+            began_at=departure.at.isoformat(),
+            at=home.clock().isoformat(),
+            counts=dict(departure.counts),
+            backups_destroyed=home.destroy_backups((*ids, CATALOG), change=_forget_in(home, departure)),
+            elsewhere=home.backups_elsewhere(ids),
+            reason=_STILL_OPEN,
+        )
+        if not all([self._destroy(vault_id, departure.id) for vault_id in ids]):
+            return store_receipt(home, blank)
+        for one in departure.vaults:
+            folder = owner_folder(home.home.root / "owners", Owner.parse(one.partition(" ")[2]))
+            if folder.is_dir() and not folder.is_symlink():
+                shutil.rmtree(folder)
+        # The receipt first: after an interruption it says that the catalog's log is still to be emptied.
+        waits = store_receipt(home, blank)
+        home.catalog.write(lambda tx: erased.gone(tx, departure.person), frees=True)
+        return self.finish(waits, ids)
+
+    def finish(self, waits: Receipt, ids: tuple[str, ...] = ()) -> Receipt:
+        """Empty the catalog's log after everything else of a person is gone, and search every file."""
+        home = self.environment
+        if not home.catalog.erase_remains():
+            return waits
+        resumed = waits.id not in home.needles
+        needles = _samples_of(home, waits.id)
+        # Word endings also occur in other names of the catalog; whole samples of text do not.
+        needles.terms.clear()
+        found = search_files(home, waits.id, needles, ids, None, lambda _, __: False)
+        is_lost = not len(needles) and (resumed or needles.short > 0)
+        kept = store_receipt(home, with_search_result(waits, found, is_lost=is_lost))
+        if kept.state is PurgeState.DONE:
+            home.catalog.write(lambda tx: purge_samples.remove(tx, waits.id), frees=True)
+            home.needles.pop(waits.id, None)
+        return kept
+
+    def destroy_returned_vaults(self) -> int:
+        """Destroy the files of vaults that were erased as a whole and restored since; return how many."""
+        home = self.environment
+        known = {entry.id for entry in home.catalog.read(vaults.everything)}
+        salt, removed = home.salt(), 0
+        for vault_id in home.engine.vault_ids():
+            digest = vault_digest(salt, vault_id)
+            if vault_id not in known and home.catalog.read(lambda tx, d=digest: erased.is_noted(tx, d, d)):
+                home.engine.destroy_vault(vault_id)
+                removed += 1
+        return removed
+
+    def _destroy(self, vault_id: str, departure_id: str) -> bool:
+        """Destroy the key and the file of one vault; False while another process has it open."""
+        home = self.environment
+        if home.engine.place_of(vault_id) and not self._release(vault_id):
+            return False
+        # Before the key: without its file they would never be found again.
+        self._forget_secrets(vault_id)
+        if departure_id in home.needles and home.keys.has_key(vault_id):
+            home.needles[departure_id].keys.append(home.keys.key(vault_id))
+        home.keys.destroy_key(vault_id)
+        home.engine.destroy_vault(vault_id)
+        return True
 
 
 def _forget_in(environment: PurgeEnvironment, departure: Departure) -> Callable[[Tx], None]:
@@ -55,52 +141,6 @@ def _forget_in(environment: PurgeEnvironment, departure: Departure) -> Callable[
     return change
 
 
-def erase_person(environment: PurgeEnvironment, departure: Departure) -> Receipt:
-    """Destroy what is left of a person; the receipt says whether that is all."""
-    ids = _ids(departure)
-    blank = Receipt(
-        id=departure.id,
-        kind=PurgeKind.USER,
-        state=PurgeState.PENDING,
-        request=departure.digest,
-        owner=owner_digest(environment.salt(), departure.person),
-        by=departure.by,
-        began_at=departure.at.isoformat(),
-        at=environment.clock().isoformat(),
-        counts=dict(departure.counts),
-        backups_destroyed=environment.destroy_backups((*ids, CATALOG), change=_forget_in(environment, departure)),
-        elsewhere=environment.backups_elsewhere(ids),
-        reason=_STILL_OPEN,
-    )
-    if not all([_destroy(environment, vault_id, departure.id) for vault_id in ids]):
-        return store_receipt(environment, blank)
-    for one in departure.vaults:
-        folder = owner_folder(environment.home.root / "owners", Owner.parse(one.partition(" ")[2]))
-        if folder.is_dir() and not folder.is_symlink():
-            shutil.rmtree(folder)
-    # The receipt first: after an interruption it says that the catalog's log is still to be emptied.
-    waits = store_receipt(environment, blank)
-    environment.catalog.write(lambda tx: erased.gone(tx, departure.person), frees=True)
-    return finish_departure(environment, waits, ids)
-
-
-def finish_departure(environment: PurgeEnvironment, waits: Receipt, ids: tuple[str, ...] = ()) -> Receipt:
-    """Empty the catalog's log after everything else of a person is gone, and search every file."""
-    if not environment.catalog.erase_remains():
-        return waits
-    resumed = waits.id not in environment.needles
-    needles = _samples_of(environment, waits.id)
-    # Word endings also occur in other names of the catalog; whole samples of text do not.
-    needles.terms.clear()
-    found = search_files(environment, waits.id, needles, ids, None, lambda _, __: False)
-    is_lost = not len(needles) and (resumed or needles.short > 0)
-    kept = store_receipt(environment, with_search_result(waits, found, is_lost=is_lost))
-    if kept.state is PurgeState.DONE:
-        environment.catalog.write(lambda tx: purge_samples.remove(tx, waits.id), frees=True)
-        environment.needles.pop(waits.id, None)
-    return kept
-
-
 def _samples_of(environment: PurgeEnvironment, purge_id: str) -> ErasureSamples:
     """Return the samples that this process took, or what an earlier one kept of them."""
     known = environment.needles.get(purge_id)
@@ -108,31 +148,6 @@ def _samples_of(environment: PurgeEnvironment, purge_id: str) -> ErasureSamples:
         kept = environment.catalog.read(lambda tx: purge_samples.of(tx, purge_id))
         known = ErasureSamples(outlines=[Outline(bits=bits, digest=digest) for bits, digest in kept])
     return known
-
-
-def destroy_returned_vaults(environment: PurgeEnvironment) -> int:
-    """Destroy the files of vaults that were erased as a whole and restored since; return how many."""
-    known = {entry.id for entry in environment.catalog.read(vaults.everything)}
-    salt, removed = environment.salt(), 0
-    for vault_id in environment.engine.vault_ids():
-        digest = vault_digest(salt, vault_id)
-        if vault_id not in known and environment.catalog.read(lambda tx, d=digest: erased.is_noted(tx, d, d)):
-            environment.engine.destroy_vault(vault_id)
-            removed += 1
-    return removed
-
-
-def _destroy(environment: PurgeEnvironment, vault_id: str, departure_id: str) -> bool:
-    """Destroy the key and the file of one vault; False while another process has it open."""
-    if environment.engine.place_of(vault_id) and not environment.release(vault_id):
-        return False
-    # Before the key: without its file they would never be found again.
-    environment.forget_secrets(vault_id)
-    if departure_id in environment.needles and environment.keys.has_key(vault_id):
-        environment.needles[departure_id].keys.append(environment.keys.key(vault_id))
-    environment.keys.destroy_key(vault_id)
-    environment.engine.destroy_vault(vault_id)
-    return True
 
 
 def _ids(departure: Departure) -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from typing import Any, cast
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import InvalidInput, NotFound
 from recollectum.policy.actions import Action
-from recollectum.storage.port import Database
 from recollectum.storage.tables.erasure import receipts
 from recollectum.vault.gate import Gate, operation
-from recollectum.vault.purge.environment import PurgeEnvironment
+from recollectum.vault.purge.person_erasure import PersonErasure
 from recollectum.vault.purge.request import Receipt
 from recollectum.vault.purge.resume import resume_home_purges, search_home_again
 from recollectum.vault.purge.signatures import from_json, from_stored, is_genuine, public_key
@@ -19,10 +18,10 @@ from recollectum.vault.purge.signatures import from_json, from_stored, is_genuin
 class Receipts:
     """The purge receipts of one home."""
 
-    def __init__(self, catalog: Database, gate: Gate, environment: PurgeEnvironment) -> None:
-        self._catalog = catalog
+    def __init__(self, gate: Gate, erasure: PersonErasure) -> None:
+        self._catalog = erasure.environment.catalog
         self._gate = gate
-        self._ground = environment
+        self._erasure = erasure
 
     @property
     def gate(self) -> Gate:
@@ -45,12 +44,12 @@ class Receipts:
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def key(self) -> str:
         """Return the public key that verifies this home's receipts, in hex; give it to anyone who checks them."""
-        return public_key(self._ground.seed())
+        return public_key(self._erasure.environment.seed())
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def verify(self, receipt: Receipt) -> bool:
         """Return whether this home signed the receipt and no field was changed since."""
-        return is_genuine(receipt, public_key(self._ground.seed()))
+        return is_genuine(receipt, public_key(self._erasure.environment.seed()))
 
     @operation(Action.RECEIPT_READ, Scope.GLOBAL)
     def parse(self, text: str) -> Receipt:
@@ -70,6 +69,6 @@ class Receipts:
     @operation(Action.PURGE_RUN, Scope.GLOBAL, also=(Action.MEMORY_DELETE, Action.SESSION_DELETE))
     def finish(self) -> builtins.list[Receipt]:
         """Continue to erase people whose purge had to wait, and search again where a receipt is not done."""
-        done = resume_home_purges(self._ground)
+        done = resume_home_purges(self._erasure)
         known = {one.id for one in done}
-        return [*done, *(one for one in search_home_again(self._ground) if one.id not in known)]
+        return [*done, *(one for one in search_home_again(self._erasure) if one.id not in known)]

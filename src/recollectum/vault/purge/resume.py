@@ -12,7 +12,7 @@ from recollectum.storage.tables.trail import meta
 from recollectum.storage.tables.trail.health import LEDGER_POSITION
 from recollectum.vault.purge.environment import PurgeEnvironment, ledger_digest, vault_digest
 from recollectum.vault.purge.execution import begin_purge, run_purge, search_again
-from recollectum.vault.purge.person_erasure import destroy_returned_vaults, erase_person, finish_departure
+from recollectum.vault.purge.person_erasure import PersonErasure
 from recollectum.vault.purge.plan import NamedRows, PurgeSelection, select_lineage
 from recollectum.vault.purge.request import PurgeKind, PurgeRequest, Receipt
 from recollectum.vault.purge.signatures import from_stored
@@ -27,7 +27,7 @@ def resume_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) ->
     if not environment.has_ledger():
         return
     if _is_behind(runtime, environment):
-        with environment.lock():
+        with environment.lock(runtime.vault.id):
             _erase_returned_rows(runtime, environment)
     # A disk that takes no writes must not prevent reading: the purge waits.
     with suppress(StorageError, HomeError):
@@ -38,7 +38,7 @@ def finish_vault_purges(runtime: VaultRuntime, environment: PurgeEnvironment) ->
     """Continue every unfinished purge, unless another process is running it."""
     if not runtime.database.read(erased_items.unfinished):
         return []
-    lock = environment.lock()
+    lock = environment.lock(runtime.vault.id)
     if not lock.wait(timedelta()):
         return []
     try:
@@ -52,7 +52,7 @@ def search_vault_again(runtime: VaultRuntime, environment: PurgeEnvironment) -> 
     """Search again for what purges erased whose receipts are unverified or failed, and renew those receipts."""
     if not runtime.database.read(erased_items.unproven):
         return []
-    lock = environment.lock()
+    lock = environment.lock(runtime.vault.id)
     if not lock.wait(timedelta()):
         return []
     try:
@@ -62,26 +62,27 @@ def search_vault_again(runtime: VaultRuntime, environment: PurgeEnvironment) -> 
     return [one for one in found if one]
 
 
-def resume_home_purges(environment: PurgeEnvironment) -> list[Receipt]:
+def resume_home_purges(erasure: PersonErasure) -> list[Receipt]:
     """Finish erasing people whose purge was interrupted, and destroy vaults of theirs that were restored."""
+    environment = erasure.environment
     if not environment.has_ledger():
         return []
-    destroy_returned_vaults(environment)
-    done = [erase_person(environment, one) for one in environment.catalog.read(erased.departures)]
+    erasure.destroy_returned_vaults()
+    done = [erasure.run(one) for one in environment.catalog.read(erased.departures)]
     known = {one.id for one in done}
     waiting = [from_stored(one) for one in environment.catalog.read(receipts.pending) if one.id not in known]
     # Only purges of people: those of a vault continue when it is opened.
-    return [*done, *(finish_departure(environment, one) for one in waiting if one.kind is PurgeKind.USER)]
+    return [*done, *(erasure.finish(one) for one in waiting if one.kind is PurgeKind.USER)]
 
 
-def search_home_again(environment: PurgeEnvironment) -> list[Receipt]:
+def search_home_again(erasure: PersonErasure) -> list[Receipt]:
     """Search again for what is left of erased people whose receipts are unverified or failed."""
-    waiting = environment.catalog.read(receipts.unproven)
-    return [finish_departure(environment, from_stored(one)) for one in waiting]
+    waiting = erasure.environment.catalog.read(receipts.unproven)
+    return [erasure.finish(from_stored(one)) for one in waiting]
 
 
 def _is_behind(runtime: VaultRuntime, environment: PurgeEnvironment) -> bool:
-    vault = vault_digest(environment.salt(), environment.vault_id)
+    vault = vault_digest(environment.salt(), runtime.vault.id)
     last = environment.catalog.read(lambda tx: erased.last(tx, vault))
     return last > int(runtime.database.read(lambda tx: meta.find(tx, LEDGER_POSITION)) or 0) and not _has_open_purge(
         runtime
@@ -94,13 +95,13 @@ def _has_open_purge(runtime: VaultRuntime) -> bool:
 
 
 def _erase_returned_rows(runtime: VaultRuntime, environment: PurgeEnvironment) -> None:
-    salt = environment.salt()
-    vault = vault_digest(salt, environment.vault_id)
+    salt, vault_id = environment.salt(), runtime.vault.id
+    vault = vault_digest(salt, vault_id)
     noted, last = environment.catalog.read(lambda tx: (erased.of(tx, vault), erased.last(tx, vault)))
 
     def change(tx: Tx, reading: ClockReading) -> ActivePurge | None:
         back = {
-            what: frozenset(one for one in ids if ledger_digest(salt, environment.vault_id, what, one) in noted)
+            what: frozenset(one for one in ids if ledger_digest(salt, vault_id, what, one) in noted)
             for what, ids in erased_lineage.all_ids(tx).items()
         }
         if not any(back.values()):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from recollectum.domain.access.caller import Scope
 from recollectum.domain.errors import Conflict, Denied, InvalidInput
+from recollectum.domain.ids import Clock
 from recollectum.policy.actions import Action
 from recollectum.policy.clock import ClockReading
 from recollectum.storage.port import Tx
@@ -14,10 +15,10 @@ from recollectum.storage.tables.erasure import erased_lineage, erased_rows, rece
 from recollectum.storage.tables.erasure.erased import Departure
 from recollectum.storage.tables.erasure.erased_items import ActivePurge
 from recollectum.vault.gate import operation
-from recollectum.vault.purge import person_erasure
 from recollectum.vault.purge.backups import CATALOG
 from recollectum.vault.purge.environment import PurgeEnvironment, vault_digest
 from recollectum.vault.purge.execution import begin_purge, place_names, run_purge
+from recollectum.vault.purge.person_erasure import PersonErasure, vaults_of
 from recollectum.vault.purge.plan import PurgeSelection, plan_purge, where_words_remain
 from recollectum.vault.purge.request import (
     TOKEN_LIFETIME,
@@ -42,9 +43,11 @@ _SAMPLES = 24
 class Purge(VaultService):
     """Erases data from one vault, or a whole person."""
 
-    def __init__(self, runtime: VaultRuntime, environment: PurgeEnvironment | None) -> None:
+    def __init__(self, runtime: VaultRuntime, erasure: PersonErasure, latest: Clock) -> None:
         super().__init__(runtime)
-        self._home = environment
+        self._erasure = erasure
+        #: The latest time that the home has seen, which decides whether a token is too old.
+        self._latest = latest
 
     @operation(Action.PURGE_RUN, Scope.USER, reads=True)
     def preview(self, request: PurgeRequest) -> Preview:
@@ -58,7 +61,7 @@ class Purge(VaultService):
             return selection, where_words_remain(tx, selection)
 
         found, remaining = self._runtime.read(look)
-        seen = self._preview(environment, request, found.counts, _state_of(found), (environment.vault_id,))
+        seen = self._preview(environment, request, found.counts, _state_of(found), (self._runtime.vault.id,))
         return replace(
             seen,
             memories_derived=found.derived,
@@ -75,10 +78,10 @@ class Purge(VaultService):
             token,
             environment.salt(),
             caller=self._runtime.actor,
-            vault=environment.vault_id,
-            now=ClockReading(environment.clock(), environment.latest()),
+            vault=self._runtime.vault.id,
+            now=ClockReading(environment.clock(), self._latest()),
         )
-        with environment.lock():
+        with environment.lock(self._runtime.vault.id):
             if leave.request.kind is PurgeKind.USER:
                 return self._told(self._run_person(environment, leave))
             purge = self._runtime.write(lambda tx, reading: self._begin(tx, reading, leave), frees=True)
@@ -96,10 +99,10 @@ class Purge(VaultService):
     @operation(Action.RECEIPT_READ, Scope.USER)
     def list_receipts(self) -> list[Receipt]:
         """Return the receipts of this vault's purges, oldest first."""
-        environment = self._home
-        if environment is None or not environment.has_ledger():
+        environment = self._erasure.environment
+        if not environment.has_ledger():
             return []
-        vault = vault_digest(environment.salt(), environment.vault_id)
+        vault = vault_digest(environment.salt(), self._runtime.vault.id)
         return [from_stored(one) for one in environment.catalog.read(lambda tx: receipts.everything(tx, vault))]
 
     def _told(self, receipt: Receipt) -> Receipt:
@@ -110,9 +113,7 @@ class Purge(VaultService):
     def _ground(self) -> PurgeEnvironment:
         if not self.gate.own:
             raise Denied(f"{self._runtime.actor} may not purge in {self.gate.owner}: only its owner may")
-        if self._home is None:
-            raise InvalidInput("this vault was opened without a home; open it through one to purge")
-        return self._home
+        return self._erasure.environment
 
     def _begin(self, tx: Tx, reading: ClockReading, leave: PurgeClaims) -> ActivePurge:
         found = plan_purge(tx, leave.request, reading.policy_now)
@@ -138,8 +139,8 @@ class Purge(VaultService):
         state: str,
         vault_ids: tuple[str, ...],
     ) -> Preview:
-        made_at, latest = environment.clock(), environment.latest()
-        leave = PurgeClaims(request, state, self._runtime.actor, environment.vault_id, made_at, latest)
+        made_at, latest = environment.clock(), self._latest()
+        leave = PurgeClaims(request, state, self._runtime.actor, self._runtime.vault.id, made_at, latest)
         backups = environment.backups_of(vault_ids)
         return Preview(
             token=to_token(leave, environment.salt()),
@@ -156,8 +157,8 @@ class Purge(VaultService):
         counts, state = self._runtime.database.read(lambda tx: (erased_lineage.totals(tx), erased_lineage.state(tx)))
         held = {table: count for table, count in counts.items() if count}
         owner = self.gate.owner
-        mine = environment.catalog.read(lambda tx: person_erasure.vaults_of(tx, owner.person)) if owner else ()
-        ids = tuple(dict.fromkeys((environment.vault_id, *(one.partition(" ")[0] for one in mine))))
+        mine = environment.catalog.read(lambda tx: vaults_of(tx, owner.person)) if owner else ()
+        ids = tuple(dict.fromkeys((self._runtime.vault.id, *(one.partition(" ")[0] for one in mine))))
         return self._preview(environment, request, held, _digest(list(state)), (CATALOG, *ids))
 
     def _run_person(self, environment: PurgeEnvironment, leave: PurgeClaims) -> Receipt:
@@ -180,12 +181,12 @@ class Purge(VaultService):
             digest=leave.request.digest(),
             by=self._runtime.actor,
             at=environment.clock(),
-            vaults=environment.catalog.read(lambda tx: person_erasure.vaults_of(tx, owner.person)),
+            vaults=environment.catalog.read(lambda tx: vaults_of(tx, owner.person)),
             counts={table: count for table, count in counts.items() if count},
         )
         environment.needles[departure.id] = needles
-        person_erasure.begin_departure(environment, departure)
-        return person_erasure.erase_person(environment, departure)
+        self._erasure.begin(departure)
+        return self._erasure.run(departure)
 
 
 def _state_of(found: PurgeSelection) -> str:

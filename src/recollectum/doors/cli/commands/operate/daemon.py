@@ -88,9 +88,13 @@ def run_round(run: Run, name: Annotated[str, typer.Argument(metavar="ROUND", hel
     from recollectum.upkeep.rounds.scheduler import duty, intervals  # noqa: PLC0415
 
     with open_home(run) as recollectum:
-        admin = recollectum.admin
-        every = intervals(admin.settings).get(name) or timedelta(hours=1)
-        upkeep = UpkeepRuntime(admin=admin, open_vault=recollectum.vault, stop=threading.Event())
+        every = intervals(recollectum.settings).get(name) or timedelta(hours=1)
+        upkeep = UpkeepRuntime(
+            admin=recollectum.admin,
+            settings=recollectum.settings,
+            open_vault=recollectum.vault,
+            stop=threading.Event(),
+        )
         made = duty(upkeep, name, every).make(force=True)
     document = {"round": name, "result": made.counts, "trouble": made.trouble}
     answer(run, document, [visible(f"{name}: {_told(made.counts)}")])

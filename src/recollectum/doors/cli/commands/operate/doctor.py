@@ -65,6 +65,7 @@ def _examined(run: Run, *, deep: bool, fix: bool) -> "list[HealthFinding]":
             return found + examine(
                 recollectum.admin,
                 lambda owner: recollectum.vault(owner, create=False).admin.clock(),
+                recollectum.settings,
                 owners=owners,
                 deep=deep,
                 fix=fix,

@@ -26,6 +26,7 @@ from recollectum.vault.intake.new_message import NewMessage, check_message
 
 if TYPE_CHECKING:
     from recollectum.vault.sessions.echoes import EchoReport
+    from recollectum.vault.vault import Vault
 
 app = new_group("List, show, extend, clean, import, export, end and destroy conversations.")
 
@@ -144,20 +145,32 @@ def clean(
     Memories that come from nothing else are moved to the trash, and such proposals are deleted.
     """
     with open_user_vault(run) as vault:
-        echoes = vault.sessions.echoes
-        with step_progress(run, "reading messages", None) as advance:
-            found = echoes.preview(advance)
-        if found.messages and not dry_run:
-            if not confirm(f"{_echo_words(found)}; it would be cut out for good", yes=yes):
-                note("nothing was changed")
-                raise typer.Exit(FAILED)
+        if dry_run or not yes:
+            found = _preview_echoes(run, vault)
+            agreed = not dry_run and bool(found.messages) and _agrees(found)
+        else:
+            found, agreed = None, True
+        if agreed or found is None:
             with step_progress(run, "cutting out", None) as advance:
-                found = echoes.remove(advance)
+                found = vault.sessions.echoes.remove(advance)
     answer(run, {"echoes": found}, [_echo_words(found) if found.messages else "no message holds an echo"])
     if not found.erased:
         note(
             "another program is reading the vault, so its log still contains it; finish with: recollectum lifecycle run"
         )
+
+
+def _agrees(found: "EchoReport") -> bool:
+    """Return True when the person agrees; end the command when not."""
+    if not confirm(f"{_echo_words(found)}; it would be cut out for good", yes=False):
+        note("nothing was changed")
+        raise typer.Exit(FAILED)
+    return True
+
+
+def _preview_echoes(run: Run, vault: "Vault") -> "EchoReport":
+    with step_progress(run, "reading messages", None) as advance:
+        return vault.sessions.echoes.preview(advance)
 
 
 def _echo_words(found: "EchoReport") -> str:

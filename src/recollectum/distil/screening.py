@@ -1,6 +1,7 @@
 """Blanks what must not be learned from a conversation: echoes of served texts, and forgotten spans."""
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -133,12 +134,13 @@ class Screened:
     message: Message
     #: As long as the text of the message, with spaces for the unreadable parts.
     text: str
-    #: The blanked ranges.
+    #: The blanked ranges in order, of which no two touch.
     hidden: tuple[tuple[int, int], ...] = ()
 
     def hides(self, start: int, end: int) -> bool:
         """Return whether a range contains blanked text."""
-        return any(left < end and start < right for left, right in self.hidden)
+        last = bisect_left(self.hidden, (end,))
+        return last > 0 and start < self.hidden[last - 1][1]
 
     @property
     def is_owners(self) -> bool:
@@ -160,7 +162,7 @@ class Screen:
         """Return the message with the unreadable parts blanked."""
         text = message.text
         echoes = self.heard if message.role is Role.USER else self.repeated
-        hidden = [*_barred(message, text, self.barred), *echoes.places(text)]
+        hidden = _merged([*_barred(message, text, self.barred), *echoes.places(text)])
         return Screened(message, _blanked(text, hidden), tuple(hidden))
 
 
@@ -186,7 +188,21 @@ def _barred(message: Message, text: str, barred: Sequence[Span]) -> list[tuple[i
     return [around(text, start, end) for start, end in spans if start < end]
 
 
+def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the ranges in order, with those that touch made one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
 def _blanked(text: str, hidden: Iterable[tuple[int, int]]) -> str:
+    kept: list[str] = []
+    at = 0
     for start, end in hidden:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
+        kept += [text[at:start], " " * (end - start)]
+        at = end
+    return "".join((*kept, text[at:]))

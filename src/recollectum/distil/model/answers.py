@@ -65,14 +65,23 @@ def _fold(text: str) -> tuple[str, list[int]]:
     return "".join(folded), origins
 
 
+_WORD = re.compile("[A-Za-z0-9]+")
+#: A text that says the same over and over must not cost more than its length.
+_MAX_TRIES = 200
+
+
 def _at_words(text: str, wanted: str) -> tuple[int, int] | None:
     """Return the first match that begins and ends with whole words: "eat" is not said in "theatre"."""
     at = text.find(wanted) if wanted else -1
-    while at >= 0:
+    for _ in range(_MAX_TRIES):
+        if at < 0:
+            break
         end = at + len(wanted)
         if not _cuts(text, at) and not _cuts(text, end):
             return at, end
-        at = text.find(wanted, at + 1)
+        # None of the places inside the same word will do.
+        inside = _WORD.match(text, at) if _cuts(text, at) else None
+        at = text.find(wanted, inside.end() if inside else at + 1)
     return None
 
 

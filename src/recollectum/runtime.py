@@ -49,8 +49,7 @@ from recollectum.vault.open_vaults import (
 from recollectum.vault.policies import PolicyGate
 from recollectum.vault.purge.environment import PurgeEnvironment
 from recollectum.vault.purge.samples import ErasureSamples
-from recollectum.vault.retention.deadlines import apply_retention
-from recollectum.vault.retention.periods import to_retention
+from recollectum.vault.retention.periods import apply_retention, to_retention
 from recollectum.vault.runtime import HomeServices, VaultRuntime
 
 if TYPE_CHECKING:

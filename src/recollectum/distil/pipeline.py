@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from recollectum.distil.model.answers import ShownWindow, verify_answer
 from recollectum.distil.model.choices import ChoiceOptions, batches, choice_prompt, choose_findings, find_candidates
-from recollectum.distil.model.instructions import SCHEMA, window_prompt
-from recollectum.distil.model.windows import WINDOW, Excerpt, windows
+from recollectum.distil.model.instructions import SCHEMA, WINDOW, Excerpt, window_prompt, windows
 from recollectum.distil.reconciliation import current_memories, fit_tokens, most_similar, reconcile
 from recollectum.distil.rules.findings import find_by_rules
 from recollectum.distil.screening import Screen, Screened, ServedTexts, screen_for, screen_messages

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recollectum.context.fences import quote_lines
-from recollectum.distil.model.instructions import fence_mark, fenced, load_instructions, transcript
-from recollectum.distil.model.windows import Excerpt, windows
+from recollectum.distil.model.instructions import Excerpt, fence_mark, fenced, load_instructions, transcript, windows
 from recollectum.distil.screening import Screened
 from recollectum.distil.sentences import sentences
 from recollectum.domain.errors import ModelError

@@ -9,7 +9,6 @@ logs                 the log, without content
 log_rotation         the private log file; loaded with the first line
 project              the project folder and its overrides
 policies             loads policy files
-policy_fingerprints  detects changed policy files
 keys                 the master key and its holders
 credentials          API keys and OAuth tokens
 core_dumps           no core dumps of our programs, which would contain the key

@@ -1,17 +1,18 @@
 """Asks the policy rules of a home before each operation, and reloads them when their files change."""
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollectum.home.logs import Log
 from recollectum.home.paths import Home
-from recollectum.home.policy_fingerprints import Fingerprints, fingerprint_files
 from recollectum.home.project import Project
 
 if TYPE_CHECKING:
     from recollectum.policy.rules.enforcement import ActiveRules
+
 
 _FOLDER = "policies"
 #: The minimum time between two checks of the files, in seconds.
@@ -74,3 +75,37 @@ class PolicyGate:
 
     def _tell(self, tool: str, rule: str) -> None:
         self._log.info("policy.refused", {"operation": tool, **({"rule": rule} if rule else {})})
+
+
+#: Each file with what changes when it is written: time, size and inode.
+Fingerprints = tuple[tuple[str, int, int, int], ...]
+#: Marks an unreadable folder, so that it is not taken for an empty one.
+_CLOSED = (-1, -1, -1)
+
+
+def fingerprint_files(folders: Iterable[Path]) -> Fingerprints:
+    """Return the fingerprint of every policy file in the folders; empty when there is none."""
+    return tuple(mark for folder in folders for mark in _fingerprint_folder(folder))
+
+
+def _fingerprint_folder(folder: Path) -> list[tuple[str, int, int, int]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(
+                _fingerprint_entry(one)
+                for one in entries
+                if one.name.endswith(".toml") and not one.name.startswith(".")
+            )
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError:
+        return [(str(folder), *_CLOSED)]
+
+
+def _fingerprint_entry(entry: "os.DirEntry[str]") -> tuple[str, int, int, int]:
+    try:
+        found = entry.stat()
+    except OSError:
+        # A broken link is a policy that cannot be read, and is reported when it is loaded.
+        return (entry.path, *_CLOSED)
+    return entry.path, found.st_mtime_ns, found.st_size, found.st_ino

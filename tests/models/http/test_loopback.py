@@ -6,8 +6,7 @@ import pytest
 
 from recollectum.domain.errors import ModelRefused
 from recollectum.models.http.client import connect
-from recollectum.models.http.endpoint import endpoint
-from recollectum.models.http.loopback import LoopbackConnection
+from recollectum.models.http.endpoint import LoopbackConnection, endpoint
 
 
 def _means(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[tuple[str, int]]:

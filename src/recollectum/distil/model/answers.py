@@ -8,8 +8,7 @@ from typing import cast
 
 from recollectum.context.echoes import cut, marked_blocks
 from recollectum.distil.date_resolution import resolve_dates
-from recollectum.distil.model.instructions import IGNORE
-from recollectum.distil.model.windows import Excerpt
+from recollectum.distil.model.instructions import IGNORE, Excerpt
 from recollectum.distil.reconciliation import is_supported, words_of
 from recollectum.distil.rules.statements import holds_secret
 from recollectum.distil.screening import Screen

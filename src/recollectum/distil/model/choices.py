@@ -8,8 +8,7 @@ from typing import cast
 
 from recollectum.context.fences import one_line
 from recollectum.distil.date_resolution import resolve_dates
-from recollectum.distil.model.instructions import KINDS, closed_object, fence_mark, fenced, load_instructions
-from recollectum.distil.model.windows import Excerpt
+from recollectum.distil.model.instructions import KINDS, Excerpt, closed_object, fence_mark, fenced, load_instructions
 from recollectum.distil.reconciliation import words_of
 from recollectum.distil.rules.statements import holds_secret, is_material, is_unsure, without_lead
 from recollectum.distil.sentences import Sentence, sentences

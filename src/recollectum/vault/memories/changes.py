@@ -15,7 +15,7 @@ from recollectum.storage.port import Tx
 from recollectum.storage.tables.content import citations, memories, served, versions
 from recollectum.storage.tables.index import chunks, embedding_cache
 from recollectum.storage.tables.learning import forgotten_spans, proposals
-from recollectum.storage.tables.trail import events
+from recollectum.storage.tables.trail import events, quarantines
 from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.intake.admitted import AdmittedText
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
@@ -136,3 +136,29 @@ def _update_forgotten_spans(tx: Tx, before: Memory, after: Memory) -> None:
 def _record_event(change: Change, type: EventType, memory: Memory, payload: dict[str, Json] | None = None) -> None:
     told: dict[str, Json] = {"version": memory.version, **(payload or {})}
     events.add(change.tx, type, "memory", memory.id, at=change.at, actor=change.actor, state=memory.state, payload=told)
+
+
+#: The reason in the event of such a memory.
+QUARANTINE_REASON = "quarantine"
+
+
+def apply_quarantine(
+    change: Change,
+    memory: Memory,
+    rules: Retention,
+    *,
+    agent: str | None = None,
+    message_id: str | None = None,
+) -> Memory:
+    """Return the memory as written, or quarantined when its source is.
+
+    The source is the caller, the `agent` and the message; where the memory came from before does not count.
+    """
+    if memory.state is not State.ACTIVE:
+        return memory
+    for one in quarantines.standing_ones(change.tx):
+        said_by = (f"author:{change.actor}", f"agent:{agent}")
+        if one.source in said_by or (message_id and quarantines.holder(change.tx, message_id) == one.id):
+            quarantines.add_memory(change.tx, one.id, memory.id)
+            return move(change, memory, one.went, rules, QUARANTINE_REASON)
+    return memory

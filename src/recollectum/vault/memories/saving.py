@@ -17,7 +17,7 @@ from recollectum.vault.intake.admitted import AdmittedMemory
 from recollectum.vault.intake.kept_secrets import queue_secret_deletion
 from recollectum.vault.intake.trust import check_shared_trust
 from recollectum.vault.memories import changes
-from recollectum.vault.memories.quarantined_writes import apply_quarantine
+from recollectum.vault.memories.changes import apply_quarantine
 from recollectum.vault.runtime import VaultRuntime
 
 

@@ -33,8 +33,8 @@ from recollectum.vault.intake.draft import (
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
+from recollectum.vault.memories.changes import apply_quarantine
 from recollectum.vault.memories.history import History, citations_of
-from recollectum.vault.memories.quarantined_writes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
 from recollectum.vault.memories.tool_use import record_tool_use, tool_use_message
 from recollectum.vault.service import Service, VaultService

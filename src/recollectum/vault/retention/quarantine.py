@@ -22,7 +22,7 @@ from recollectum.vault.gate import operation
 from recollectum.vault.intake.draft import MAX_PAGE, check_limit
 from recollectum.vault.intake.intake import Intake
 from recollectum.vault.memories import changes
-from recollectum.vault.memories.quarantined_writes import QUARANTINE_REASON
+from recollectum.vault.memories.changes import QUARANTINE_REASON
 from recollectum.vault.retention.trash import UnrestoredMemory, restore_memory
 from recollectum.vault.runtime import VaultRuntime
 from recollectum.vault.service import VaultService

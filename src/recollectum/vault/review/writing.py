@@ -16,7 +16,7 @@ from recollectum.text.terms.similarity import fingerprint
 from recollectum.vault.intake.admitted import AdmittedFinding
 from recollectum.vault.intake.trust import caller_trust, check_shared_trust
 from recollectum.vault.memories import changes
-from recollectum.vault.memories.quarantined_writes import apply_quarantine
+from recollectum.vault.memories.changes import apply_quarantine
 from recollectum.vault.memories.saving import save_draft
 from recollectum.vault.runtime import VaultRuntime
 

@@ -70,6 +70,14 @@ def test_a_minimum_that_is_no_chance_is_refused_by_its_value() -> None:
     assert refused("recall", "Lyon", "--min-score", "2") == "min_score 2.0 is out of range; use 0 to 1"
 
 
+def test_a_score_that_is_no_chance_says_so() -> None:
+    ok("remember", "Grace plays the piano")
+    by_words, by_letters = ok("recall", "piano").out, ok("recall", "ian").out
+    assert "· score " in by_words
+    assert "Grace plays the piano" in by_letters
+    assert "· uncalibrated score " in by_letters
+
+
 def test_where_nothing_reaches_the_minimum_the_nearest_text_is_told() -> None:
     ok("remember", "Grace lives in Lyon")
     answer = ok("recall", "where does Grace live?", "--min-score", "1")

@@ -114,7 +114,9 @@ def _show(run: Run, hits: RecallResult, *, around: bool, explain: bool) -> None:
         "archived": hits.archived,
     }
     shown = enumerate(hits, start=1)
-    answer(run, document, (line for place, hit in shown for line in _lines(place, hit, around=around, explain=explain)))
+    unit = "score" if hits.calibrated else "uncalibrated score"
+    lines = (line for place, hit in shown for line in _lines(place, hit, unit, around=around, explain=explain))
+    answer(run, document, lines)
     if hits.degraded is not None:
         note(f"degraded: {hits.degraded}")
     if hits.held_back:
@@ -137,11 +139,11 @@ def _tell_archived(archived: ArchivedMatches) -> None:
     )
 
 
-def _lines(place: int, hit: Hit, *, around: bool, explain: bool) -> list[str]:
+def _lines(place: int, hit: Hit, unit: str, *, around: bool, explain: bool) -> list[str]:
     number = f"{place}. "
     indent = " " * len(number)
     first, *others = visible(hit.text).splitlines() or [""]
-    told = f"by {hit.author or 'unknown'} · {moment(hit.created_at)} · trust: {hit.trust} · score {hit.score:.3g}"
+    told = f"by {hit.author or 'unknown'} · {moment(hit.created_at)} · trust: {hit.trust} · {unit} {hit.score:.3g}"
     reasons = explain_reasons(hit.reasons) if explain else []
     beside = [_beside(name, one) for name, one in (("before", hit.before), ("after", hit.after)) if around and one]
     below = [*others, *beside, citation(hit.source), one_line(told), *reasons]

@@ -71,6 +71,16 @@ def test_a_frequent_word_alone_is_no_match_and_a_rare_one_is(vault: Vault) -> No
     assert vault.recall("the garden").archived.ids == (common,)
 
 
+def test_more_than_two_fifths_of_the_words_are_a_match_and_fewer_are_not(vault: Vault) -> None:
+    words = ["heron", "violin", "granite", "lantern", "saffron", "glacier", "tulip", "anchor", "comet"]
+    # Each word is as rare as the others.
+    for word in words:
+        vault.memories.save(word)
+    enough = _archived(vault, " ".join(words[:4]))
+    _archived(vault, " ".join(words[4:7]))
+    assert vault.recall(" ".join(words)).archived.ids == (enough,)
+
+
 @pytest.mark.parametrize(
     ("text", "query"),
     [

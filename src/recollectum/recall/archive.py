@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_MEMORIES = 2_000
 MOST_CHARACTERS = 1_000
 #: A memory matches if it has more than this share of the question's words, counted by inverse document frequency.
-_SHARE = 0.5
+_SHARE = 0.4
 _MOST_IDS = 10
 _MOST_STATES = 64
 _Version = tuple[int, int]
@@ -134,7 +134,7 @@ def _to_postings(lines: Mapping[_Version, str]) -> dict[str, list[_Version]]:
 
 
 def _matching(tx: Tx, archive: _Archive, terms: Sequence[QueryTerm], matches: Matches) -> list[_Version]:
-    """Return the memories that have more than half of the words of a question, where rare words weigh more."""
+    """Return the memories that have more than two fifths of the words of a question, where rare words weigh more."""
     words: dict[str, list[QueryTerm]] = {}
     for term in terms:
         words.setdefault(term.word.casefold(), []).append(term)

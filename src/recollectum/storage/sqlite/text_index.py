@@ -13,7 +13,7 @@ import apsw
 from recollectum.storage.port import Matches, Row
 from recollectum.storage.sqlite.bm25 import CorpusSize, PostingList, score_bm25
 from recollectum.text.terms.analyser import Phrase
-from recollectum.text.terms.match_plan import SMALL, budget, plan_match
+from recollectum.text.terms.match_plan import SMALL, MatchPlan, budget, plan_match
 
 #: The tokenizer of the index, as its migration declares it; queries must use the same.
 _TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
@@ -29,9 +29,17 @@ _SOME_OF_PHRASE = """
     SELECT json_group_array(number) FROM (SELECT rowid AS number FROM search WHERE search MATCH ? LIMIT ?)
 """
 _NEWEST = """
-    SELECT json_group_array(number)
+      WITH met AS MATERIALIZED (
+           SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
+    SELECT json_group_array(number), (SELECT CASE count(*) WHEN ? THEN min(number) ELSE 0 END FROM met)
       FROM (SELECT number FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
-             UNION SELECT rowid FROM search WHERE search MATCH ?)
+             UNION SELECT rowid FROM search WHERE search MATCH ?
+             UNION SELECT number FROM met)
+"""
+_BESIDE = """
+    SELECT json_group_array(number)
+      FROM (SELECT rowid AS number FROM search WHERE search MATCH ?
+             UNION SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ?)
 """
 _LAST = """
     SELECT count(*), min(number)
@@ -48,6 +56,11 @@ def quoted(phrase: Phrase) -> str:
 def match_any(phrases: Iterable[str]) -> str:
     """Return a MATCH expression for any of the quoted phrases."""
     return " OR ".join(phrases)
+
+
+def _match_both(phrase: str, others: Sequence[str]) -> str:
+    """Return a MATCH expression for the phrase with any of the others; without others it matches nothing."""
+    return f"{phrase} AND ({match_any(others)})" if others else '""'
 
 
 def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
@@ -88,14 +101,19 @@ class PostingReader:
             for phrase, term in terms.items()
         }
 
-    def beside(self, phrase: str, others: Sequence[str]) -> str:
-        """Return the chunks that contain a phrase and one of some others, each once."""
-        return self._one(_OF_PHRASE, f"{phrase} AND ({match_any(others)})")
+    def newest(self, phrase: str, most: int, rare: Sequence[str], frequent: Sequence[str]) -> tuple[str, int]:
+        """Return the newest chunks with a phrase, its newest ones with a frequent phrase, and all with a rare phrase.
 
-    def newest(self, phrase: str, most: int, others: Sequence[str]) -> str:
-        """Return the newest chunks with a phrase, and all chunks that contain it and one of the others, each once."""
-        both = f"{phrase} AND ({match_any(others)})" if others else '""'
-        return self._one(_NEWEST, phrase, most, both)
+        Also return the oldest chunk that was compared with the frequent phrases; 0 if all were.
+        """
+        met, both = _match_both(phrase, frequent), _match_both(phrase, rare)
+        return fetch(self._connection, _NEWEST, (met, most, most, phrase, most, both))[0]
+
+    def beside(self, phrase: str, rare: Sequence[str], leading: Sequence[str], oldest: int) -> str:
+        """Return the chunks that contain a phrase and a rare one, or, from the oldest, the leading one; each once."""
+        if not leading:
+            return self._one(_OF_PHRASE, _match_both(phrase, rare))
+        return self._one(_BESIDE, _match_both(phrase, rare), _match_both(phrase, leading), oldest)
 
     def last(self, phrase: str, most: int) -> tuple[int, int]:
         """Count the newest chunks with a phrase, up to `most`, and return the count and the oldest of them."""
@@ -190,6 +208,8 @@ _ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
 _REMOVE = "DELETE FROM search WHERE rowid = ?"
 #: This many postings are enough to estimate how frequent a phrase is; counting all takes time linear in their number.
 _SAMPLE = 120
+#: How many times the lists of rare phrases are read: again if the first plan took a frequent phrase for rare.
+_PLANS = 2
 
 
 class SqliteTextIndex:
@@ -245,37 +265,84 @@ class SqliteTextIndex:
             for phrase, listed in lists.some(phrases, NO_LIMIT).items():
                 yield PostingList(listed, None, phrases[phrase])
             return
-        some = lists.some(phrases, _SAMPLE)
-        counts = self._frequencies(lists, some, highest)
-        plan = plan_match(counts, highest)
-        rest = lists.some([phrase for phrase in plan.alone if not _is_all(some[phrase])], NO_LIMIT)
+        candidates = Candidates(lists, phrases, highest)
+        plan, counts = candidates.plan, candidates.counts
         for phrase in plan.alone:
-            yield PostingList(rest.get(phrase, some[phrase]), None, phrases[phrase])
+            yield PostingList(candidates.read[phrase], None, phrases[phrase])
+        oldest = 0
         for phrase in plan.leading:
-            newest = lists.newest(phrase, budget(highest), (*plan.alone, *plan.beside))
+            newest, oldest = lists.newest(phrase, budget(highest), plan.alone, plan.beside)
             yield PostingList(newest, counts[phrase], phrases[phrase])
         for phrase in plan.beside:
-            yield PostingList(lists.beside(phrase, (*plan.alone, *plan.leading)), counts[phrase], phrases[phrase])
-
-    def _frequencies(self, lists: PostingReader, some: Mapping[str, str], highest: int) -> dict[str, int]:
-        """Estimate how many chunks contain each phrase, from how soon enough of them are found."""
-        counts: dict[str, int] = {}
-        for phrase, listed in some.items():
-            counts[phrase] = 0 if listed == "[]" else listed.count(",") + 1
-            if not _is_all(listed):
-                numbers: list[int] = json.loads(listed)
-                count = len(set(numbers)) * highest // numbers[-1]
-                if count > budget(highest):
-                    # A phrase that was frequent in the oldest chunks may be rare since.
-                    newest, oldest = lists.last(phrase, _SAMPLE)
-                    count = min(count, newest * highest // max(1, highest - oldest))
-                counts[phrase] = count
-        return counts
+            listed = lists.beside(phrase, plan.alone, plan.leading, oldest)
+            yield PostingList(listed, counts[phrase], phrases[phrase])
 
 
-def _is_all(some: str) -> bool:
-    """Return whether a sample is complete, because it was not filled."""
-    return some.count(",") < _SAMPLE - 1
+class Candidates:
+    """The phrases of one question in a large index: how frequent each is, and the posting lists of the rare ones.
+
+    A frequency is estimated from the oldest and the newest postings. The list of a phrase that is more frequent
+    elsewhere is longer than the plan expects. So a list is read up to a limit; if it is longer, the phrase counts as
+    frequent, and the plan is made again.
+    """
+
+    def __init__(self, lists: PostingReader, phrases: Iterable[str], highest: int) -> None:
+        self._lists = lists
+        self._highest = highest
+        self._budget = budget(highest)
+        some = lists.some(phrases, _SAMPLE)
+        #: The complete posting lists.
+        self.read = {phrase: listed for phrase, listed in some.items() if _length(listed) < _SAMPLE}
+        self.counts = {phrase: self._estimate(phrase, listed) for phrase, listed in some.items()}
+        self.plan = self._read_rare()
+
+    def _estimate(self, phrase: str, listed: str) -> int:
+        """Estimate how many chunks contain a phrase, from how soon enough of them are found."""
+        if phrase in self.read:
+            return _length(listed)
+        numbers: list[int] = json.loads(listed)
+        count = len(set(numbers)) * self._highest // numbers[-1]
+        # A phrase that was frequent in the oldest chunks may be rare since.
+        return count if count <= self._budget else min(count, int(self._newest_share(phrase) * self._highest))
+
+    def _newest_share(self, phrase: str) -> float:
+        """Return the share of the newest chunks that contain a phrase."""
+        count, oldest = self._lists.last(phrase, _SAMPLE)
+        return count / max(1, self._highest - oldest)
+
+    def _read_rare(self) -> MatchPlan:
+        """Read the lists of the phrases that are ranked alone, and return the plan that they fit."""
+        for _ in range(_PLANS):
+            plan = plan_match(self.counts, self._highest)
+            unread = [phrase for phrase in plan.alone if phrase not in self.read]
+            if not unread:
+                return plan
+            # A chunk may contain a phrase several times. All limits together are at most six times the budget.
+            share = 2 * self._budget // len(unread)
+            limits = {phrase: max(share, 4 * self.counts[phrase]) for phrase in unread}
+            for most in set(limits.values()):
+                for phrase, listed in self._lists.some((one for one in unread if limits[one] == most), most).items():
+                    if _length(listed) < most:
+                        self.read[phrase] = listed
+                    else:
+                        self.counts[phrase] = self._estimate_again(phrase, listed)
+        known = {phrase: self._at_least(phrase, count) for phrase, count in self.counts.items()}
+        return plan_match(known, self._highest)
+
+    def _estimate_again(self, phrase: str, listed: str) -> int:
+        """Estimate the frequency of a phrase whose list was cut: in the chunks that were read, and in those after."""
+        numbers: list[int] = json.loads(listed)
+        later = int(self._newest_share(phrase) * (self._highest - numbers[-1]))
+        return max(self._budget + 1, len(set(numbers)) + later)
+
+    def _at_least(self, phrase: str, count: int) -> int:
+        """Return the frequency, or one over the budget if the list is not read: the plan must not rank it alone."""
+        return count if phrase in self.read else max(self._budget + 1, count)
+
+
+def _length(listed: str) -> int:
+    """Return the number of postings in a JSON list."""
+    return 0 if listed == "[]" else listed.count(",") + 1
 
 
 def _size(block: bytes | None) -> CorpusSize:

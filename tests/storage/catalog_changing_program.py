@@ -4,27 +4,12 @@ import os
 import signal
 import sys
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from recollectum.home.paths import Home
 from recollectum.storage.catalog_mark import CatalogMarkFile
 from recollectum.storage.tables.catalog import catalog_changes
 from tests.matrix.homes import Turning, open_home
-
-
-class _Counter:
-    """Counts calls of Python and C functions alike; the fatal one is the last thing that happens."""
-
-    def __init__(self, fatal: int) -> None:
-        self.calls = 0
-        self._fatal = fatal
-
-    def __call__(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401  (its form is given)
-        if event in ("call", "c_call"):
-            self.calls += 1
-            if self.calls == self._fatal:
-                os.kill(os.getpid(), signal.SIGKILL)
+from tests.storage.keystore_child import FatalCounter
 
 
 def main() -> None:
@@ -55,7 +40,7 @@ def _revoke(place: Path, fatal: int) -> int:
     """Revoke a key, unless killed before; return the number of calls that it took."""
     with open_home(place, Turning()) as home:
         key = home.keys.add("user:ann").key
-        counter = _Counter(fatal)
+        counter = FatalCounter(fatal)
         sys.setprofile(counter)
         home.keys.revoke(key.id)
         sys.setprofile(None)

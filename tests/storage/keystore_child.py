@@ -25,7 +25,7 @@ def main() -> None:
         sys.stdin.readline()
         print(_create(root, argument).hex(), flush=True)
         return
-    counter = _Counter(int(argument))
+    counter = FatalCounter(int(argument))
     sys.setprofile(counter)
     if task == "create":
         _create(root, "vlt_1")
@@ -42,7 +42,7 @@ def _load() -> None:
     MasterKey.new().fingerprint()
 
 
-class _Counter:
+class FatalCounter:
     """Counts calls of Python and C functions alike; the fatal one is the last thing that happens."""
 
     def __init__(self, fatal: int) -> None:

@@ -55,29 +55,30 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 def look_at(home: Path, count: int) -> list[Looked]:
     """Take every look at a vault of so many memories; the first of each kind also loads its code."""
-    with _counted() as steps, Recollectum(home) as r:
+    with counted() as steps, Recollectum(home) as r:
         vault = r.vault(OWNER)
         return [_looked(look, lambda one=look: one.run(vault), steps) for look in looks(count)]
 
 
 def look_through_doors(home: Path, count: int) -> list[Looked]:
     """Ask every door for its lists and pages; of two times, the second, because the first loads code."""
-    with _counted() as steps, open_doors(home) as doors:
+    with counted() as steps, open_doors(home) as doors:
         twice = [
             [_looked(look, lambda one=look: one.run(doors), steps) for look in door_looks(count)] for _ in range(2)
         ]
         return twice[1]
 
 
-def _looked(look: Look | DoorLook, run: Callable[[], object], steps: "_StepCounter") -> Looked:
+def _looked(look: Look | DoorLook, run: Callable[[], object], steps: "StepCounter") -> Looked:
     before, begun = steps.total, time.process_time()
     run()
     return Looked(look, time.process_time() - begun, steps.total - before)
 
 
 @contextmanager
-def _counted() -> "Generator[_StepCounter]":
-    steps = _StepCounter()
+def counted() -> "Generator[StepCounter]":
+    """Count the steps of every connection that is opened from here on."""
+    steps = StepCounter()
     apsw.connection_hooks.append(steps.watch)
     try:
         yield steps
@@ -85,7 +86,7 @@ def _counted() -> "Generator[_StepCounter]":
         apsw.connection_hooks.remove(steps.watch)
 
 
-class _StepCounter:
+class StepCounter:
     """Counts the steps of SQLite's machine in all statements."""
 
     def __init__(self) -> None:

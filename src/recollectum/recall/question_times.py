@@ -69,11 +69,10 @@ def time_fit(named: list[NamedTime], created: int) -> float:
 def _event_time(tx: Tx, words: str, params: Params) -> datetime | None:
     """Return when the event with these words was mentioned, by the best match that may be served."""
     sought = phrases(query_terms(words))
-    # A frequent word has thousands of matches, and the best one is nearly always among the first.
-    for most in (_FIRST, None):
-        matches = tx.text.matches(sought, whole=most is None)
-        best = matches.best(most or len(matches))
-        at = search.first_made_at(tx, best, params)
+    matches = tx.text.matches(sought)
+    # A frequent word has thousands of matches, and the best one that may be served is nearly always among the first.
+    for most in (_FIRST, len(matches)):
+        at = search.first_made_at(tx, matches.best(most), params)
         if at is not None:
             return moment(at)
     return None

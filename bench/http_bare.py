@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from bench.http_script import PerVault, Statement
 from recollectum.storage.sqlite.connection import connect
-from recollectum.storage.sqlite.text_index import create_vocabulary
+from recollectum.storage.sqlite.full_text.posting_reader import create_vocabulary
 
 #: As many as one of our vaults has.
 _READERS = 4

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench import million_vault
+from recollectum import Recollectum
 from recollectum.domain.hit import Hit, RecallResult, SearchMode, SourceName
 from recollectum.domain.memory import Kind, KindName
 from recollectum.vault.vault import Vault
@@ -178,3 +180,14 @@ def test_matches_that_are_all_equal_are_found(place: Path) -> None:
             chat.add("user", f"red car garage {number}", speaker="Ann")
             chat.add("user", f"nothing of note {number}", speaker="Ben")
             assert len(vault.recall("red car garage", speaker="Ann", limit=100)) == number
+
+
+@pytest.mark.feature("G11")
+def test_a_filter_that_leaves_few_memories_of_a_large_vault_finds_them_by_frequent_words(tmp_path: Path) -> None:
+    million_vault.fill(tmp_path, 16_000)
+    with Recollectum(tmp_path) as r:
+        vault = r.vault(million_vault.OWNER)
+        # One memory in a thousand is a correction, and each of them speaks of the soup, as nearly all others do.
+        found = vault.recall("the soup was good", kind=Kind.CORRECTION, limit=20)
+        kinds = [vault.memories.get(hit.source.memory_id or "").kind for hit in found]
+    assert kinds == [Kind.CORRECTION] * 16

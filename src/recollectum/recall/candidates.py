@@ -34,11 +34,12 @@ def best_allowed_matches(
     found = within.best(first, size)
     if len(found) == size:
         return found, matches
-    # Include matches with one frequent word only, which a large index leaves out: few chunks may be allowed.
-    every = matches if matches.whole else tx.text.matches(phrases(terms), whole=True)
-    if len(first) == len(every):
+    if matches.whole and len(first) == len(matches):
         return found, matches
-    scores = every.scores(list(within.everything()))
+    allowed = within.everything()
+    # Include matches with one frequent word only, which a large index leaves out: few chunks may be allowed.
+    every = matches if matches.whole else tx.text.matches(phrases(terms), among=allowed)
+    scores = every.scores(list(allowed))
     ordered = sorted(scores, key=lambda number: (-scores[number], -number))
     return within.best(ordered, size), every
 

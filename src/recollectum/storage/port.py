@@ -1,6 +1,6 @@
 """Defines what the rest of Recollectum asks of a database: transactions, rows and a full-text index."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from recollectum.text.terms.analyser import Phrase
@@ -23,10 +23,10 @@ class TextIndex(Protocol):
         """Remove these chunks from the index."""
         ...
 
-    def matches(self, phrases: Sequence[Phrase], *, whole: bool = False) -> "Matches":
+    def matches(self, phrases: Sequence[Phrase], *, among: Collection[int] | None = None) -> "Matches":
         """Return the chunks that contain any of the phrases; of many, only candidates for the best, in bounded time.
 
-        With `whole` return all of them, however long it takes.
+        With `among` return at least all of these chunks that contain one; of few chunks in bounded time.
         """
         ...
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollectum.storage.port import Matches
-from recollectum.storage.sqlite.bm25 import ArrayScores, CorpusSize, PostingList, Scores, score_bm25
-from recollectum.storage.sqlite.text_index import match_any
+from recollectum.storage.sqlite.full_text.bm25 import ArrayScores, CorpusSize, PostingList, Scores, score_bm25
+from recollectum.storage.sqlite.full_text.posting_reader import match_any
 from tests.storage.sqlite.text_indexes import Indexed, in_order, phrase_of, scored
 
 WAYS = pytest.mark.parametrize("plain", [True, False], ids=["plain", "arrays"])

@@ -1,11 +1,14 @@
 """The work of a question in a large index has a limit, however many chunks contain its words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import apsw
 import pytest
 
-from recollectum.storage.sqlite.text_index import SqliteTextIndex, match_any, quoted
+from recollectum.storage.sqlite.full_text.posting_reader import match_any, quoted
+from recollectum.storage.sqlite.full_text.text_index import SqliteTextIndex
 from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import BUDGET
 from tests.storage.sqlite.text_indexes import Indexed, in_order, scored
@@ -36,16 +39,18 @@ class Counted:
         self.index = self.indexed.index
         self.index.matches([Phrase("rare")])
 
-    def steps(self, words: str) -> int:
+    def steps(self, words: str, among: Sequence[int] | None = None) -> int:
         """Count the steps of one question."""
         self._steps, connection = 0, self.indexed.connection
         connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._count)  # pyright: ignore[reportUnknownMemberType]
-        self.index.matches(_phrases(words))
+        self.index.matches(_phrases(words), among=among)
         connection.trace_v2(0, None)  # pyright: ignore[reportUnknownMemberType]
         return self._steps
 
-    def _count(self, event: dict[str, dict[str, int]]) -> None:
-        self._steps += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
+    def _count(self, event: dict[str, Any]) -> None:
+        # FTS5 keeps the statement that finds a term, and its counter is never reset.
+        if "search_idx" not in event["sql"]:
+            self._steps += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
 
 
 def _filled(size: int) -> Counted:
@@ -106,3 +111,29 @@ def test_words_that_are_rare_in_the_oldest_and_the_newest_chunks_only_are_not_ra
 ) -> None:
     found = larger.index.matches(_phrases(words))
     assert BUDGET <= len(found) <= 3 * BUDGET
+
+
+@pytest.mark.feature("G11")
+@pytest.mark.parametrize("words", ["all each any", "rare former", "recent"])
+def test_to_look_for_words_in_a_few_chunks_does_not_grow_with_the_index(
+    smaller: Counted, larger: Counted, words: str
+) -> None:
+    few = range(500, 600)
+    assert larger.steps(words, few) < 1.5 * smaller.steps(words, few)
+
+
+@pytest.mark.parametrize("count", [1, 30, 3_000, LARGER])
+@pytest.mark.parametrize("words", ["all", "former salt rare", "mustard salt pepper nowhere", "recent"])
+def test_of_some_chunks_all_that_match_are_found(larger: Counted, words: str, count: int) -> None:
+    some = range(24, LARGER + 1, LARGER // count)
+    found, exact = larger.index.matches(_phrases(words), among=some), _exactly(larger, words)
+    assert found.whole
+    # How many chunks contain each word is an estimate if the chunks are few.
+    assert scored(found) == pytest.approx({number: exact[number] for number in some if number in exact}, rel=0.1)
+
+
+def test_a_word_that_none_of_some_chunks_contains_is_still_known_to_be_frequent(larger: Counted) -> None:
+    for count in (10, LARGER // 2):
+        found = larger.index.matches(_phrases("recent all"), among=range(1, count + 1))
+        assert len(found) == count
+        assert found.frequency(Phrase("recent")) == pytest.approx(LARGER / 2, rel=0.1)

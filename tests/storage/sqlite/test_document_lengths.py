@@ -7,8 +7,10 @@ from threading import Barrier
 import apsw
 import pytest
 
-from recollectum.storage.sqlite import text_index
-from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary
+from recollectum.storage.sqlite.full_text import document_lengths
+from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
+from recollectum.storage.sqlite.full_text.posting_reader import create_vocabulary
+from recollectum.storage.sqlite.full_text.text_index import SqliteTextIndex
 from recollectum.text.terms.analyser import Phrase
 from tests.storage.sqlite.text_indexes import Indexed, scored
 
@@ -28,7 +30,7 @@ def _read(lengths: DocumentLengths, connection: apsw.Connection, highest: int) -
 
 @PAGES
 def test_numbers_may_have_gaps(monkeypatch: pytest.MonkeyPatch, page: int) -> None:
-    monkeypatch.setattr(text_index, "_PAGE", page)
+    monkeypatch.setattr(document_lengths, "_PAGE", page)
     lengths = {1: 1, 2: 127, 3: 128, 7: 5, 8: 16_383, 30: 129, 31: 2, 2_900: 300}
     indexed = Indexed(_chunks(lengths))
     assert _read(DocumentLengths(), indexed.connection, 2_900) == lengths
@@ -36,7 +38,7 @@ def test_numbers_may_have_gaps(monkeypatch: pytest.MonkeyPatch, page: int) -> No
 
 @PAGES
 def test_what_was_added_since_is_read_and_nothing_else_is_lost(monkeypatch: pytest.MonkeyPatch, page: int) -> None:
-    monkeypatch.setattr(text_index, "_PAGE", page)
+    monkeypatch.setattr(document_lengths, "_PAGE", page)
     indexed, lengths, expected = Indexed(), DocumentLengths(), dict[int, int]()
     assert _read(lengths, indexed.connection, 0) == {}
     for more in ({1: 4}, {2: 200, 3: 1}, {1_500: 9, 1_501: 10}, {40_000: 77}):
@@ -76,7 +78,7 @@ def test_a_reader_of_an_older_state_is_served_by_what_a_newer_one_read(tmp_path:
 
 
 def test_several_threads_read_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(text_index, "_PAGE", 7)
+    monkeypatch.setattr(document_lengths, "_PAGE", 7)
     path, expected = tmp_path / "vault.db", {number: 1 + number % 300 for number in range(1, 2_000, 3)}
     Indexed(_chunks(expected), path).connection.close()
     lengths, together = DocumentLengths(), Barrier(4)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from recollectum.storage.sqlite.text_index import match_any, quoted
+from recollectum.storage.sqlite.full_text.posting_reader import match_any, quoted
 from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import BUDGET, SMALL
 from tests.storage.sqlite.text_indexes import Indexed, in_order, scored
@@ -38,7 +38,7 @@ def test_in_a_small_index_every_match_is_ranked() -> None:
     indexed, phrases = filled(600), _phrases("half w7 nowhere third")
     found = indexed.index.matches(phrases)
     assert scored(found) == pytest.approx(indexed.exactly(match_any(map(quoted, phrases))), abs=1e-9)
-    assert scored(indexed.index.matches(phrases, whole=True)) == pytest.approx(scored(found), abs=1e-12)
+    assert scored(indexed.index.matches(phrases, among=range(1, 601))) == pytest.approx(scored(found), abs=1e-12)
 
 
 @pytest.mark.feature("G11")
@@ -83,13 +83,13 @@ def test_phrases_that_never_meet_are_found_alone(large: Indexed) -> None:
 @pytest.mark.parametrize("words", ["half", "half third", "often common needle", "left w7 nowhere"])
 def test_the_whole_is_every_match_with_its_exact_score(large: Indexed, words: str) -> None:
     phrases = _phrases(words)
-    found = scored(large.index.matches(phrases, whole=True))
+    found = scored(large.index.matches(phrases, among=range(1, LARGE + 1)))
     assert found == pytest.approx(large.exactly(match_any(map(quoted, phrases))), abs=1e-9)
 
 
 def test_nothing_is_found_of_what_nobody_said(large: Indexed) -> None:
     for phrases in ([], [Phrase("nowhere")], [Phrase("nowhere", prefix=True), Phrase("no where")]):
-        assert len(large.index.matches(phrases)) == len(large.index.matches(phrases, whole=True)) == 0
+        assert len(large.index.matches(phrases)) == len(large.index.matches(phrases, among=range(1, LARGE + 1))) == 0
 
 
 def test_the_index_counts_what_it_has_and_forgets_what_is_removed() -> None:

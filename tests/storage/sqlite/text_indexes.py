@@ -7,7 +7,9 @@ from typing import cast
 import apsw
 
 from recollectum.storage.port import Matches
-from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary
+from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
+from recollectum.storage.sqlite.full_text.posting_reader import create_vocabulary
+from recollectum.storage.sqlite.full_text.text_index import SqliteTextIndex
 from recollectum.text.terms.analyser import Phrase
 
 _TABLE = """

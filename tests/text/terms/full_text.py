@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import apsw
 
-from recollectum.storage.sqlite.text_index import match_any, quoted
+from recollectum.storage.sqlite.full_text.posting_reader import match_any, quoted
 from recollectum.text.terms.analyser import index_terms, phrases, query_terms
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"

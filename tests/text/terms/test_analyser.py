@@ -8,7 +8,7 @@ from collections.abc import Callable
 import apsw
 import pytest
 
-from recollectum.storage.sqlite.text_index import quoted
+from recollectum.storage.sqlite.full_text.posting_reader import quoted
 from recollectum.text.terms.analyser import MAX_TERMS, Phrase, QueryTerm, index_terms, phrases, query_terms
 from tests.text.terms.full_text import FullText
 

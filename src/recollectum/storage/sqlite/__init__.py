@@ -9,8 +9,7 @@ database       one file: a writer and several readers
 group_commit   writers that arrive together share one commit
 dialect        the words in which portable statements differ
 failures       translates SQLite's errors
-text_index     full text on FTS5: posting lists and document lengths
-bm25           scores chunks from posting lists
+full_text      the full-text index on FTS5, and its scores
 backup         copies a live database
 conversion     rewrites a database with other pages or under another key
 integrity      checks pages and rows

@@ -14,9 +14,11 @@ from recollectum.storage.port import Params, Row, Tx
 from recollectum.storage.sqlite.connection import connect
 from recollectum.storage.sqlite.dialect import to_sqlite
 from recollectum.storage.sqlite.failures import TRANSLATED, raise_translated, translated
+from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
+from recollectum.storage.sqlite.full_text.posting_reader import create_vocabulary, has_text_index
+from recollectum.storage.sqlite.full_text.text_index import SqliteTextIndex
 from recollectum.storage.sqlite.group_commit import GroupCommitWriter
 from recollectum.storage.sqlite.seal_triggers import install_triggers
-from recollectum.storage.sqlite.text_index import DocumentLengths, SqliteTextIndex, create_vocabulary, has_text_index
 
 T = TypeVar("T")
 

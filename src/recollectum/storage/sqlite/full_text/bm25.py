@@ -63,10 +63,11 @@ def score_bm25(lists: Iterable[PostingList], packed: "array[int]", size: CorpusS
 
     `packed` has the chunks' lengths; `whole` says that no match is missing.
     """
-    telling = [one for one in lists if one.numbers != "[]"]
+    known = [one for one in lists if one.numbers != "[]" or one.frequency]
+    telling = [one for one in known if one.numbers != "[]"]
     if "numpy" in sys.modules and telling:
-        return ArrayScores(whole, size.chunks, telling, *_score_in_numpy(telling, packed, size))
-    return Scores(whole, size.chunks, telling, _score_in_python(telling, packed, size))
+        return ArrayScores(whole, size.chunks, known, *_score_in_numpy(telling, packed, size))
+    return Scores(whole, size.chunks, known, _score_in_python(telling, packed, size))
 
 
 @dataclass(frozen=True, slots=True)

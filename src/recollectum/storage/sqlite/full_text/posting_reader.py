@@ -1,0 +1,149 @@
+"""Reads posting lists from FTS5: of terms, phrases and prefixes, whole or in part."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, cast
+
+import apsw
+
+from recollectum.storage.port import Row
+from recollectum.text.terms.analyser import Phrase
+
+#: The tokenizer of the index, as its migration declares it; queries must use the same.
+TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
+NO_LIMIT: Final = -1
+#: A temporary table of each connection; it stores no rows.
+_OCCURRENCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab (main, search, instance)"
+_OF_PHRASE = "SELECT json_group_array(rowid) FROM search WHERE search MATCH ?"
+_SOME_OF_TERMS = """
+    SELECT (SELECT json_group_array(doc) FROM (SELECT doc FROM temp.occurrences WHERE term = one.value LIMIT ?))
+      FROM json_each(?) AS one
+"""
+_SOME_OF_PHRASE = """
+    SELECT json_group_array(number) FROM (SELECT rowid AS number FROM search WHERE search MATCH ? LIMIT ?)
+"""
+_NEWEST = """
+      WITH met AS MATERIALIZED (
+           SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
+    SELECT json_group_array(number), (SELECT CASE count(*) WHEN ? THEN min(number) ELSE 0 END FROM met)
+      FROM (SELECT number FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
+             UNION SELECT rowid FROM search WHERE search MATCH ?
+             UNION SELECT number FROM met)
+"""
+_BESIDE = """
+    SELECT json_group_array(number)
+      FROM (SELECT rowid AS number FROM search WHERE search MATCH ?
+             UNION SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ?)
+"""
+_AMONG = """
+    SELECT json_group_array(rowid) FROM search WHERE search MATCH ? AND rowid IN (SELECT value FROM json_each(?))
+"""
+_FIRST = """
+    SELECT count(*), max(number)
+      FROM (SELECT rowid AS number FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?)
+"""
+_LAST = """
+    SELECT count(*), min(number)
+      FROM (SELECT rowid AS number FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?)
+"""
+
+
+def quoted(phrase: Phrase) -> str:
+    """Return a phrase quoted for FTS5, whatever punctuation is in its words."""
+    words = '"' + phrase.words.replace('"', '""') + '"'
+    return f"{words} *" if phrase.prefix else words
+
+
+def is_prefix(expression: str) -> bool:
+    """Return whether a quoted phrase ends with a prefix."""
+    return expression.endswith("*")
+
+
+def match_any(phrases: Iterable[str]) -> str:
+    """Return a MATCH expression for any of the quoted phrases."""
+    return " OR ".join(phrases)
+
+
+def _match_both(phrase: str, others: Sequence[str]) -> str:
+    """Return a MATCH expression for the phrase with any of the others; without others it matches nothing."""
+    return f"{phrase} AND ({match_any(others)})" if others else '""'
+
+
+def create_vocabulary(connection: apsw.Connection, *, query_only: bool) -> None:
+    """Create the vocabulary table of a connection; call it before the connection is used."""
+    if query_only:
+        connection.pragma("query_only", "off")
+    connection.execute(_OCCURRENCES)
+    if query_only:
+        connection.pragma("query_only", "on")
+
+
+def has_text_index(connection: apsw.Connection) -> bool:
+    """Return whether the database has a text index: a vault does, a catalog does not."""
+    return bool(fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'search'", ()))
+
+
+def fetch(connection: apsw.Connection, sql: str, params: Sequence[int | str]) -> list[Row]:
+    """Run a statement, and return its rows."""
+    return cast(list[Row], connection.execute(sql, params).fetchall())
+
+
+class PostingReader:
+    """The posting lists of one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._tokenize = connection.fts5_tokenizer(*TOKENIZER)
+
+    def some(self, phrases: Iterable[str], most: int) -> dict[str, str]:
+        """Return the first `most` postings of each phrase, or all."""
+        terms = {phrase: self._term(phrase) for phrase in phrases}
+        single = [phrase for phrase, term in terms.items() if term is not None]
+        listed = json.dumps([terms[phrase] for phrase in single])
+        rows = fetch(self._connection, _SOME_OF_TERMS, (most, listed)) if single else []
+        found = {phrase: cast(str, row[0]) for phrase, row in zip(single, rows, strict=True)}
+        return {
+            phrase: found[phrase] if term is not None else self._one(_SOME_OF_PHRASE, phrase, most)
+            for phrase, term in terms.items()
+        }
+
+    def newest(self, phrase: str, most: int, rare: Sequence[str], frequent: Sequence[str]) -> tuple[str, int]:
+        """Return the newest chunks with a phrase, its newest ones with a frequent phrase, and all with a rare phrase.
+
+        Also return the oldest chunk that was compared with the frequent phrases; 0 if all were.
+        """
+        met, both = _match_both(phrase, frequent), _match_both(phrase, rare)
+        return fetch(self._connection, _NEWEST, (met, most, most, phrase, most, both))[0]
+
+    def beside(self, phrase: str, rare: Sequence[str], leading: Sequence[str], oldest: int) -> str:
+        """Return the chunks that contain a phrase and a rare one, or, from the oldest, the leading one; each once."""
+        if not leading:
+            return self._one(_OF_PHRASE, _match_both(phrase, rare))
+        return self._one(_BESIDE, _match_both(phrase, rare), _match_both(phrase, leading), oldest)
+
+    def among(self, phrase: str, numbers: Collection[int]) -> str:
+        """Return those of the chunks that contain a phrase, each once."""
+        return self._one(_AMONG, phrase, json.dumps([*numbers]))
+
+    def first(self, phrase: str, start: int, end: int, most: int) -> tuple[int, int]:
+        """Count the oldest chunks of a range with a phrase, up to `most`, and return the count and the last of them."""
+        count, last = fetch(self._connection, _FIRST, (phrase, start, end, most))[0]
+        return count, last or 0
+
+    def last(self, phrase: str, most: int) -> tuple[int, int]:
+        """Count the newest chunks with a phrase, up to `most`, and return the count and the oldest of them."""
+        count, oldest = fetch(self._connection, _LAST, (phrase, most))[0]
+        return count, oldest or 0
+
+    def _one(self, sql: str, *params: int | str) -> str:
+        return fetch(self._connection, sql, params)[0][0]
+
+    def _term(self, phrase: str) -> str | None:
+        """Return the term if a phrase is a single one; None for several terms or a prefix."""
+        if is_prefix(phrase):
+            return None
+        found = cast(
+            list[tuple[str]],
+            self._tokenize(phrase.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False),
+        )
+        return found[0][0] if len(found) == 1 else None

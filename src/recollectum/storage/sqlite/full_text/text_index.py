@@ -1,0 +1,132 @@
+"""The full-text index of one connection: adds and removes chunks, and finds those with the phrases of a question."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import cast
+
+import apsw
+
+from recollectum.storage.port import Matches
+from recollectum.storage.sqlite.full_text.bm25 import CorpusSize, PostingList, score_bm25
+from recollectum.storage.sqlite.full_text.document_lengths import DocumentLengths
+from recollectum.storage.sqlite.full_text.phrase_frequencies import PhraseFrequencies
+from recollectum.storage.sqlite.full_text.posting_reader import NO_LIMIT, TOKENIZER, PostingReader, quoted
+from recollectum.text.terms.analyser import Phrase
+from recollectum.text.terms.match_plan import SMALL, MatchPlan
+
+_ADD = "INSERT INTO search (rowid, terms) VALUES (?, ?)"
+_REMOVE = "DELETE FROM search WHERE rowid = ?"
+#: To look up one chunk takes about as long as to read this many postings.
+_LOOKUP_COST = 100
+
+
+class SqliteTextIndex:
+    """The `search` table of one connection; its row numbers are chunk numbers."""
+
+    def __init__(self, connection: apsw.Connection, lengths: DocumentLengths) -> None:
+        self._connection = connection
+        self._lengths = lengths
+
+    def add(self, entries: Iterable[tuple[int, str]]) -> None:
+        """Index the terms of each numbered chunk."""
+        self._connection.executemany(_ADD, entries)
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Remove these chunks from the index."""
+        for number in numbers:
+            self._connection.execute(_REMOVE, (number,))
+
+    def matches(self, phrases: Sequence[Phrase], *, among: Collection[int] | None = None) -> Matches:
+        """Return the chunks that contain any of the phrases; in a large index only candidates for the best.
+
+        With `among` return at least all of these chunks that do.
+        """
+        block, highest = self._lengths.size(self._connection)
+        if not phrases or highest is None:
+            return score_bm25((), self._lengths.upto(self._connection, 0), CorpusSize(0, 0), whole=True)
+        packed = self._lengths.upto(self._connection, highest)
+        lists, whole = self._lists({quoted(phrase): phrase for phrase in phrases}, highest, among)
+        return score_bm25(lists, packed, _size(block), whole=whole)
+
+    def stems(self, texts: Iterable[str]) -> list[str]:
+        """Return the words of each text as the index stores them, separated by spaces."""
+        tokenize = self._connection.fts5_tokenizer(*TOKENIZER)
+        found = (
+            cast(
+                list[tuple[str]],
+                tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False),
+            )
+            for text in texts
+        )
+        return [" ".join([word for (word,) in words]) for words in found]
+
+    def scrub(self) -> None:
+        """Merge the index into one segment, because deleted terms stay in it until then."""
+        self._connection.execute("INSERT INTO search (search) VALUES ('optimize')").fetchall()
+
+    def count(self) -> int:
+        """Return the number of indexed chunks."""
+        rows = cast(list[tuple[int]], self._connection.execute("SELECT count(*) FROM search").fetchall())
+        return rows[0][0]
+
+    def _lists(
+        self, phrases: Mapping[str, Phrase], highest: int, among: Collection[int] | None
+    ) -> tuple[list[PostingList], bool]:
+        """Return the posting lists to score, and whether no match is missing."""
+        reader = PostingReader(self._connection)
+        if highest <= SMALL:
+            read = reader.some(phrases, NO_LIMIT)
+            return [PostingList(listed, None, phrases[phrase]) for phrase, listed in read.items()], True
+        frequencies = PhraseFrequencies(reader, phrases, highest)
+        if among is not None:
+            return list(_among(reader, frequencies, phrases, frozenset(among))), True
+        plan = frequencies.plan()
+        known = sum(1 for count in frequencies.counts.values() if count)
+        return list(_candidates(reader, frequencies, phrases, plan)), len(plan.alone) == known
+
+
+def _candidates(
+    reader: PostingReader, frequencies: "PhraseFrequencies", phrases: Mapping[str, Phrase], plan: MatchPlan
+) -> Iterator[PostingList]:
+    """Yield the posting lists of a plan."""
+    counts = frequencies.counts
+    for phrase in plan.alone:
+        yield PostingList(frequencies.read[phrase], None, phrases[phrase])
+    oldest = 0
+    for phrase in plan.leading:
+        newest, oldest = reader.newest(phrase, frequencies.budget, plan.alone, plan.beside)
+        yield PostingList(newest, counts[phrase], phrases[phrase])
+    for phrase in plan.beside:
+        listed = reader.beside(phrase, plan.alone, plan.leading, oldest)
+        yield PostingList(listed, counts[phrase], phrases[phrase])
+
+
+def _among(
+    reader: PostingReader, frequencies: "PhraseFrequencies", phrases: Mapping[str, Phrase], sought: frozenset[int]
+) -> Iterator[PostingList]:
+    """Yield which of some chunks contain each phrase: by its list, or one by one if the list is much longer."""
+    most = max(frequencies.budget, _LOOKUP_COST * len(sought))
+    for phrase in phrases:
+        listed = frequencies.read.get(phrase) or reader.some([phrase], most)[phrase]
+        numbers: list[int] = json.loads(listed)
+        if len(numbers) < most:
+            found = json.dumps([number for number in numbers if number in sought], separators=(",", ":"))
+            yield PostingList(found, len(set(numbers)), phrases[phrase])
+        else:
+            count = frequencies.estimate_again(phrase)
+            yield PostingList(reader.among(phrase, sought), count, phrases[phrase])
+
+
+def _size(block: bytes | None) -> CorpusSize:
+    chunks, rest = _number(block or b"\0\0")
+    return CorpusSize(chunks, _number(rest)[0])
+
+
+def _number(data: bytes) -> tuple[int, bytes]:
+    """Return the varint that the data begin with, and the remaining bytes."""
+    value = 0
+    for place, byte in enumerate(data):
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, data[place + 1 :]
+    return value, b""

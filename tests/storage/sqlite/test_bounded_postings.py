@@ -1,14 +1,11 @@
 """The work of a question in a large index has a limit, however many chunks contain its words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
-import apsw
 import pytest
 
+from bench.million import StepCounter
 from recollectum.storage.sqlite.full_text.posting_reader import match_any, quoted
-from recollectum.storage.sqlite.full_text.text_index import SqliteTextIndex
 from recollectum.text.terms.analyser import Phrase
 from recollectum.text.terms.match_plan import BUDGET
 from tests.storage.sqlite.text_indexes import Indexed, in_order, scored
@@ -27,30 +24,19 @@ def _text(number: int, size: int) -> str:
     return " ".join([*words, *["filler"] * (12 - len(words))])
 
 
-@dataclass
 class Counted:
     """An index that has loaded the lengths of its chunks, and the steps of SQLite's machine."""
 
-    indexed: Indexed
-    index: SqliteTextIndex = field(init=False)
-    _steps: int = 0
-
-    def __post_init__(self) -> None:
-        self.index = self.indexed.index
+    def __init__(self, indexed: Indexed) -> None:
+        self.indexed, self.index, self._counter = indexed, indexed.index, StepCounter()
+        self._counter.watch(indexed.connection)
         self.index.matches([Phrase("rare")])
 
     def steps(self, words: str, among: Sequence[int] | None = None) -> int:
         """Count the steps of one question."""
-        self._steps, connection = 0, self.indexed.connection
-        connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._count)  # pyright: ignore[reportUnknownMemberType]
+        before = self._counter.total
         self.index.matches(_phrases(words), among=among)
-        connection.trace_v2(0, None)  # pyright: ignore[reportUnknownMemberType]
-        return self._steps
-
-    def _count(self, event: dict[str, Any]) -> None:
-        # FTS5 keeps the statement that finds a term, and its counter is never reset.
-        if "search_idx" not in event["sql"]:
-            self._steps += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
+        return self._counter.total - before
 
 
 def _filled(size: int) -> Counted:

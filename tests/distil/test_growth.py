@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from recollectum.distil import date_resolution, merge_proposals, pipeline, profile, reconciliation, screening, summary
-from recollectum.distil.model import answers, choices, instructions, windows
+from recollectum.distil.model import answers, choices, instructions
 from recollectum.distil.rules import corrections, findings, statements
 from recollectum.distil.sentences import Sentence, around, sentences
 from recollectum.domain.message import Json, Message
@@ -46,8 +46,8 @@ def _screened(text: str, *known: str) -> list[screening.Screened]:
     return screening.screen_messages(said, screen)
 
 
-def _excerpts(text: str) -> Sequence[windows.Excerpt]:
-    return [windows.Excerpt(screening.Screened(_user(text), text), 0, len(text))]
+def _excerpts(text: str) -> Sequence[instructions.Excerpt]:
+    return [instructions.Excerpt(screening.Screened(_user(text), text), 0, len(text))]
 
 
 def _finding(text: str) -> Finding:
@@ -137,7 +137,7 @@ SCANS: dict[str, Callable[[str], object]] = {
     "instructions.fence_mark": lambda t: instructions.fence_mark([t]),
     "instructions.fenced": lambda t: instructions.fenced("a", t.splitlines(), "mark"),
     "instructions.transcript": lambda t: instructions.transcript(_excerpts(t), "mark"),
-    "windows.windows": lambda t: list(windows.windows([screening.Screened(_user(t), t)], 400)),
+    "instructions.windows": lambda t: list(instructions.windows([screening.Screened(_user(t), t)], 400)),
     "corrections.attribute_of": corrections.attribute_of,
     "corrections.replaced": lambda t: corrections.replaced(t, [memory("a", t)]),
     "corrections.correction": lambda t: corrections.correction(Sentence(0, len(t), t), t, [memory("a", t)]),
@@ -160,7 +160,7 @@ WITHOUT_TEXT = {
     "choices.choose_findings": "it asks the model with find_candidates, batches and choice_prompt",
     "instructions.load_instructions": "a file of ours",
     "instructions.closed_object": "a schema of ours",
-    "windows.text": "a slice",
+    "instructions.text": "a slice",
     "corrections.contradicts": "two values of at most 500 characters",
     "statements.forms": "patterns of ours",
 }

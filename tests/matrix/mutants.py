@@ -109,7 +109,9 @@ ACCESS: Mapping[str, tuple[Patch, ...]] = {
 }
 
 SERVING: Mapping[str, tuple[Patch, ...]] = {
-    "recall forgets the state": (Patch(_SEARCH, "memories.state = 'active' AND ", ""),),
+    "recall forgets the state": (
+        Patch(_SEARCH, "memories.state = 'active' AND (memories.archive_at IS NULL", "(memories.archive_at IS NULL"),
+    ),
     "recall forgets what was superseded": (Patch(_SEARCH, "memories.superseded_by IS NULL\n", "1\n"),),
     "recall forgets deadlines": (Patch(_SEARCH, "memories.expires_at > :now", "1"),),
     "recall forgets the archive's deadline": (Patch(_SEARCH, "memories.archive_at > :policy_now", "1"),),

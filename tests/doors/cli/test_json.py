@@ -47,6 +47,7 @@ def lines(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         *(("memories edit", [memory, "the sky is black"]), ("memories supersede", [memory, "the sky is white"])),
         *(("sessions list", []), ("sessions show", [session]), ("sessions add", ["user", "hi"])),
         *(("sessions export", [session, "--output", file]), ("sessions import", [file]), ("sessions end", [session])),
+        ("sessions clean", ["--yes"]),
         *(
             ("sessions delete", [session, "--yes"]),
             ("lifecycle preview", []),

@@ -78,7 +78,7 @@ def test_what_is_no_regular_file_is_refused_at_once(
 
 def test_a_dash_is_still_stdin() -> None:
     ok("init")
-    assert "is not" not in refused("sessions", "import", "-", stdin=b"no transcript\n")
+    assert "is not a regular file" not in refused("sessions", "import", "-", stdin=b"no transcript\n")
 
 
 @pytest.mark.parametrize("text", ["root:x:0:0:root:/root:/bin/sh\n", '{"a": 1}\n', "words\nand words\n"])

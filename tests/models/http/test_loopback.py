@@ -6,7 +6,8 @@ import pytest
 
 from recollectum.domain.errors import ModelRefused
 from recollectum.models.http.client import connect
-from recollectum.models.http.endpoint import LoopbackConnection, endpoint
+from recollectum.models.http.endpoint import endpoint
+from recollectum.models.http.loopback import LoopbackConnection
 
 
 def _means(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[tuple[str, int]]:

@@ -111,7 +111,7 @@ def connect(to: Endpoint, seconds: float) -> "HTTPConnection":
     if to.scheme == "https":
         return HTTPSConnection(to.host, to.port, timeout=seconds)
     if to.host == "localhost":
-        from recollectum.models.http.endpoint import LoopbackConnection  # noqa: PLC0415 - see above
+        from recollectum.models.http.loopback import LoopbackConnection  # noqa: PLC0415 - see above
 
         return LoopbackConnection(to.host, to.port, timeout=seconds)
     return HTTPConnection(to.host, to.port, timeout=seconds)

@@ -1,11 +1,9 @@
-"""Parses a provider's address, rejects one that is unsafe for texts, connects to loopback, and maps HTTP statuses."""
+"""Parses a provider's address, rejects one that is unsafe for texts, and maps HTTP statuses to ModelErrors."""
 
 import ipaddress
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 from recollectum.domain.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable, SettingsError
@@ -115,28 +113,3 @@ def _until(said: str, now: str) -> float | None:
         return max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(now)).total_seconds())
     except (TypeError, ValueError):
         return None
-
-
-class LoopbackConnection(HTTPConnection):
-    """A connection that opens to a loopback address only.
-
-    Texts go to `localhost` unencrypted because they do not leave the machine. So the name is resolved once, and the
-    address that was checked is the one that is connected to.
-    """
-
-    def connect(self) -> None:
-        """Open the connection; raise if the name resolves to another machine."""
-        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(place[0]) for *_, place in found))
-        if not addresses or not all(_is_loopback(address.partition("%")[0]) for address in addresses):
-            raise ModelRefused(f"{self.host} resolves to another machine; correct the host names, or use https")
-        for address in addresses:
-            try:
-                self.sock = socket.create_connection((address, self.port), self.timeout)
-            except OSError:
-                # A server may listen on one of the two address families only.
-                if address == addresses[-1]:
-                    raise
-            else:
-                self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                return

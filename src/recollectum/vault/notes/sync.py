@@ -30,6 +30,8 @@ _BATCH = 32
 _BATCH_BYTES = 1 << 18
 #: A file written this shortly before it was read may have been written again since, within one clock tick.
 _TICK = timedelta(seconds=2)
+#: The outcomes by which the text of a file is stored; a file that is as before tells nothing again.
+_STORED = ("added", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class _ReadFile:
     modified_at: datetime
     size: int
     text: AdmittedText
+    notice: Notice
 
 
 @dataclass(slots=True)
@@ -96,6 +99,7 @@ class _SyncRun:
     def read(self, seen: _SeenFile, intake: Intake) -> _ReadFile | None:
         """Return a file with its text; an unreadable file keeps its note, and a file that is not text loses it."""
         path = Path(seen.folder) / seen.found.path
+        begun = intake.tally.mark()
         try:
             data, state = read_bytes(path, self.most)
             text = intake.note(decode(data))
@@ -110,7 +114,8 @@ class _SyncRun:
             self.skipped.append((str(path), str(error)))
             self.gone += [seen.note] if seen.note else []
             return None
-        return _ReadFile(seen, content_digest(data), modification_time(state), state.st_size, text)
+        notice = intake.tally.notice(begun)
+        return _ReadFile(seen, content_digest(data), modification_time(state), state.st_size, text, notice)
 
     def report(self, *, complete: bool) -> SyncReport:
         """Return the report of the sync."""
@@ -174,17 +179,18 @@ def _store(runtime: VaultRuntime, look: _SyncRun, batch: Iterable[_SeenFile]) ->
     with Intake(runtime) as intake:
         read = [one for seen in batch if (one := look.read(seen, intake))]
         if read:
-            counts, taken = runtime.write(lambda tx, reading: _write(tx, reading, read, list(look.gone)))
-            look.notice += intake.notice
+            counts, taken, notice = runtime.write(lambda tx, reading: _write(tx, reading, read, list(look.gone)))
+            look.notice += notice
             look.counts += counts
             look.gone = [note for note in look.gone if note.number not in taken]
 
 
 def _write(
     tx: Tx, reading: ClockReading, batch: Iterable[_ReadFile], pool: list[Note]
-) -> tuple[Counter[str], set[int]]:
-    """Store a batch; return counts by outcome, and the numbers of the notes that were only renamed."""
+) -> tuple[Counter[str], set[int], Notice]:
+    """Store a batch; return counts by outcome, the numbers of the notes that were only renamed, and the notice."""
     counts: Counter[str] = Counter()
+    notice = NO_NOTICE
     taken: set[int] = set()
     followed = {folder.path for folder in notes.folders(tx)}
     for one in batch:
@@ -198,8 +204,11 @@ def _write(
             taken.add(old.number)
             # Another process may have handled it: then this file is new.
             old = _if_unchanged(tx, old)
-        counts[_store_one(tx, one, standing, old, reading.now)] += 1
-    return counts, taken
+        outcome = _store_one(tx, one, standing, old, reading.now)
+        counts[outcome] += 1
+        if outcome in _STORED:
+            notice += one.notice
+    return counts, taken, notice
 
 
 def remove_notes(tx: Tx, gone: Iterable[Note]) -> int:
